@@ -3,14 +3,14 @@ import type { Rights } from '../base/rights.ts';
 import type { NewToken } from '../storage/tokens/token.ts';
 import { createToken, expiryForms, hashToken, isTokenName, nameRule, readExpiry } from './token.ts';
 
-/** A request for a new token, as a person describes it. An absent field restricts nothing. */
+/** A person's request for a new token. An absent field restricts nothing. */
 export interface TokenRequest {
   readonly name: string;
   readonly toolsets?: readonly string[] | undefined;
   readonly readOnly?: boolean | undefined;
   readonly collections?: readonly string[] | undefined;
   readonly threads?: readonly string[] | undefined;
-  /** A time or a span; see `expiryForms`. */
+  /** A time or a duration; see `expiryForms`. */
   readonly expires?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface TokenRules {
 
 const namesMax = 1_000;
 
-/** Creates a token with the requested rights, plus the record to store. */
+/** Creates a token with the requested rights, and the record to store. */
 export function newToken(request: TokenRequest, rules: TokenRules): { token: string; stored: NewToken } {
   const { name } = request;
   if (!isTokenName(name)) throw rules.fault('name', `${nameRule}.`);

@@ -5,20 +5,20 @@ import type { Authority } from '../http/guards.ts';
 import type { StoredToken, TokenStore } from '../storage/tokens/token.ts';
 import { hashToken, isTokenForm } from './token.ts';
 
-/** Max delay before the first created token closes an open server. */
+/** How long the answer to "does any token exist?" is cached: max time until a server notices its first token. */
 const requiredKeptMs = 1_000;
 
-/** The time of last use is rounded down to this, so it is written at most this often. */
+/** Precision of a token's time of last use, so that it is written once per hour at most. */
 const usedRoundMs = 3_600_000;
 
 export interface TokenAuthorityOptions {
-  /** True if other machines can reach the server. Revoking all tokens while it runs then does not open it. */
+  /** True if other machines can reach the server. Once a token exists, it then requires one, even if all are revoked. */
   readonly isExposed: boolean;
-  /** Every call needs a token, even if none exists yet. */
+  /** True if every call needs a token, even if none exists yet. */
   readonly isAlwaysRequired: boolean;
 }
 
-/** Named tokens in a database. Every request is checked against it, so a revocation by any process takes effect at once. */
+/** Recognises the tokens in a database. Every request reads it, so a revocation by any process takes effect at once. */
 export function createTokenAuthority(
   tokens: () => Promise<TokenStore>,
   log: Logger,
@@ -34,7 +34,7 @@ export function createTokenAuthority(
       required = await (await tokens()).any();
       lookedAt = performance.now();
     } catch (error) {
-      // Each call reports the database failure itself; it never opens a closed server.
+      // Keeps the last answer, so that a database failure never makes tokens optional.
       if (required === undefined) throw error;
     }
     return required;
@@ -45,7 +45,7 @@ export function createTokenAuthority(
     const time = new Date(now - (now % usedRoundMs)).toISOString();
     if (lastUsedAt >= time || touched.get(id) === time) return;
     touched.set(id, time);
-    // Not awaited.
+    // Not awaited, because the request need not wait for it.
     store.touch({ id, time }).catch((error: unknown) => log.debug('could not record the use of a token', { error }));
   };
 

@@ -1,20 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** Lets people and scanners recognise a leaked token. */
+/** Prefix of every token, by which people and secret scanners recognise a leaked one. */
 const prefix = 'carrel_';
 const form = /^carrel_[A-Za-z0-9_-]{43}$/;
 
-/** 256 random bits. */
+/** Creates a token from 256 random bits. */
 export function createToken(): string {
   return `${prefix}${randomBytes(32).toString('base64url')}`;
 }
 
-/** True if it could be one of ours; others need no lookup. */
+/** True if the text has the form of a token. Other texts need no lookup. */
 export function isTokenForm(text: string): boolean {
   return form.test(text);
 }
 
-/** The stored form. A slow hash would add nothing: nobody can try 2^256 tokens. */
+/** Hashes a token for storage. A slow hash is not needed: nobody can try 2^256 tokens. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
@@ -32,12 +32,12 @@ export function isTokenName(name: string): boolean {
 
 const unitsMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
-/** RFC 3339 with an offset: without one, the time would depend on the machine. */
+/** Matches a time of RFC 3339. Requires the UTC offset: without one, the time would depend on the machine's time zone. */
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
 
 export const expiryForms = 'a time such as 2027-01-31T00:00:00Z, or a span such as 12h, 30d or 8w';
 
-/** Expiry as ISO 8601 in UTC. Undefined if the text has neither form. */
+/** Returns the expiry as ISO 8601 in UTC. Undefined if the text has neither form. */
 export function readExpiry(text: string, now: Date): string | undefined {
   const [, count, unit = ''] = /^([1-9]\d{0,4})([hdw])$/.exec(text) ?? [];
   const time = count === undefined ? parseInstant(text) : now.getTime() + Number(count) * (unitsMs[unit] ?? Number.NaN);

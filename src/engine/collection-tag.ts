@@ -1,6 +1,6 @@
 import { CarrelError } from '../base/errors.ts';
 
-/** A collection is a tag with a prefix: tools and rights name collections, the engine stores tags. */
+/** A collection is a tag with a prefix. Tools and rights use the collection's name; the engine stores the tag. */
 
 const prefix = 'collection:';
 
@@ -16,7 +16,7 @@ export function collectionOf(tag: string): string {
   return tag.slice(prefix.length);
 }
 
-/** The error for a restricted caller that names another collection or none. Does not reveal whether that exists. */
+/** Creates the error for a restricted caller that names another collection, or none. Does not reveal which collections exist. */
 export function outsideCollections(collections: readonly string[]): CarrelError {
   const names = collections.map((name) => JSON.stringify(name)).join(', ');
   return new CarrelError(

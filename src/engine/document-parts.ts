@@ -1,13 +1,13 @@
 import { CarrelError } from '../base/errors.ts';
 import type { DocumentCall, Engine, EngineChunk, EngineDocumentWithChunks } from './engine.ts';
 
-/** The index after the last of these chunks, or `first` if there are none. */
+/** Returns the index after the last of these chunks, or `first` if there are none. */
 export function nextChunk(chunks: readonly Pick<EngineChunk, 'chunk_index'>[], first: number): number {
   const last = chunks.at(-1);
   return last === undefined ? first : last.chunk_index + 1;
 }
 
-/** Reads the parts of a document after `part`. Fails if the document changes meanwhile: the parts would not fit together. */
+/** Reads the parts of a document after `part`. Throws if the document changes meanwhile, because the parts would not match. */
 export async function* partsAfter(
   engine: Pick<Engine, 'document'>,
   part: EngineDocumentWithChunks,

@@ -1,6 +1,6 @@
 import { defineSlice, integer, list, type SliceValues, someOf } from '../config/field.ts';
 
-/** Parts of the work: `ingest` turns submissions into documents, `embed` creates vectors, `search` answers searches. */
+/** What an engine can do: `ingest` turns submissions into documents, `embed` creates vectors, `search` answers searches. */
 export const engineRoles = ['ingest', 'embed', 'search'] as const;
 export type EngineRole = (typeof engineRoles)[number];
 

@@ -16,8 +16,8 @@ export type * from './contract/answers.ts';
 export type * from './contract/requests.ts';
 
 /**
- * A kb engine, in this process or over HTTP, with the shapes of its HTTP API. Tags are plain here: that `collection:x` means a
- * collection is a convention of the tools.
+ * A kb engine, in this process or over HTTP. Requests and answers have the shapes of the HTTP API. The engine treats all tags
+ * alike: only the tools interpret `collection:x` as a collection.
  */
 export interface Engine {
   status(options?: EngineCall): Promise<EngineStatus>;
@@ -26,52 +26,52 @@ export interface Engine {
   submit(submission: Submission, options?: EngineCall): Promise<SubmitOutcome>;
   jobs(request: JobsRequest, options?: EngineCall): Promise<{ jobs: EngineJob[]; total: number }>;
   job(id: JobId, options?: EngineCall): Promise<EngineJob>;
-  /** A finished job does not change. */
+  /** Cancels a job. Has no effect on a finished job. */
   cancelJob(id: JobId, options?: EngineCall): Promise<EngineJob>;
   documents(request: DocumentsRequest, options?: EngineCall): Promise<{ documents: EngineDocument[]; total: number }>;
-  /** Chunks from `first_chunk` on, as many as fit. `chunks_left` counts the rest. */
+  /** Returns a document with as many chunks as fit, from `first_chunk` on. `chunks_left` counts the rest. */
   document(id: number, options?: DocumentCall): Promise<EngineDocumentWithChunks>;
   documentAlone(id: number, options?: EngineCall): Promise<EngineDocument>;
-  /** The original bytes. */
+  /** Returns the original file. */
   file(id: number, options?: EngineCall): Promise<EngineFile>;
   deleteDocument(id: number, options?: EngineCall): Promise<{ status: 'deleted'; document_id: number; title: string }>;
-  /** Starts a job that restores a deleted document under its id, while it is kept. */
+  /** Starts a job that restores a deleted document under its id, if it is still stored. */
   restoreDocument(id: number, options?: EngineCall): Promise<Restoring & { document_id: number }>;
-  /** Removes, then adds, in one transaction. */
+  /** Removes tags, then adds tags, in one transaction. */
   changeTags(id: number, change: TagChange, options?: EngineCall): Promise<EngineDocument>;
-  /** For a moved file: another source path, the same content. */
+  /** Changes the source path, for a file that was moved without changes. */
   moveDocument(id: number, sourcePath: string, options?: EngineCall): Promise<EngineDocument>;
   updateNote(id: number, text: string, options?: EngineCall): Promise<EngineDocument>;
-  /** Sorted by tag; only those after `after`. */
+  /** Lists tags in order, only those after `after`. */
   tags(options?: EngineCall & { after?: string | undefined; limit?: number | undefined }): Promise<TagCount[]>;
   bulkDelete(selection: BulkSelection, options?: EngineCall): Promise<BulkOutcome>;
   bulkTags(selection: BulkSelection, change: BulkTagChange, options?: EngineCall): Promise<BulkOutcome>;
   bulkSetTags(selection: BulkSelection, tags: readonly string[], options?: EngineCall): Promise<BulkOutcome>;
   /** Absent for a remote engine. */
   upkeep?: EngineUpkeep;
-  /** The same engine restricted to these collections; must not be closed. Absent for a remote engine. */
+  /** Returns this engine, restricted to these collections. Its `close` does nothing. Absent for a remote engine. */
   scopedTo?(collections: readonly string[]): Engine;
   close(): Promise<void>;
 }
 
 /** Maintenance operations for people, not for agents. */
 export interface EngineUpkeep {
-  /** Deleted documents that can still be restored. */
+  /** Lists deleted documents that can still be restored. */
   deletedDocuments(
     request: PageRequest,
     options?: EngineCall,
   ): Promise<{ documents: DeletedDocument[]; total: number }>;
-  /** Deletes deleted documents for good. Returns how many. */
+  /** Removes deleted documents for good. Returns how many. */
   purgeDocuments(ids: readonly number[], options?: EngineCall): Promise<number>;
   /** Removes finished uploads from the list of jobs. Returns how many. */
   clearJobs(options?: EngineCall): Promise<number>;
-  /** The types of all documents, the most common first. */
+  /** Returns the types of all documents, the most common first. */
   documentTypes(options?: EngineCall): Promise<{ type: string; count: number }[]>;
 }
 
 export interface EngineCall {
   signal?: AbortSignal | undefined;
-  /** Only documents with one of these tags exist for this call. Local engines only. */
+  /** Restricts the call to documents with one of these tags; it behaves as if there were no others. Local engines only. */
   scopedTo?: readonly string[] | undefined;
   /** Keyword search only, without models. A remote engine ignores it. */
   isQuick?: boolean | undefined;
@@ -84,7 +84,7 @@ export interface DocumentCall extends EngineCall {
   bytesMax?: number | undefined;
 }
 
-/** A file, read once and in order, or a note. */
+/** A file, whose content is read once, or a note. */
 export type Submission = (
   | { filename: string; content: AsyncIterable<Uint8Array>; size?: number | undefined }
   | { note: string }
@@ -96,7 +96,7 @@ export interface SubmissionFields {
   tags?: readonly string[] | undefined;
   doc_type?: string | undefined;
   source_path?: string | undefined;
-  /** As the server sent it with the file. By default derived from the name. Local engines only. */
+  /** The file's content type, as a web server sent it. By default derived from the file name. Local engines only. */
   content_type?: string | undefined;
   /** The document whose content this replaces; its id and tags stay. If it was deleted, a new one is created. */
   replaces?: number | undefined;
@@ -124,7 +124,7 @@ export interface DocumentsRequest extends PageRequest {
   source_path?: string | undefined;
   /** Each word must be in the title or source path, ignoring case. */
   query?: string | undefined;
-  /** Last changed first by default. Remote engines ignore it. */
+  /** Sort order; by default, the last changed document comes first. Remote engines ignore it. */
   sort?: DocumentSort | undefined;
 }
 

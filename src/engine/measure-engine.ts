@@ -2,7 +2,7 @@ import type { Measurement } from '../telemetry/sampling.ts';
 import type { Engine } from './engine.ts';
 import { engineRoles } from './engine-slice.ts';
 
-/** The metrics of an engine. `database` distinguishes its database from others of the process. */
+/** Measures an engine. `database` is the metrics label for the engine's database; a process may use two databases. */
 export async function measureEngine(engine: Engine, database: 'own' | 'engine'): Promise<Measurement[]> {
   const { queue, documents, chunks, unembedded, storage, roles = engineRoles } = await engine.status();
   const states = Object.entries(queue).map(

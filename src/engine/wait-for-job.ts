@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isCarrelError } from '../base/errors.ts';
 import type { Engine, EngineJob, JobId } from './engine.ts';
 
-/** Poll interval: short at first, for small files, then longer. */
+/** Poll interval: short at first, because small files are done soon, then longer. */
 const lookMinMs = 50;
 const lookMaxMs = 1000;
 
-/** How long the engine may be unreachable while we wait for a job. */
+/** How long the engine may be unreachable during the wait. */
 const awayMaxMs = 60_000;
 
-/** Resolves when the job has ended. The engine may be unreachable for a while. */
+/** Waits until the job has ended. Tolerates an engine that is unreachable for a while. */
 export async function waitForJob(
   engine: Pick<Engine, 'job'>,
   id: JobId,
@@ -32,7 +32,7 @@ export async function waitForJob(
   }
 }
 
-/** True if a retry may succeed: the engine is unavailable, not refusing. */
+/** True if a retry may succeed, because the engine is unavailable rather than rejecting the request. */
 export function isAway(error: unknown): boolean {
   if (!isCarrelError(error)) return false;
   return error.kind === 'upstream' || error.kind === 'timeout' || error.code === 'storage_busy';

@@ -33,14 +33,14 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bo
   });
 }
 
-/** RFC 9110 §15.5.16. */
+/** Message for a body with a content encoding, which is rejected with 415 (RFC 9110 §15.5.16). */
 export const encodedProblem = 'The body must not be compressed: send it again without Content-Encoding.';
 
 export function isEncoded(request: IncomingMessage): boolean {
   return !/^(?:identity)?$/i.test((request.headers['content-encoding'] ?? '').trim());
 }
 
-/** Strictly JSON in UTF-8: lenient parsing would accept a form submitted by another site. */
+/** True if the content type is exactly JSON in UTF-8. A more lenient check could accept a form sent by another web site. */
 export function isJsonBody(request: IncomingMessage): boolean {
   return /^application\/json(?:; ?charset=(?:utf-8|"utf-8"))?$/i.test(request.headers['content-type'] ?? '');
 }

@@ -3,14 +3,14 @@ import ipaddr from 'ipaddr.js';
 export const loopbackAddress = '127.0.0.1';
 
 /**
- * The identity of a request without a token. An IPv4 client on a dual-stack socket appears as ::ffff:a.b.c.d and is the same
- * client; an IPv6 client owns a whole /64.
+ * Returns the address that identifies a client without a token. IPv4 addresses in IPv6 form (::ffff:a.b.c.d) become IPv4. An
+ * IPv6 client is identified by its /64 network, because it can use any address in it.
  */
 export function clientAddress(remoteAddress: string | undefined): string {
   const text = (remoteAddress ?? '').replace(/%.*$/, '');
   if (!ipaddr.isValid(text)) return text;
   const address = ipaddr.process(text);
-  // Both loopback addresses are this machine.
+  // 127.0.0.1 and ::1 are the same client.
   if (address.range() === 'loopback') return loopbackAddress;
   if (address.kind() === 'ipv4') return address.toString();
   const network = new ipaddr.IPv6([...address.toByteArray().slice(0, 8), 0, 0, 0, 0, 0, 0, 0, 0]);

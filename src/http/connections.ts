@@ -4,19 +4,19 @@ import { clientAddress, loopbackAddress } from './client-address.ts';
 
 export interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** Max per address. Clients on this machine share one address, which may use them all. */
+  /** Max connections per address. Clients on this machine share an address, which has no limit of its own. */
   readonly perAddressMax: number;
 }
 
 export interface Connections {
-  /** Marks a request in progress, so that the socket is not closed to make room. */
+  /** Marks a socket as busy with a request, so that it is not closed to make room. Returns the function that ends this. */
   hold(socket: Socket): () => void;
   count(): number;
 }
 
 /**
- * Bounds connections in total and per address. To make room, the address with the most connections loses the one that is idle
- * longest, so a client that opens thousands loses only its own.
+ * Limits connections in total and per address. To make room, closes the longest idle connection of the address with the most
+ * connections, so that a client that opens thousands loses only its own.
  */
 export function limitConnections(
   server: Server,
@@ -24,7 +24,7 @@ export function limitConnections(
   onRefused: () => void = () => {},
 ): Connections {
   const open = new Map<string, Set<Socket>>();
-  // In the order in which they became idle. A new connection is idle until its first request.
+  // Sockets in the order in which they became idle. A new connection is idle until its first request.
   const idle = new Map<string, Set<Socket>>();
   let count = 0;
 
@@ -44,7 +44,7 @@ export function limitConnections(
     if (takeFrom(open, address, socket)) count -= 1;
   };
 
-  /** False if all connections of the address are in use. */
+  /** Closes the longest idle connection of an address. Returns false if all are in use. */
   const closeIdle = (address: string): boolean => {
     const [oldest] = idle.get(address) ?? [];
     if (oldest === undefined) return false;
@@ -53,7 +53,7 @@ export function limitConnections(
     return true;
   };
 
-  /** Starts with the address that has the most connections. */
+  /** Closes an idle connection, if possible of the address that has the most connections. */
   const makeRoom = (): boolean =>
     [...open].toSorted(([, a], [, b]) => b.size - a.size).some(([address]) => closeIdle(address));
 

@@ -2,17 +2,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export type FormOutcome = { ok: true; fields: URLSearchParams } | { ok: false; problem: string };
 
-/** Max fields of a form. Our longest has a dozen. */
+/** Max fields of a form. The console's longest form has a dozen. */
 const fieldsMax = 100;
-/** Max bytes decoded before other requests get a turn. */
+/** Max bytes to decode before other requests may run. */
 const pieceBytes = 1024 * 1024;
 
 const [ampersand, equals, percent, plus, space] = [...Buffer.from('&=%+ ')] as [number, number, number, number, number];
 const [carriageReturn, lineFeed] = [0x0d, 0x0a];
 
 /**
- * Parses an `application/x-www-form-urlencoded` body in linear time and in pieces. `URLSearchParams` takes seconds for a
- * megabyte of `&` or `+`. CR LF becomes LF: forms send every line break as CR LF.
+ * Parses an `application/x-www-form-urlencoded` body in pieces and in linear time. `URLSearchParams` would take seconds for a
+ * megabyte of `&` or `+`. CR LF, which forms send for every line break, becomes LF.
  */
 export async function parseForm(body: Uint8Array): Promise<FormOutcome> {
   const bounds = fieldBounds(body);
@@ -27,7 +27,7 @@ export async function parseForm(body: Uint8Array): Promise<FormOutcome> {
   return { ok: true, fields: new URLSearchParams(fields) };
 }
 
-/** Undefined if there are too many. */
+/** Returns where fields start and end. Undefined if there are too many. */
 function fieldBounds(body: Uint8Array): [start: number, end: number][] | undefined {
   const bounds: [number, number][] = [];
   for (let start = 0; start <= body.length; ) {

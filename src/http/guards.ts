@@ -10,29 +10,29 @@ import { createSlidingWindow } from '../base/sliding-window.ts';
 import { clientAddress } from './client-address.ts';
 
 export interface GuardOptions {
-  /** The bind address, as the operator gave it. */
+  /** The address to listen on, as configured. */
   host: string;
   /** Host names accepted besides the server's own. */
   allowedHosts: readonly string[];
-  /** Origins of other sites whose pages may call it. */
+  /** Origins of other web sites whose pages may call the server. */
   allowedOrigins: readonly string[];
-  /** Tokens with all rights, by caller name. If there are none and no authority requires one, anyone may call. */
+  /** Tokens with all rights, by caller name. Without any, and if no authority requires a token, anyone may call. */
   tokens: Readonly<Record<string, Secret>>;
-  /** Sources of other tokens. */
+  /** Other issuers of tokens. */
   authorities?: readonly Authority[];
   log?: Logger;
 }
 
-/** Issues tokens: a list in a database, or an external issuer. */
+/** Recognises tokens: a list in a database, or those of an external issuer. */
 export interface Authority {
-  /** True if callers need a token, even if none is set. */
+  /** True if callers need a token, even if `GuardOptions.tokens` is empty. */
   isRequired(): Promise<boolean>;
   /**
-   * The caller that a token identifies. Undefined if the token is from elsewhere, expired or revoked; `insufficient` if it is
+   * Returns the caller that a token identifies. Undefined if the token is unknown, expired or revoked; `insufficient` if it is
    * valid but gives no rights here.
    */
   identify(token: string): Promise<Principal | 'insufficient' | undefined>;
-  /** Per caller: true if its token is still valid or comes from another authority. */
+  /** Returns, for each caller, true if its token is still valid or comes from another authority. */
   areValid(principals: readonly Principal[]): Promise<boolean[]>;
   /** Parameters of `WWW-Authenticate` that say where to get a token. */
   readonly challenge?: string;
@@ -44,16 +44,16 @@ export interface Refusal {
   headers?: Record<string, string>;
 }
 
-/** Without a principal if no token is needed. */
+/** The caller, or why access is refused. The principal is undefined if no token is needed. */
 export type Access = { principal: Principal | undefined } | Refusal;
 
 export interface Guards {
-  /** Host and Origin: a malicious page in a browser must not reach us. */
+  /** Checks Host and Origin, so that malicious web pages cannot call the server through a browser. */
   checkSite(request: IncomingMessage): Refusal | undefined;
   checkToken(request: IncomingMessage): Promise<Access>;
-  /** The same for a token that a person typed. */
+  /** Like `checkToken`, for a token that a person typed in. */
   checkTyped(token: string, request: IncomingMessage): Promise<Access>;
-  /** Per caller: true if its token is neither revoked nor expired. */
+  /** Returns, for each caller, true if its token is neither revoked nor expired. */
   areValid(principals: readonly Principal[]): Promise<boolean[]>;
 }
 
@@ -76,11 +76,11 @@ export function createGuards(options: GuardOptions): Guards {
   const knowsHost = (host: string): boolean => {
     const name = hostName(host);
     if (name === undefined) return false;
-    // DNS rebinding needs a name: an address in Host is the real target of the connection.
+    // Addresses are safe: DNS rebinding needs a host name.
     return hosts.has(name) || (beyondLoopback && isIP(name.replace(/^\[|\]$/g, '')) !== 0);
   };
 
-  /** True for the operator's own host names, with any port and scheme: a proxy may change both. */
+  /** True for origins on the configured host names, with any port and scheme: a proxy may change both. */
   const isNamedSite = (origin: string): boolean => {
     const host = /^https?:\/\/(.+)$/i.exec(origin)?.[1];
     const name = host === undefined ? undefined : hostName(host);
@@ -90,7 +90,7 @@ export function createGuards(options: GuardOptions): Guards {
   return {
     checkSite(request) {
       const { host, origin } = request.headers;
-      // Of several Host headers, Node uses the first, but a proxy may have checked the last (RFC 9112 §3.2).
+      // If there are several Host headers, Node uses the first, but a proxy may have checked the last (RFC 9112 §3.2).
       if (headerValues(request, 'host').length > 1)
         return { status: 400, problem: 'A request must have exactly one Host header.' };
       if (host === undefined || !knowsHost(host)) {
@@ -113,12 +113,12 @@ export function createGuards(options: GuardOptions): Guards {
 
   async function check(token: string | undefined, request: IncomingMessage, isTyped: boolean): Promise<Access> {
     const address = clientAddress(request.socket.remoteAddress);
-    // Operators may choose short tokens, which could be guessed: after too many wrong ones, none are compared for a while. Named
-    // tokens and an issuer's tokens can't be guessed.
+    // Configured tokens may be short enough to guess. After too many wrong tokens from an address, they are not compared for a
+    // while. The tokens of authorities can't be guessed, so they are still checked.
     const wait = token === undefined ? undefined : wrongTokens.wait(address);
     if (wait !== undefined && isTyped) return tooMany(wait);
     const presented = token === undefined || wait !== undefined ? undefined : digest(token);
-    // Queued per token until the caller is known, so that nobody waits for another caller's checks.
+    // Until the caller is known, database reads are queued per token, so that nobody waits for another caller's checks.
     const lane = presented === undefined ? `address ${address}` : `digest ${presented.toString('hex')}`;
     let principal: Principal | undefined;
     // Always compares all tokens, so that timing reveals nothing.
@@ -159,13 +159,13 @@ export function createGuards(options: GuardOptions): Guards {
   }
 }
 
-/** Every spelling of loopback. Anything not certain counts as exposed. */
+/** True if a host is certainly loopback, in any spelling. Others count as reachable from outside. */
 export function isLoopbackHost(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[|\]$/g, '');
   return name === 'localhost' || name === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name);
 }
 
-/** RFC 6750 §3.1. */
+/** Creates the refusal for a token without a useful scope (RFC 6750 §3.1). */
 function insufficient({ challenge }: Authority): Refusal {
   const facts = ['error="insufficient_scope"', ...(challenge === undefined ? [] : [challenge])];
   return {
@@ -198,7 +198,7 @@ function bearerToken(request: IncomingMessage): string | undefined {
   return /^Bearer ([!-~]+)$/i.exec(values[0] ?? '')?.[1];
 }
 
-/** `headers` joins or drops repeated fields; a repeated field must be detected. */
+/** Returns all values of a header. Node's `headers` joins or drops repeated ones, which must be detected here. */
 function headerValues(request: IncomingMessage, name: string): string[] {
   const values: string[] = [];
   for (let index = 0; index < request.rawHeaders.length; index += 2) {

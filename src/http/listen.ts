@@ -14,21 +14,21 @@ export interface HttpListener {
 
 export interface ListenOptions {
   readonly limits?: Partial<ListenLimits>;
-  /** An error of the listening socket, such as a connection that the system could not accept. Serving continues. */
+  /** Called on an error of the listening socket, such as a connection that the system could not accept. Serving continues. */
   onError(error: Error): void;
-  /** A connection was closed because there are too many. */
+  /** Called when a connection is refused because there are too many. */
   onRefused?(): void;
-  /** Max time for this request's body, if not the default. */
+  /** Returns the max time for this request's body, if it is not the default. */
   bodyTimeoutMs?(request: IncomingMessage): number | undefined;
 }
 
 export interface ListenLimits extends ConnectionLimits {
   /** Max bytes of unread answers, over all connections. */
   readonly unsentBytesMax: number;
-  /** How long a slow peer may take for its headers, and for its body. */
+  /** Max time for sending the headers of a request. `requestTimeoutMs`: for sending its body. */
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** A peer that leaves its answer unread for twice as long is disconnected: the answer would stay in memory. */
+  /** A client that does not read its answer for one to two times this long is disconnected, to free the memory. */
   readonly unreadMs: number;
 }
 
@@ -41,7 +41,7 @@ export const listenLimits: ListenLimits = {
   unreadMs: 15_000,
 };
 
-/** For a large file over a slow line. */
+/** Max time for the body of an upload: a large file over a slow connection. */
 export const fileTimeoutMs = 30 * 60_000;
 
 export async function listen(
@@ -56,7 +56,7 @@ export async function listen(
   const server = createServer(
     {
       headersTimeout: headersTimeoutMs,
-      // Node has one limit for all requests; ours is set below, per request.
+      // Off, because Node has only one limit for all requests. `limitArrival` sets one per request.
       requestTimeout: 0,
       keepAliveTimeout: 60_000,
       connectionsCheckingInterval: headersTimeoutMs / 2,
@@ -78,7 +78,7 @@ export async function listen(
   const connections = limitConnections(server, bounds, onRefused);
   server.timeout = unreadMs;
   server.on('timeout', (socket) => {
-    // Without traffic a socket stays open only while a call is running and nothing waits to be sent.
+    // A socket without traffic stays open only while a request is running and no answer is waiting to be sent.
     if (busy.has(socket) && socket.writableLength === 0) socket.setTimeout(unreadMs);
     else socket.destroy();
   });

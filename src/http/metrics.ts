@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isUnrestricted, type Principal } from '../base/rights.ts';
 import { refuseUnread, respondText } from './respond.ts';
 
-/** Version 0.0.4 of Prometheus's text format, which every Prometheus reads. */
+/** Content type of Prometheus's text format 0.0.4, which all versions of Prometheus read. */
 const contentType = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** `/metrics`, for callers with an accepted token or where none is needed. */
+/** Answers `/metrics`. The caller must have checked the token. */
 export async function answerMetrics(
   request: IncomingMessage,
   response: ServerResponse,
@@ -26,10 +26,10 @@ export async function answerMetrics(
   respondText(response, 200, await text(), { 'content-type': contentType });
 }
 
-/** nginx's status for a client that left before the answer. */
+/** The status that nginx logs for a client that disconnected before the answer. */
 const goneStatus = 499;
 
-/** The status with which an exchange ended. */
+/** Returns the status that was sent, or 499 if none was. */
 export function statusOf(response: ServerResponse): number {
   return response.headersSent ? response.statusCode : goneStatus;
 }

@@ -3,7 +3,7 @@ import type { Guards } from './guards.ts';
 
 /** Ends a caller's open streams and sessions when its token is revoked, in any process, or expires. */
 export interface PrincipalWatch {
-  /** Returns the function that ends the watch. A token that cannot be revoked is not watched. */
+  /** Calls `end` when the token becomes invalid. Returns the function that stops this. Ignores tokens that stay valid forever. */
   add(principal: Principal | undefined, end: () => void): () => void;
   close(): void;
 }
@@ -30,7 +30,7 @@ export function createPrincipalWatch({ areValid }: Pick<Guards, 'areValid'>): Pr
         if (valid[index] === false && watched.delete(entry)) entry.end();
       }
     } catch {
-      // If tokens cannot be checked now, the next round will; new requests are refused meanwhile.
+      // Tokens cannot be checked now. The next round tries again; meanwhile, new requests are refused.
     } finally {
       isLooking = false;
     }

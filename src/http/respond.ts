@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** On every answer: no caching, no content type sniffing. */
+/** Headers of every answer: no caching, no content type sniffing. */
 export const commonHeaders = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -34,8 +34,8 @@ export function respondEmpty(response: ServerResponse, status: number, headers: 
 }
 
 /**
- * Refuses before the body is read, and closes the connection, because the rest of the body is still on it. Incoming data is
- * drained for a moment: closing at once would reset the connection, and the client would not see the answer.
+ * Refuses a request whose body was not read, and closes the connection. Reads and drops incoming data for a moment: closing at
+ * once would reset the connection, and the client would not see the answer.
  */
 export function refuseUnread(
   response: ServerResponse,

@@ -10,7 +10,7 @@ export interface FileToSend {
   content: AsyncIterable<Uint8Array>;
 }
 
-/** Sends it byte for byte. It is foreign content: downloaded, never shown as a page of ours. */
+/** Sends a file unchanged. A browser downloads it and never shows it as a page, because its content is not trusted. */
 export async function sendFile(file: FileToSend, request: IncomingMessage, response: ServerResponse): Promise<void> {
   response.writeHead(200, {
     ...commonHeaders,
@@ -26,7 +26,7 @@ export async function sendFile(file: FileToSend, request: IncomingMessage, respo
   await pipeline(Readable.from(file.content, { objectMode: false }), response);
 }
 
-/** RFC 6266: an ASCII name for old clients, and the real one as in RFC 8187. */
+/** Returns the header's value (RFC 6266): an ASCII name for old clients, and the real name, encoded by RFC 8187. */
 export function contentDisposition(filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const exact = encodeURIComponent(filename.toWellFormed()).replace(

@@ -3,11 +3,11 @@ import https from 'node:https';
 import { systemCode } from '../base/errors.ts';
 
 export interface ServiceClientConfig {
-  /** Scheme, host and base path of the service, as the operator wrote it. */
+  /** Scheme, host and base path of the service, as configured. */
   baseUrl: string;
   headers: Readonly<Record<string, string>>;
   timeoutMs: number;
-  /** Longer answers are refused without reading them to the end. */
+  /** Max bytes of an answer. Longer answers are refused without reading them to the end. */
   answerBytesMax: number;
 }
 
@@ -22,16 +22,16 @@ export interface ServiceRequest {
   /** Overrides the client's limit for this answer. */
   answerBytesMax?: number | undefined;
   /**
-   * May be sent again on a new connection if the service was just closing a reused one. Others always get a new connection, so
-   * it is always clear whether they were carried out.
+   * True if the request may be sent twice. It then uses an open connection if there is one, and is repeated on a new one if the
+   * service was just closing it. Other requests always use a new connection, so that they are never sent twice.
    */
   repeatable?: boolean;
 }
 
-/** A body too large for memory. The timeout applies to a stalled transfer, not to the whole. */
+/** A body too large for memory. The timeout applies to each pause in the transfer, not to the whole. */
 export interface ServiceStream {
   content: AsyncIterable<Uint8Array>;
-  /** Undefined: sent with chunked encoding. */
+  /** Number of bytes. Undefined if unknown: the body is then sent with chunked encoding. */
   size: number | undefined;
 }
 
@@ -42,17 +42,17 @@ export interface ServiceAnswer {
 }
 
 export interface ServiceContent extends Omit<ServiceAnswer, 'body'> {
-  /** Must be read to the end or returned, or the connection stays open. */
+  /** Must be read to the end or ended with `return()`, or the connection stays open. */
   content: AsyncGenerator<Uint8Array, void, undefined>;
 }
 
 /**
- * A client for one configured service. It follows no redirects, so that credentials and texts stay with that service. Every
- * failure is a `ServiceFailure`.
+ * A client for one configured service. It follows no redirects, so that credentials and texts go only to that service. Throws
+ * a `ServiceFailure` on every failure.
  */
 export interface ServiceClient {
   request(asked: ServiceRequest): Promise<ServiceAnswer>;
-  /** An answer whose body the caller reads. The timeout applies to a stalled transfer. */
+  /** Returns an answer whose body the caller reads. The timeout applies to each pause in the transfer. */
   open(asked: ServiceRequest): Promise<ServiceContent>;
   close(): void;
 }
@@ -62,7 +62,7 @@ export type ServiceFault = 'unreachable' | 'timeout' | 'cancelled' | 'too_large'
 export class ServiceFailure extends Error {
   override readonly name = 'ServiceFailure';
   readonly fault: ServiceFault;
-  /** Status of the unusable answer; null if there was none. */
+  /** HTTP status of the unusable answer; null if there was no answer. */
   readonly status: number | null;
 
   constructor(fault: ServiceFault, options: { cause?: unknown; status?: number | undefined } = {}) {
@@ -96,7 +96,7 @@ export function createServiceClient(config: ServiceClientConfig): ServiceClient 
     });
   };
 
-  /** The service may have just closed a reused connection: that one failure is retried on a new one. */
+  /** Sends a request. If the service has just closed a reused connection, retries once on a new one. */
   const exchange = async (asked: ServiceRequest, watch: Watch): Promise<IncomingMessage> => {
     for (let fresh = asked.repeatable !== true; ; fresh = true) {
       const request = start(asked, fresh);
@@ -118,7 +118,7 @@ export function createServiceClient(config: ServiceClientConfig): ServiceClient 
       try {
         const response = await exchange(asked, watch);
         const body = await readWhole(response, asked.answerBytesMax ?? config.answerBytesMax, watch);
-        // The service may have answered before it read the whole body.
+        // The service may have answered before it read the whole body, so the connection can't be reused.
         if (asked.body !== undefined && 'content' in asked.body) response.destroy();
         return { status: response.statusCode ?? 0, headers: response.headers, body };
       } finally {
@@ -139,11 +139,11 @@ export function createServiceClient(config: ServiceClientConfig): ServiceClient 
   };
 }
 
-/** What can end an exchange from outside: its timeout and its caller. */
+/** Ends an exchange when its timeout passes or its caller cancels. */
 interface Watch {
   /** Replaces the function that closes the connection; called at once if the exchange has already ended. */
   setClose(close: () => void): void;
-  /** Restarts the timeout after traffic. */
+  /** Restarts the timeout. Call when data was transferred. */
   moved(): void;
   readonly failure: ServiceFailure | undefined;
   stop(): void;
@@ -176,7 +176,7 @@ function startWatch(timeoutMs: number, signal: AbortSignal | undefined): Watch {
   };
 }
 
-/** The request body could not be read: not the service's fault. */
+/** Thrown if the request's body could not be read, which is not the service's fault. */
 class SourceFault extends Error {}
 
 function answerOf(request: http.ClientRequest, body: ServiceRequest['body'], watch: Watch): Promise<IncomingMessage> {
@@ -184,14 +184,14 @@ function answerOf(request: http.ClientRequest, body: ServiceRequest['body'], wat
     let isAnswered = false;
     request.once('response', (response) => {
       isAnswered = true;
-      // A body without a length ends when its connection closes. Node takes a broken connection for that end, so the error is
-      // passed on here, unless the body is already complete.
+      // A body without a length ends when its connection closes. Node also treats a broken connection as this end, so the error
+      // is passed on here, unless the body is already complete.
       request.on('error', (error) => {
         if (!response.complete) response.destroy(error);
       });
       resolve(response);
     });
-    // Never removed: an error after the response also appears on the response, and must not be unhandled here.
+    // This listener stays, because an error after the response would otherwise be unhandled.
     request.on('error', reject);
     request.once('close', () => reject(new Error('closed without an answer')));
     if (body === undefined || !('content' in body)) {

@@ -2,21 +2,21 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 interface Waiting {
-  /** Bytes that the peer has accepted. */
+  /** Bytes that the client has accepted. */
   sent: number;
-  /** When it last accepted some. */
+  /** When the client last accepted some. */
   progressAt: number;
 }
 
-/** Tracks answers that were written but not yet read. */
+/** Limits answers that were written but that clients have not read yet. */
 export interface UnsentLimit {
   /** Call after a write to this socket. */
   wrote(socket: Socket): void;
 }
 
 /**
- * Bounds unread bytes over all connections. Above the limit, the clients that have not read for longest are disconnected;
- * active readers get their answers.
+ * Limits the unread bytes of all connections together. Above the limit, disconnects the clients that have not read anything
+ * for the longest time.
  */
 export function createUnsentLimit(bytesMax: number, clock: () => number = () => performance.now()): UnsentLimit {
   const waiting = new Map<Socket, Waiting>();
@@ -52,7 +52,7 @@ export function createUnsentLimit(bytesMax: number, clock: () => number = () => 
   };
 }
 
-/** Responses that report what they write. */
+/** Creates a response class that reports its writes to the limit. */
 export function createWatchedResponse({ wrote }: UnsentLimit) {
   return class WatchedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
     override write(...args: unknown[]): boolean {
@@ -62,7 +62,7 @@ export function createWatchedResponse({ wrote }: UnsentLimit) {
     }
 
     override end(...args: unknown[]): this {
-      // Ending detaches the socket.
+      // Read first, because `end` detaches the socket.
       const { socket } = this;
       Reflect.apply(super.end, this, args);
       if (socket) wrote(socket);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface BacklogDeps {
-  /** Does part of the work; false when nothing is left. A failure is retried later. */
+  /** Does part of the work. Returns false when nothing is left. Called again later if it throws. */
   doSome(signal: AbortSignal): Promise<boolean>;
   onFailure(error: unknown): void;
 }
@@ -9,7 +9,7 @@ export interface BacklogDeps {
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
 
-/** Background work, done after the answer until none is left. */
+/** Does background work in parts until none is left. */
 export function createBacklog({ doSome, onFailure }: BacklogDeps) {
   const stop = new AbortController();
   let available = true;
@@ -18,12 +18,12 @@ export function createBacklog({ doSome, onFailure }: BacklogDeps) {
   let again = false;
 
   return {
-    /** False while the work fails. */
+    /** False after a failure, until some work succeeds again. */
     get available() {
       return available;
     },
     wake,
-    /** Resolves when nothing is left or `waitMs` have passed; at once while the work fails. */
+    /** Resolves when no work is left, or after `waitMs`. Resolves at once while `available` is false. */
     async whenIdle(waitMs: number): Promise<void> {
       if (available) await Promise.race([running, delay(waitMs, undefined, { ref: false })]);
     },

@@ -6,7 +6,7 @@ import { createSharedRecords, createStateWriter } from './records.ts';
 
 export type CallJobState = 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
 
-/** A call that outlived its request. Times are ISO-8601. */
+/** A tool call that continues after its request was answered. Times are ISO 8601. */
 export interface CallJobView {
   jobId: string;
   state: CallJobState;
@@ -30,9 +30,9 @@ type Progress = Pick<CallJobView, 'progress' | 'total' | 'message'>;
 
 export interface CallJob {
   readonly id: string;
-  /** Resolves when other processes can see it. */
+  /** Resolves when other processes can see the job. */
   readonly known: Promise<void>;
-  /** Call when it leaves the queue. */
+  /** Marks the job as running, when it leaves the queue. */
   begin(): void;
   report(progress: Progress): void;
   finish(result: unknown): void;
@@ -42,9 +42,9 @@ export interface CallJob {
 
 export interface CallJobs {
   start(owner: string, first: Progress, state?: 'queued' | 'running'): CallJob;
-  /** Another owner's job looks as if it did not exist. */
+  /** Returns a job of this process. Another owner's job appears not to exist. */
   get(id: string, owner: string): CallJobView;
-  /** As `get`, including jobs of other processes on the same database. */
+  /** Like `get`, but includes jobs of other processes on the same database. */
   find(id: string, owner: string): Promise<CallJobView>;
 }
 
@@ -56,12 +56,12 @@ export interface CallJobsOptions {
   /** Max bytes of all results; the oldest are dropped. */
   resultBytesMax?: number;
   now?: () => Date;
-  /** The store shared by processes on one database, if any: then each can report the others' jobs. */
+  /** The store that processes on one database share, if any. With it, each process can report the others' jobs. */
   shared?: () => Promise<SharedStore | undefined>;
 }
 
 const renewMs = 15_000;
-/** A running job not renewed for this long was lost with its process. */
+/** A running job that was not renewed for this long counts as interrupted: its process has died. */
 const silentMaxMs = 4 * renewMs;
 
 /** A job as other processes read it. */
@@ -75,11 +75,11 @@ interface KeptJob {
   owner: string;
   view: CallJobView;
   endedAt?: number;
-  /** Size of its result. */
+  /** Size of the result. */
   bytes: number;
 }
 
-/** Slow calls that were answered with a handle. Kept in memory, and in the shared store if there is one. */
+/** Keeps track of slow calls that were answered with a job handle. In memory, and in the shared store if there is one. */
 export function createCallJobs(options: CallJobsOptions = {}): CallJobs {
   const { keepMs = 3_600_000, finishedMax = 1000, resultBytesMax = 64 * 1024 * 1024, now = () => new Date() } = options;
   const { shared } = options;

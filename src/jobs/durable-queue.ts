@@ -6,17 +6,17 @@ export interface DurableQueueConfig {
   readonly pollMs: number;
   /** Delay of the first poll, for jobs left by earlier processes. `wake` polls at once. */
   readonly firstLookMs?: number;
-  /** When all workers have been busy for this long, one extra job runs if it is expected to be quick. Default: never. */
+  /** When all workers have been busy for this long, one extra job may run, if it is expected to be quick. Default: never. */
   readonly patienceMs?: number;
 }
 
 /** The stored queue, which outlives this process. */
 export interface JobSource<Job extends { readonly id: number }> {
-  /** `quick`: only a job that is expected to be quick. */
+  /** Leases the next job. `quick`: only one that is expected to be quick. */
   claim(quick: boolean): Promise<Job | undefined>;
-  /** False: the job is no longer ours. */
+  /** Extends the lease. Returns false if this process has lost it. */
   renew(job: Job): Promise<boolean>;
-  /** Finishes the job, successfully or not. Must stop soon after the signal; errors are only logged. */
+  /** Does the job and stores its outcome. Must stop soon after the signal. Errors are only logged. */
   perform(job: Job, signal: AbortSignal, quick: boolean): Promise<void>;
   /** Requeues the jobs of dead processes. */
   recover(): Promise<void>;
@@ -26,7 +26,7 @@ export interface JobSource<Job extends { readonly id: number }> {
 
 export interface DurableQueue {
   wake(): void;
-  /** Stops work on a job that is no longer ours, if it runs here. */
+  /** Stops a job that was cancelled or that another process took over, if it runs here. */
   drop(id: number): void;
   /** Stops all work; unfinished jobs go back to the queue. */
   close(): Promise<void>;
@@ -39,11 +39,11 @@ interface Running {
   readonly stop: AbortController;
   readonly ended: Promise<void>;
   readonly quick: boolean;
-  /** By performance.now(). */
+  /** Start time, by `performance.now()`. */
   readonly since: number;
 }
 
-/** Works on a queue that several processes share, a bounded number of jobs at a time. */
+/** Runs jobs from a queue that several processes share, a limited number at a time. */
 export function createDurableQueue<Job extends { readonly id: number }>(
   config: DurableQueueConfig,
   source: JobSource<Job>,
@@ -68,7 +68,7 @@ export function createDurableQueue<Job extends { readonly id: number }>(
       for (const { stop } of running.values()) stop.abort();
       await filling;
       await Promise.all([...running.values()].map(({ ended }) => ended));
-      // Before the first poll, nothing can have been claimed.
+      // Before the first poll, this process has no jobs to give back.
       if (hasLooked) await source.giveBack();
     },
   };
@@ -138,7 +138,7 @@ export function createDurableQueue<Job extends { readonly id: number }>(
     try {
       if (!(await source.renew(job))) stop.abort();
     } catch (error) {
-      // The lease outlasts two failed renewals; if it is lost, finishing the job will be refused.
+      // The lease survives two failed renewals. If it expires, the job's outcome is rejected.
       log.warn('a lease was not renewed', { job: job.id, reason: error instanceof Error ? error.message : '' });
     }
   }

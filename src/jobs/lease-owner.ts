@@ -3,12 +3,15 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { isRunning } from '../base/is-running.ts';
 
-/** Machine, process id, process start and a random id. The first three let others on this machine see that it has died. */
+/**
+ * Creates a name for this process: machine, process id, start time and a random id. With the first three, other processes
+ * on this machine can tell whether it still runs.
+ */
 export function createLeaseOwner(): string {
   return [machine(), process.pid, startOf('self') ?? 'unknown', randomUUID()].join(' ');
 }
 
-/** True only if certain: the owner was on this machine and its process no longer exists. */
+/** True if the owner was a process on this machine and certainly no longer runs. */
 export function isGone(owner: string): boolean {
   const [where, pid, start] = owner.split(' ');
   if (where !== machine() || start === undefined || start === 'unknown') return false;
@@ -16,14 +19,14 @@ export function isGone(owner: string): boolean {
   return now === undefined ? !isRunning(Number(pid)) : now !== start;
 }
 
-/** Containers may share a host name; process ids are comparable only within one namespace and boot. */
+/** Identifies the machine, including its pid namespace and boot: process ids are comparable only within both. */
 function machine(): string {
   const namespace = unlessMissing(() => readlinkSync('/proc/self/ns/pid').replace(/\D/g, ''));
   const boot = unlessMissing(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
   return [hostname(), namespace ?? '', boot ?? ''].join('/');
 }
 
-/** In clock ticks since boot (proc(5), field 22); undefined if there is no such process or no /proc. */
+/** Returns a process's start, in clock ticks since boot (proc(5), field 22). Undefined without such a process or /proc. */
 function startOf(pid: string): string | undefined {
   const status = unlessMissing(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   // The program's name is in parentheses and may contain anything.

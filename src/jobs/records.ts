@@ -5,9 +5,9 @@ import { systemCode } from '../base/errors.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import type { ListedPart, SharedStore } from '../base/shared-store.ts';
 
-/** Calls that outlive their request: an id and numbered parts of JSON, each expiring after `lastsMs`. Writes are durable. */
+/** Records for calls that outlive their request: numbered parts of JSON, each with an expiry. Writes are durable. */
 export interface Records {
-  /** False if the part exists: the first of several writers wins. */
+  /** Adds a part. Returns false if the part exists: the first of several writers wins. */
   add(id: string, part: number, content: object, lastsMs: number): Promise<boolean>;
   put(id: string, part: number, content: object, lastsMs: number): Promise<void>;
   read<Content>(id: string, part: number): Promise<Content | undefined>;
@@ -17,7 +17,7 @@ export interface Records {
   remove(id: string, parts?: readonly number[]): Promise<void>;
 }
 
-/** Records in a database, for processes that share nothing else. */
+/** Stores records in a database, for processes that share nothing else. */
 export function createSharedRecords(kind: string, shared: SharedStore): Records {
   return {
     add: (id, part, content, lastsMs) => shared.add({ kind, id, part }, json(content), lastsMs),
@@ -32,12 +32,12 @@ export function createSharedRecords(kind: string, shared: SharedStore): Records 
   };
 }
 
-/** A file gets its expiry just after it is written; no process may remove it in between. */
+/** How long files stay after their expiry. A new file has no expiry for a moment and must not be removed then. */
 const graceMs = 60_000;
-/** Other files in the folder were left by a killed process. */
+/** Age at which other files in the folder are removed: a killed process left them. */
 const leftoverMs = 24 * 3_600_000;
 
-/** One file per part, named by its number. The modification time is the expiry. */
+/** Stores each part in a file, with its name from `names` as the extension. The modification time is the expiry. */
 export function createFileRecords(folder: string, names: readonly string[], now: () => number): Records {
   const fileOf = (id: string, part: number): string => join(folder, `${id}.${names[part]}`);
   const expire = (file: string, lastsMs: number): Promise<void> => {
@@ -66,7 +66,7 @@ export function createFileRecords(folder: string, names: readonly string[], now:
       try {
         return JSON.parse(await readFile(fileOf(id, part), 'utf8')) as Content;
       } catch (error) {
-        // A power cut may leave half a file, which counts as absent.
+        // A power failure may leave half a file, which counts as missing.
         if (error instanceof SyntaxError || systemCode(error) === 'ENOENT') return undefined;
         throw error;
       }
@@ -102,7 +102,7 @@ const soonMs = 500;
 
 export type StateWriter = ReturnType<typeof createStateWriter>;
 
-/** Writes the state of running work for other processes: after changes, and every `renewMs` as a sign of life. */
+/** Writes the state of running work for other processes: after changes, and every `renewMs` to show that it still runs. */
 export function createStateWriter(write: () => Promise<void>, renewMs: number) {
   let timer: NodeJS.Timeout | undefined;
   let isSoon = false;
@@ -115,7 +115,7 @@ export function createStateWriter(write: () => Promise<void>, renewMs: number) {
     return written;
   };
   return {
-    /** Resolves when it is written, or has failed: then the next change writes it. */
+    /** Writes the state now. Also resolves if that fails: the next write includes it. */
     now,
     soon(): void {
       if (isSoon) return;
@@ -123,7 +123,7 @@ export function createStateWriter(write: () => Promise<void>, renewMs: number) {
       clearTimeout(timer);
       timer = setTimeout(now, soonMs).unref();
     },
-    /** Resolves when nothing is being written. */
+    /** Stops writing. Resolves when the last write is done. */
     stop(): Promise<void> {
       clearTimeout(timer);
       return written;

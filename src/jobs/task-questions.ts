@@ -2,15 +2,15 @@ import { CarrelError } from '../base/errors.ts';
 
 export type TaskQuestions = ReturnType<typeof createTaskQuestions>;
 
-/** The questions of a task to its client. Each stays open for `answerMs`; `changed` is called when the open ones change. */
+/** Keeps a task's open questions to its client, for `answerMs` each. Calls `changed` when questions open or close. */
 export function createTaskQuestions({ answerMs, changed }: { answerMs: number; changed(): void }) {
   const questions = new Map<string, { request: object; answer(value: unknown): void }>();
   let asked = 0;
   let refuse: ((error: CarrelError) => void) | undefined;
   return {
-    /** Unanswered requests, by key. */
+    /** Returns the unanswered questions, by key. */
     open: (): Record<string, object> => Object.fromEntries([...questions].map(([key, { request }]) => [key, request])),
-    /** Resolves with all answers, by request name. */
+    /** Asks questions. Resolves with all answers, by question name. */
     async ask(requests: Readonly<Record<string, object>>): Promise<Record<string, unknown>> {
       const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>();
       const answers: Record<string, unknown> = {};

@@ -5,7 +5,7 @@ export interface Beginning {
   owner: string;
   tool: string;
   createdAt: number;
-  /** The owning process; see lease-owner. */
+  /** The process that runs the task; see lease-owner.ts. */
   process: string;
   work?: string;
 }
@@ -22,9 +22,9 @@ export interface TaskState {
   questions: Record<string, object>;
 }
 
-/** Tasks as clients see them. `keepMs`: how long a task is kept after its end, at least. */
+/** Converts tasks to the form that clients see. `keepMs`: min time for which a task is kept after its end. */
 export function createTaskViews({ keepMs, now }: { keepMs: number; now: () => number }) {
-  /** Kept for one to two times `keepMs` after its end, so that a TTL reported while it ran still holds. */
+  /** Returns the TTL: one to two times `keepMs` after the end, so that a TTL reported while the task ran still holds. */
   const ttlOf = (createdAt: number, until: number): number =>
     (Math.floor(Math.max(0, until - createdAt) / keepMs) + 2) * keepMs;
   const describe = (id: string, createdAt: number, status: TaskStatus, updatedAt: number, until: number): TaskView => ({

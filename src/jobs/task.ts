@@ -12,7 +12,7 @@ export interface TaskError {
   data?: unknown;
 }
 
-/** A task as its owner sees it. Times are ISO-8601. */
+/** A task as its owner sees it. Times are ISO 8601. */
 export interface TaskView {
   taskId: string;
   status: TaskStatus;
@@ -28,11 +28,11 @@ export interface TaskView {
   error?: TaskError;
 }
 
-/** A task that may belong to an earlier process. */
+/** A task of this process or of another one. */
 export interface FoundTask {
   view: TaskView;
   tool: string;
-  /** Work that continues without a follower in this process. */
+  /** The name of background work that continues, but that no process waits for. */
   leftWork?: string;
 }
 
@@ -41,11 +41,11 @@ export interface Task {
   readonly id: string;
   view(): TaskView;
   report(message: string): void;
-  /** The rest of the work continues under this name, even after a restart. Resolves when the name is on disk. */
+  /** Names the background work that continues the task, even after a restart. Resolves when the name is on disk. */
   lasts(work: string): Promise<void>;
-  /** Resolves with all answers, under the same keys. */
+  /** Asks the client. Resolves with all answers, under the same keys. */
   ask(requests: Readonly<Record<string, object>>): Promise<Record<string, unknown>>;
-  /** Only the first end counts. */
+  /** Ends the task. Only the first outcome counts. */
   end(outcome: TaskOutcome): Promise<void>;
 }
 
@@ -57,19 +57,19 @@ export interface NewTask {
 }
 
 /**
- * Calls that are answered with a task. A task and its end are on disk before they are reported. Only the owner can see a task.
+ * Calls that are answered with a task. A task and its outcome are on disk before they are reported. Only the owner sees a task.
  */
 export interface Tasks {
-  /** Undefined if there are too many or the disk is full: then the caller waits for the answer itself. */
+  /** Creates a task. Returns undefined if there are too many or the disk is full; the caller then waits for the answer. */
   start(task: NewTask): Promise<Task | undefined>;
   get(id: unknown, owner: string): Promise<FoundTask>;
   /** Answers open questions; others are ignored. */
   answer(id: unknown, owner: string, answers: Readonly<Record<string, unknown>>): Promise<void>;
   cancel(id: unknown, owner: string): Promise<FoundTask>;
-  /** Ends a task that nobody in this process follows. */
+  /** Ends a task that no process waits for. */
   endLeft(id: string, outcome: TaskOutcome): Promise<void>;
   /** Called on every change of a task in this process. */
   onChange(listener: (id: string) => void): () => void;
-  /** No end is written after this: work interrupted by a stop must not look as if it had failed. */
+  /** Closes without ending the tasks: work that is interrupted by a shutdown must not count as failed. */
   close(): Promise<void>;
 }

@@ -18,10 +18,10 @@ import {
 
 export interface TasksOptions {
   folder: string;
-  /** Replaces the folder, so that any process can report and end tasks. */
+  /** Used instead of the folder, so that any process on the database can report and end tasks. */
   shared?: SharedStore | undefined;
   log: Logger;
-  /** How long a task is kept after its end, at least. */
+  /** Min time for which a task is kept after its end. */
   keepMs?: number;
   /** Max run time of a task. */
   runMs?: number;
@@ -39,28 +39,28 @@ interface Running {
   updatedAt: number;
   message?: string;
   questions: TaskQuestions;
-  /** Only with a shared store. */
+  /** Writes the state for other processes. Only with a shared store. */
   writer: StateWriter | undefined;
   cancel(): void;
   timer: NodeJS.Timeout;
 }
 
-/** The parts of a task's record. Files have only the first two. */
+/** Names of the parts of a task's record. In files, a record has only these two. */
 const partNames = ['task', 'end'];
 const [beginningPart, endPart, statePart] = [0, 1, 2];
-/** Answers from other processes follow, by the number in the question's key. */
+/** First part number for answers that other processes received. The number in the question's key is added to it. */
 const firstAnswerPart = 10;
 
 const idBytes = 19;
 const idPattern = /^[\w-]{32}$/;
-/** An id starts with its owner's mark, so that tasks are counted without being read. */
+/** Characters of the owner's mark, with which an id starts. So an owner's tasks can be counted without reading them. */
 const markChars = 6;
 const messageCharsMax = 500;
 const hourMs = 3_600_000;
 
-/** How often a process checks for requests of others about its tasks. */
+/** Poll interval for requests that other processes received about this process's tasks. */
 const lookMs = 2_000;
-/** How often a process renews its tasks' state, and how long that is valid: the process may be slow or lose the database. */
+/** How often a process writes the state of its tasks. The state lasts longer, for a process that is slow or disconnected. */
 const stateEveryMs = 20_000;
 const stateLastsMs = 6 * stateEveryMs;
 
@@ -71,11 +71,11 @@ export function createTasks(options: TasksOptions): Tasks {
   const process = createLeaseOwner();
   const running = new Map<string, Running>();
   const views = createTaskViews({ keepMs, now });
-  /** Ends that are not on disk yet, or could not be written. */
+  /** Ended tasks whose outcome is not on disk yet, or could not be written. */
   const ended = new Map<string, { beginning: Beginning; ending: Ending }>();
   const listeners = new Set<(id: string) => void>();
   const lastsMs = runMs + 2 * keepMs;
-  /** Files of earlier processes: they count for the total, not for an owner. */
+  /** Tasks of earlier processes, found as files. They count towards the total limit, but not towards an owner's. */
   let left: Set<string> | undefined;
   let closed = false;
   let starting: Promise<unknown> = Promise.resolve();
@@ -85,7 +85,7 @@ export function createTasks(options: TasksOptions): Tasks {
     shared?.tell({ about: 'task', id });
   };
 
-  /** The first end counts, across processes too. */
+  /** Writes the outcome. Only the first one counts, across all processes. */
   const writeEnd = async (id: string, ending: Ending): Promise<void> => {
     if (await records.add(id, endPart, ending, 2 * keepMs)) await records.touch(id, 2 * keepMs);
     if (shared) await records.remove(id, [statePart]);
@@ -101,7 +101,7 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 
   const lookAround = async (): Promise<void> => {
-    // Other processes do not see an end until the database has it.
+    // Retries outcomes that could not be written: other processes see them only in the database.
     for (const [id, { ending }] of ended) await writeEnd(id, ending);
     const parts = running.size === 0 ? [] : await records.list([...running.keys()]);
     for (const { id, part } of parts) {
@@ -135,7 +135,7 @@ export function createTasks(options: TasksOptions): Tasks {
     const task = running.get(id);
     if (task === undefined || closed) return;
     const ending = { endedAt: now(), outcome };
-    // Before the work is removed: a concurrent reader must not see it as interrupted.
+    // Set before the running task is removed, so that a concurrent reader does not see it as interrupted.
     ended.set(id, { beginning: task.beginning, ending });
     await release(id, task);
     await tryWriteEnd(id, ending);
@@ -205,7 +205,7 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 
   const get = async (given: unknown, owner: string): Promise<FoundTask> => {
-    // Another process may have just ended the task. If that can't be read, the task counts as running.
+    // Another process may have just ended the task. If the database can't be read, the task counts as running.
     if (shared) await lookAround().catch(() => {});
     const { id, beginning, ending } = await read(given, owner);
     const { tool, work, createdAt } = beginning;
@@ -220,7 +220,7 @@ export function createTasks(options: TasksOptions): Tasks {
     const isKnownToRun = shared === undefined || state !== undefined;
     if (!isOverdue && isKnownToRun && !isGone(beginning.process) && !isOwn) return { view, tool };
     await endLeft(id, interrupted);
-    // The task may have ended just before.
+    // Another process may have ended the task just before; then its outcome counts.
     const known = (await records.read<Ending>(id, endPart)) ?? { endedAt: now(), outcome: interrupted };
     return { view: views.ended(id, beginning, known), tool };
   };
@@ -255,7 +255,7 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 
   return {
-    // Starts one task after the other: concurrent starts would all pass the limit.
+    // Starts tasks one at a time: several at once would all pass the check of the limits.
     start(task) {
       const started = starting
         .then(() => begin(task))
@@ -301,7 +301,7 @@ export function createTasks(options: TasksOptions): Tasks {
         clearTimeout(timer);
         await writer?.stop();
       }
-      // Other processes see at once that nobody works on these tasks.
+      // Removes the state, so that other processes see at once that these tasks no longer run.
       if (shared) await Promise.allSettled([...running.keys()].map((id) => records.remove(id, [statePart])));
     },
   };
@@ -323,7 +323,7 @@ function hasRoom(
   return own.length < perOwnerMax && ids.length < allMax && bytes < bytesMax;
 }
 
-/** Anyone with the id can see the mark. The rest of the id makes it unique. */
+/** Returns the owner's mark: a short hash, so that ids do not reveal the owner. */
 function markOf(owner: string): string {
   return createHash('sha256').update(owner).digest('base64url').slice(0, markChars);
 }

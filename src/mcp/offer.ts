@@ -25,13 +25,13 @@ import { knowsIcons } from './protocol-versions.ts';
 export interface Offer {
   /** Sent as `serverInfo`; a role may add fields. */
   serverInfo: { name: string; title?: string; version: string };
-  /** For clients that display the server. */
+  /** Icons, for clients that display the server. */
   icons?: Icon[] | undefined;
   instructions: string;
   experimental?: Announcement;
   catalogue: Catalogue;
   callTool: CallTool;
-  /** The web console's tools: those of MCP clients, and its own. */
+  /** Returns the tools of the web console: those of MCP clients, and its own. */
   forConsole(): Pick<Offer, 'catalogue' | 'callTool'>;
   resources: Resources;
   prompts: Prompts;
@@ -40,11 +40,11 @@ export interface Offer {
   tasks?: Tasks;
   /** Max bytes per answer. */
   answerBytesMax: number;
-  /** Whether search answers also contain resource links. */
+  /** True if search answers also contain resource links. */
   linksResources: boolean;
   /** How long the user may take to answer a question. */
   answerMs?: number | undefined;
-  /** Records answers that were already used. */
+  /** Remembers which of the user's answers were already used. */
   answered: CallCounter;
   pacer: RequestPacer;
   /** Called for each new client; the returned function is called when it disconnects. */
@@ -52,7 +52,7 @@ export interface Offer {
   /** Calls the listener after every call that may have changed something. */
   onWrite(listener: () => void): void;
   log: Logger;
-  /** The offer limited to these rights; everything else appears not to exist. */
+  /** Returns the offer for these rights. Everything else appears not to exist. */
   scopedTo(rights: Rights): Offer;
   recorder: Recorder | undefined;
 }
@@ -61,7 +61,7 @@ type About = Pick<Offer, 'serverInfo' | 'instructions' | 'experimental'>;
 
 export interface OfferOptions extends About {
   toolsets: readonly Toolset[];
-  /** Name and instructions for callers with only these toolsets; by default the same for all. */
+  /** Returns name and instructions for callers with only these toolsets. By default, they are the same for all. */
   aboutSome?: (toolsets: readonly Toolset[]) => About;
   icons?: Icon[];
   readOnly: boolean;
@@ -71,15 +71,15 @@ export interface OfferOptions extends About {
   inFlight: SlotsOptions;
   /** Max bytes per answer. */
   answerBytesMax?: number;
-  /** See Offer; default false. */
+  /** See `Offer`; false by default. */
   linksResources?: boolean;
   jobs: CallJobs;
-  /** Without it, calls never become tasks. */
+  /** Stores tasks. Without it, calls never become tasks. */
   tasks?: Tasks;
   log: Logger;
   /** Notified of every call and request. */
   recorder?: Recorder | undefined;
-  /** Carries write notices between processes. */
+  /** Notifies other processes of writes. */
   shared?: SharedStore | undefined;
   clock?: MonotonicClock;
   /** How long the user may take to answer a question; default ten minutes. */
@@ -179,7 +179,7 @@ function withConsoleTools(toolset: Toolset): Toolset {
   return { ...toolset, tools: [...toolset.tools, ...(toolset.consoleTools ?? [])] };
 }
 
-/** The `serverInfo` for a client. In 2026-07-28 every answer repeats it, without icons. */
+/** Returns the `serverInfo` of a handshake, with icons if the revision has them. */
 export function introduction(
   { serverInfo, icons }: Pick<Offer, 'serverInfo' | 'icons'>,
   revision: string,

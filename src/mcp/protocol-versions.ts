@@ -1,11 +1,8 @@
 import { isObject } from '../base/json.ts';
 
-/**
- * Revisions that open with `initialize`, newest first: the first is offered to clients that ask for an unsupported
- * one.
- */
+/** Revisions that start with `initialize`, newest first. Clients that ask for an unsupported revision get the first. */
 const handshakeRevisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
-/** Revisions without sessions, where every request carries its own context. */
+/** Revisions without sessions: every request names its revision and describes its client. */
 export const modernRevisions = ['2026-07-28'] as const;
 
 /** `handshake`: up to 2025-11-25. `modern`: 2026-07-28 and later. */
@@ -14,7 +11,7 @@ export type Era = 'handshake' | 'modern';
 export interface OfferedRevisions {
   handshake: readonly string[];
   modern: boolean;
-  /** `--cody`: be lenient about headers, and also serve the HTTP+SSE pair of 2024-11-05. */
+  /** True with `--cody`: is lenient about headers, and also serves the HTTP+SSE transport of 2024-11-05. */
   cody: boolean;
 }
 
@@ -22,22 +19,22 @@ export const everyRevision: OfferedRevisions = { handshake: handshakeRevisions, 
 export const fessRevision: OfferedRevisions = { handshake: ['2025-03-26'], modern: false, cody: false };
 export const codyRevision: OfferedRevisions = { handshake: ['2024-11-05'], modern: false, cody: true };
 
-/** MCP removed JSON-RPC batches in 2025-06-18. */
+/** True for revisions with JSON-RPC batches, which MCP removed in 2025-06-18. */
 export function allowsBatches(revision: string | undefined): boolean {
   return revision === '2024-11-05' || revision === '2025-03-26';
 }
 
-/** Tool results may contain resource links since 2025-06-18. */
+/** True if tool results may contain resource links: since 2025-06-18. */
 export function knowsResourceLinks(revision: string): boolean {
   return revision >= '2025-06-18';
 }
 
-/** Servers may have icons since 2025-11-25. */
+/** True if servers may have icons: since 2025-11-25. */
 export function knowsIcons(revision: string): boolean {
   return revision >= '2025-11-25';
 }
 
-/** Keys of `_meta` that the protocol itself reads. */
+/** Keys of `_meta` that the protocol defines. */
 export const metaKeys = {
   revision: 'io.modelcontextprotocol/protocolVersion',
   client: 'io.modelcontextprotocol/clientInfo',
@@ -51,7 +48,7 @@ export const metaKeys = {
 /** The extension that turns slow calls into tasks, since 2026-07-28. */
 export const tasksExtension = 'io.modelcontextprotocol/tasks';
 
-/** Whether a message names its revision, as every request since 2026-07-28 does. */
+/** True if a message names its revision, as every request since 2026-07-28 does. */
 export function carriesRevision(message: unknown): boolean {
   const params = isObject(message) ? message['params'] : undefined;
   const meta = isObject(params) ? params['_meta'] : undefined;

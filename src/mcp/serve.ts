@@ -23,7 +23,7 @@ export interface Serving {
   offer: Offer;
   revisions: OfferedRevisions;
   limits: MessageLimits;
-  /** Creates the methods that answer requests in all revisions; by default our own. */
+  /** Replaces the methods that answer requests. */
   createMethods?: typeof createMethods;
   modern?: (offer: Offer, transport: Transport) => Promise<Modern>;
 }
@@ -42,22 +42,22 @@ export interface HttpServing extends Serving, Omit<GuardOptions, 'log'> {
   listenLimits?: Partial<ListenLimits>;
   /** Also accepts `tools/call` without a handshake, and answers with the tool's bare data. */
   bareCalls: boolean;
-  /** Whether answers may be event streams; default true. */
+  /** True (the default) if answers may be event streams. */
   streams?: boolean;
   health(detailed: boolean): Record<string, unknown>;
   resource?: { readonly path: string; readonly metadata: object } | undefined;
-  /** Lets other processes continue a session. */
+  /** The store through which other processes can continue a session. */
   shared?: SharedStore | undefined;
   secretRoutes?: readonly SecretRoute[];
   pages?: PageHandler;
-  /** Prometheus text for `GET /metrics`. */
+  /** Returns the text for `GET /metrics`, in Prometheus's format. */
   metrics?: () => Promise<string>;
 }
 
-/** How long running calls may continue after the client closed its input; then they are aborted. */
+/** How long running calls may continue after the client closed its input. Then they are aborted. */
 const drainMs = 1_500;
 
-/** Notifies clients of changes that they may see. */
+/** Watches for changes, and notifies clients of those that they have rights to see. */
 function watch(offer: Offer): Watches {
   const watches = createWatches({
     resourcesOf: ({ rights }) => offer.scopedTo(rights).resources,
@@ -73,7 +73,7 @@ export function serveOverStdio({ input, output, ...serving }: StdioServing): Std
   return serveStdio({ ...linesOptions(serving, watch(serving.offer), serving.offer.log, 'stdio'), input, output });
 }
 
-/** Serves one of several clients, each as if it were alone on stdio. */
+/** Serves one of several clients of a shared process, as if it were the only one. */
 export type ServeClient = (client: string, log: Logger, output: LineOutput) => ClientLines;
 
 export function createServeClient(serving: Serving): ServeClient {
@@ -84,14 +84,14 @@ export function createServeClient(serving: Serving): ServeClient {
 function linesOptions(serving: Serving, watches: Watches, log: Logger, id: string) {
   const { limits, revisions } = serving;
   const own = { ...serving, offer: { ...serving.offer, log } };
-  // One client's handles are invalid for others, even in a shared process.
+  // Each client has its own id, so that the jobs and tasks of one are invalid for others in a shared process.
   const caller: Caller = { ...localUser, id, owner: id };
   return { limits, revisions, log, drainMs, caller, ...protocolParts(own, watches, 'pipe') };
 }
 
 export async function serveOverHttp(serving: HttpServing): Promise<HttpService> {
   const { offer } = serving;
-  // Lazy: these load most of Node's network code, which stdio doesn't need.
+  // Imported on demand: these modules load most of Node's network code, which stdio doesn't need.
   const [{ serveHttp }, { createBareCall }] = await Promise.all([
     import('./http/service.ts'),
     import('./http/bare-call.ts'),
@@ -116,7 +116,7 @@ function protocolParts(
   return { openConversation, modern: () => modern(offer, transport), listen: createListen(watches) };
 }
 
-/** Lazy: loads the SDK with the first request of 2026-07-28. */
+/** Loads the SDK, with the first request of 2026-07-28. */
 export async function loadModern(offer: Offer, transport: Transport): Promise<Modern> {
   const { createModern } = await import('./sessions/modern-answers.ts');
   return createModern(offer, transport);

@@ -40,7 +40,7 @@ export class RpcError extends Error {
   }
 }
 
-/** For faults outside a method; inside, every failure is logged and has a code. */
+/** The error for faults outside a method. Inside methods, every failure is logged and has a code. */
 export const internalFailure = new RpcError(rpcCodes.internal, 'Internal error');
 
 export function methodNotFound(): RpcError {
@@ -59,7 +59,7 @@ export interface WireFailure {
   data: Record<string, unknown>;
 }
 
-/** Converts a thrown value to a CarrelError. Unexpected ones get an incident id; their details stay in the log. */
+/** Converts a thrown value to a `CarrelError`. For an unexpected one, the log has the details under an incident id. */
 export function ownError(thrown: unknown, log: Logger): CarrelError {
   if (thrown instanceof CarrelError) {
     if (thrown.cause !== undefined) log.debug('call failed', { code: thrown.code, error: thrown });
@@ -80,7 +80,7 @@ export function describeFailure(error: CarrelError): WireFailure {
   };
 }
 
-/** A failed call, and the toolset that decides how the failure looks. Undefined if no tool was found. */
+/** A failed call, with the toolset that decides how failures are reported. The toolset is undefined if no tool was found. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
   readonly error: CarrelError;
@@ -93,7 +93,7 @@ export class ToolFailure extends Error {
   }
 }
 
-/** Converts a thrown value to an error on the wire. */
+/** Converts a thrown value to a JSON-RPC error. */
 export function toRpcError(thrown: unknown, era: Era, log: Logger): RpcError {
   if (thrown instanceof RpcError) return thrown;
   if (thrown instanceof ToolFailure) return toProtocolError(thrown.error, era, thrown.toolset?.failures);

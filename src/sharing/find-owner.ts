@@ -4,18 +4,22 @@ import { isObject } from '../base/json.ts';
 import { isPrivateFolder, type OwnerFiles, readAnnouncement } from './owner-files.ts';
 import { type Link, reachOwner } from './reach-owner.ts';
 
-/** Environment variable that makes a process the owner. Its value is `OwnerFiles` as JSON. */
+/**
+ * Environment variable that makes a process the owner: the shared process that serves several stdio clients. Its value is
+ * `OwnerFiles` as JSON.
+ */
 export const ownerVariable = 'CARREL_OWNER_PLACE';
 
 /**
- * An owner's first line on stdout, for the relay that started it. `ready`: reachable. `other`: another owner was
- * faster. `alone`: sharing is impossible with these settings or on this machine.
+ * An owner's first line on stdout, for the relay that started it. (A relay is a client's own process, which passes lines to
+ * the owner.) `ready`: relays can connect. `other`: another owner was faster. `alone`: sharing is impossible with these
+ * settings or on this machine.
  */
 export type OwnerWord = 'ready' | 'other' | 'alone';
 
 export type Found =
   | { kind: 'link'; link: Link }
-  /** This client can't share a process, which is no error. */
+  /** This client can't share a process and must be served alone. Not an error. */
   | { kind: 'alone'; remark?: string }
   /** The owner failed to start and has logged why. */
   | { kind: 'failed'; code: number };
@@ -28,8 +32,8 @@ export interface OwnerFinder {
 }
 
 /**
- * Whether the configuration file forbids sharing, unless the environment decides. Checked before an owner is started, because
- * it would load the program only to say `alone`.
+ * True if the configuration file forbids sharing. False if the environment sets CARREL_ALONE, which takes precedence. Checked
+ * before an owner is started, because that would load the whole program only to print `alone`.
  */
 export function forbidsSharing(configFile: string): boolean {
   if (process.env['CARREL_ALONE']?.trim()) return false;
@@ -79,14 +83,14 @@ export function createOwnerFinder(
   };
 }
 
-/** Starts an owner that outlives this process. Returns its first word, or how it exited. */
+/** Starts an owner that outlives this process. Returns its first line, or its exit code, or `killed`. */
 async function startOwner(
   files: OwnerFiles,
   argv: readonly string[],
   tell: (bytes: Buffer) => unknown,
   started: (child: ChildProcess) => void,
 ): Promise<OwnerWord | number | 'killed'> {
-  // Lazy: most relays find a running owner.
+  // Imported on demand: most relays find a running owner.
   const { spawn } = await import('node:child_process');
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...argv], {

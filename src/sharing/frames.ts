@@ -1,9 +1,9 @@
 /**
- * The protocol between a relay and the owner. Frames are atomic: if the owner dies, each client line is known to be
- * answered or not.
+ * Kinds of frames in the protocol between a relay and the owner. A frame is handled as a whole or not at all: if the owner
+ * dies, the relay knows which client lines are unanswered.
  */
 export const frameKinds = {
-  // From the relay.
+  // Frames from the relay to the owner.
   hello: 1,
   /** A line already answered by an earlier owner, needed to restore the session. */
   replay: 2,
@@ -11,22 +11,22 @@ export const frameKinds = {
   tooLong: 4,
   /** The client closed its input. */
   end: 5,
-  // To the relay.
+  // Frames from the owner to the relay.
   welcome: 16,
   refused: 17,
   message: 18,
   noAnswer: 19,
   keep: 20,
   stderr: 21,
-  /** Lines after this one are not accepted. */
+  /** The owner accepts no lines after this one. */
   leaving: 22,
-  /** Everything is answered. `line` is 1 if the owner exits with this client. */
+  /** All lines are answered. `line` is 1 if the owner exits together with this client, else 0. */
   bye: 23,
 } as const;
 
 export interface Frame {
   kind: number;
-  /** The client line it refers to; 0 for none. */
+  /** The number of the client line that it refers to; 0 for none. */
   line: number;
   bytes: Buffer;
 }
@@ -74,11 +74,11 @@ export function createFrameReader(bytesMax: () => number, take: (frame: Frame) =
 /** A relay's first message. */
 export interface Hello {
   secret: string;
-  /** `status` only asks for the number of clients. */
+  /** What the relay wants. `status`: only the number of clients. */
   wants: 'service' | 'status';
   /** Identifies the client across owners. */
   client: string;
-  /** The relay's start folder. */
+  /** The folder in which the relay was started. */
   folder: string;
 }
 
@@ -87,13 +87,13 @@ export interface Welcome {
   pid: number;
   /** Max bytes per line. */
   bytesMax: number;
-  /** Read-only tools, whose calls may be repeated. */
+  /** Names of read-only tools, whose calls may be repeated. */
   readOnlyTools: readonly string[];
-  /** Where the answers of `carrel serve` come from. */
+  /** Which data `carrel serve` answers from. */
   data?: ServedData | undefined;
 }
 
-/** A description for people, without credentials. */
+/** A description of the data for people, without credentials. */
 export interface ServedData {
   /** A file, or host and name of a database. */
   readonly database: string;
@@ -102,8 +102,8 @@ export interface ServedData {
 }
 
 /**
- * Why a relay is rejected. `outdated`: the settings have changed since this process read them. `elsewhere`: relative
- * paths in the settings mean something else here.
+ * Why an owner rejects a relay. `outdated`: the settings have changed since the owner read them. `elsewhere`: the settings
+ * have relative paths, and the relay runs in another folder. `unknown`: the secret is wrong.
  */
 export type Refusal = 'outdated' | 'elsewhere' | 'unknown';
 

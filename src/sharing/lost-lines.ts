@@ -5,9 +5,9 @@ import type { Welcome } from './frames.ts';
 
 /** A client line without an answer. */
 export interface Unanswered {
-  /** Undefined if it exceeded the limit and was not kept. */
+  /** The line. Undefined if it exceeded the limit and was not kept. */
   bytes: Buffer | undefined;
-  /** Already sent to a second owner. */
+  /** True if the line was already sent to a second owner. */
   repeated: boolean;
 }
 
@@ -29,8 +29,8 @@ const reading = new Set([
 ]);
 
 /**
- * Decides about a line whose owner died before answering. A call that may have changed something is never repeated;
- * the client is told that its outcome is unknown.
+ * Decides whether to repeat a line after its owner died without answering. A call that may have changed something is never
+ * repeated; the client gets an error that says that the outcome is unknown.
  */
 export function whatToDo(
   { bytes, repeated }: Unanswered,

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { isObject } from '../base/json.ts';
 import { makeFolder, namesIn } from '../base/make-folder.ts';
 
-/** Where to find the owner. */
+/** The files of an owner, the shared process that serves several stdio clients. */
 export interface OwnerFiles {
   readonly folder: string;
-  /** File with the owner's identity, address and secret. */
+  /** The file with the owner's process id, socket and secret. */
   readonly announcement: string;
 }
 
@@ -20,16 +20,16 @@ export interface Announcement {
   role: string;
   version: string;
   startedAt: string;
-  /** Commands with the same key may be answered by this process; see `commandKey`. */
+  /** This process may answer commands with the same key; see `commandKey`. */
   commandKey?: string | undefined;
 }
 
-/** Max socket path: 104 bytes on macOS, 108 on Linux, including a zero. */
+/** Max bytes of a socket path: macOS allows 104, Linux 108, including the final zero. */
 const socketPathBytesMax = 103;
 const keyChars = 20;
 const suffixCharsMax = '-12345678.sock'.length;
 
-/** The folder for sockets: in the data folder or, if that path is too long, the user's runtime folder. */
+/** Returns the folder for sockets: in the data folder or, if that path is too long, in the user's runtime folder. */
 export function ownerFolder(dataDir: string, env: Readonly<Record<string, string | undefined>>): string {
   const inDataDir = join(dataDir, 'run');
   const isShort = Buffer.byteLength(inDataDir) + 1 + keyChars + suffixCharsMax <= socketPathBytesMax;
@@ -43,7 +43,7 @@ export function ownerFiles(folder: string, processKey: string): OwnerFiles {
   return { folder, announcement: join(folder, `${name}.json`) };
 }
 
-/** False if others could read along or pose as the owner. Undefined if the folder doesn't exist. */
+/** False if other users can access the folder, and so read messages or pose as the owner. Undefined if it doesn't exist. */
 export function isPrivateFolder(folder: string): boolean | undefined {
   let found: Stats;
   try {
@@ -68,7 +68,7 @@ function isAnnouncement(value: unknown): value is Announcement {
   return isObject(value) && typeof value['pid'] === 'number' && texts.every((name) => typeof value[name] === 'string');
 }
 
-/** All announced owners, of any version and settings. */
+/** Returns all announced owners, of any version and settings. */
 export function announcedOwners(folder: string): { file: string; announcement: Announcement }[] {
   return namesIn(folder)
     .filter((name) => name.endsWith('.json'))
@@ -88,7 +88,7 @@ export function prepareAnnouncement(
   if (isPrivateFolder(files.folder) !== true) throw new Error(`${files.folder} is not private`);
   const socket = files.announcement.replace(/\.json$/, `-${process.pid}.sock`);
   if (Buffer.byteLength(socket) > socketPathBytesMax) throw new Error(`${socket} is too long`);
-  // Left by a killed process with the same pid.
+  // The socket may be left by a killed process with the same pid.
   rmSync(socket, { force: true });
   return {
     ...about,
@@ -99,7 +99,7 @@ export function prepareAnnouncement(
   };
 }
 
-/** Returns false if another live owner was faster. */
+/** Announces this process as the owner. Returns false if another running owner was faster. */
 export async function announce(files: OwnerFiles, announcement: Announcement): Promise<boolean> {
   const draft = `${files.announcement}.${process.pid}`;
   writeFileSync(draft, JSON.stringify(announcement), { mode: 0o600 });
@@ -109,7 +109,7 @@ export async function announce(files: OwnerFiles, announcement: Announcement): P
   } catch {
     const other = readAnnouncement(files.announcement);
     if (other !== undefined && (await isListening(other.socket))) return false;
-    // If two processes replace a dead owner at once, both serve; the replaced one until its clients leave.
+    // If two processes replace a dead owner at once, the later one is announced. The other serves until its clients leave.
     renameSync(draft, files.announcement);
     return true;
   } finally {
@@ -122,7 +122,7 @@ export function withdraw(files: OwnerFiles, { socket }: Announcement): void {
   rmSync(socket, { force: true });
 }
 
-/** Removes leftovers of killed processes. Tests the socket, because pids mean nothing across containers. */
+/** Removes files of killed processes. Tries to connect to the socket, because pids differ between containers. */
 export async function sweep(folder: string): Promise<void> {
   const dead = async (socket: string): Promise<boolean> => !(await isListening(socket));
   for (const { file, announcement } of announcedOwners(folder)) {

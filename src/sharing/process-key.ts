@@ -4,18 +4,18 @@ import { fileURLToPath } from 'node:url';
 import { version } from '../base/package-info.ts';
 import { fileBeside } from '../base/program-files.ts';
 
-/** Build-time facts about settings, so that a relay needn't load them. */
+/** Facts about the settings, written at build time, so that a relay needn't load the settings. */
 export interface SharingFacts {
-  /** Every variable that feeds a setting. */
+  /** Names of all environment variables that the settings read. */
   variables: readonly string[];
-  /** The variables that affect a command's answer: none about connections or logging. */
+  /** Names of the variables that affect a command's answer. Excludes those for connections and logging. */
   commandVariables: readonly string[];
   roles: Readonly<Record<string, SharedRole>>;
 }
 
 /** A role whose stdio clients share a process. */
 export interface SharedRole {
-  /** Its default transport, and the variables that may change it. */
+  /** The role's default transport, and the environment variables that may change it. */
   transport: string;
   transportVariables: readonly string[];
 }
@@ -24,23 +24,23 @@ export function readSharingFacts(): SharingFacts {
   return JSON.parse(readFileSync(new URL('./sharing.json', import.meta.url), 'utf8'));
 }
 
-/** Variables read by libraries and the system. */
+/** Matches environment variables that libraries or the system read. */
 const otherVariables =
   /^(CARREL_|NODE_|PG|OTEL_|SSL_|UV_|OMP_|ORT_|LC_|MALLOC_|LD_)|^(HOME|LANG|LANGUAGE|TZ|TMPDIR|USERPROFILE)$|_PROXY$/i;
 
 export interface KeyParts {
   facts: SharingFacts;
   command: string;
-  /** Everything after the command. */
+  /** All arguments after the command. */
   args: readonly string[];
-  /** Paths from the command line, which depend on the folder. */
+  /** The absolute paths of the data folder and the configuration file. */
   paths: readonly (string | undefined)[];
   env: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Clients with the same key share a process. The key covers everything that could change an answer: the program, its
- * settings and its environment. Hashed, because some of these are secrets.
+ * Returns a key; clients with the same key share a process. It covers everything that could change an answer: the program, its
+ * settings and its environment. It is a hash, because some of these are secrets.
  */
 export function processKey({ facts, command, args, paths, env }: KeyParts): string {
   const known = new Set(facts.variables);
@@ -61,8 +61,8 @@ export function processKey({ facts, command, args, paths, env }: KeyParts): stri
 }
 
 /**
- * Identifies the data and settings that the answer to a command depends on. A process of the same user that announces
- * this key may answer the command, whatever else it serves.
+ * Returns a key of the data and settings that a command's answer depends on. A process of the same user with the same key may
+ * answer the command, even if it has another role.
  */
 export function commandKey(
   { commandVariables }: SharingFacts,
@@ -78,7 +78,7 @@ export function commandKey(
     .digest('hex');
 }
 
-/** Identifies the container or sandbox: a client's access must not depend on who started the shared process. */
+/** Identifies the container or sandbox, so that clients with different access never share a process. */
 function surroundings(): unknown[] {
   if (process.platform !== 'linux') return [];
   const spaces = ['mnt', 'net', 'pid', 'user', 'uts', 'cgroup', 'ipc', 'time'].map((name) => {

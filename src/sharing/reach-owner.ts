@@ -10,18 +10,18 @@ import {
 } from './frames.ts';
 import type { Announcement } from './owner-files.ts';
 
-/** A connection to a process that has agreed to serve this client. */
+/** A connection to an owner that serves this client. */
 export interface Link {
   socket: Socket;
   welcome: Welcome;
-  /** Hands all frames since the welcome to `take`, and calls `gone` when the connection is over. */
+  /** Passes all frames since the welcome to `take`. Calls `gone` when the connection ends. */
   listen(take: (frame: Frame) => void, gone: () => void): void;
 }
 
-/** An owner answers in milliseconds, unless it is stopped or the machine is overloaded. */
+/** Timeout for the owner's welcome. It usually takes milliseconds, unless the machine is overloaded. */
 const answerMs = 10_000;
 
-/** Returns `silent` if a process listens but doesn't answer, and undefined if none listens. */
+/** Connects to an owner. Returns `silent` if a process listens but doesn't answer, and undefined if none listens. */
 export function reachOwner(
   { socket: path, secret }: Announcement,
   client: string,
@@ -68,7 +68,7 @@ export function reachOwner(
       socket.write(encodeFrame(frameKinds.hello, 0, JSON.stringify(hello)));
     });
     socket.on('data', read);
-    // Handled by `close`, which follows.
+    // The `close` event follows and handles it.
     socket.on('error', () => {});
     socket.once('close', () => {
       clearTimeout(impatience);

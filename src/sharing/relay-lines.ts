@@ -10,26 +10,26 @@ import type { Link } from './reach-owner.ts';
 import { createSessionLines } from './session-lines.ts';
 
 export interface Relaying {
-  /** The exit code, once nothing is left to relay. */
+  /** Resolves with the exit code when nothing is left to relay. */
   readonly ended: Promise<number>;
   /** Acts as if the client had closed its input. */
   end(): void;
 }
 
-/** Max owners lost within this time: the next one would probably die the same way. */
+/** Max owners that may die within `lossesMs`. After that, the next one would probably die the same way. */
 const lossesMax = 5;
 const lossesMs = 60_000;
-/** Max unanswered lines: a client that doesn't read must not fill a shared process's memory. */
+/** Max unanswered lines, so that one client does not fill the memory of the shared process. */
 const unansweredMax = 1_000;
-/** Max time from an owner's last system call to its exit. */
+/** How long to wait for an owner to exit after it closed the connection. */
 const endingMs = 100;
 const endingPollMs = 2;
-/** Max time for an owner to exit after its last client left. */
+/** How long to wait for an owner to close the connection after its `bye`. */
 const farewellMs = 6_000;
 
 /**
- * Relays a client's lines to the owner and the answers back. Keeps unanswered lines: if the owner dies, it finds
- * another, restores the session, repeats what is safe and answers the rest itself.
+ * Relays a client's lines to the owner, and the answers back. Keeps unanswered lines: if the owner dies, the relay finds
+ * another, restores the session, repeats lines that are safe to repeat and answers the others with an error.
  */
 export function relayLines(
   first: Link,
@@ -40,16 +40,16 @@ export function relayLines(
 ): Relaying {
   const ended = Promise.withResolvers<number>();
   const unanswered = new Map<number, Unanswered>();
-  /** Lines that established the session; kept for replay once answered. */
+  /** Lines that changed the session. Once answered, they are kept for replay. */
   const marked = new Set<number>();
   const session = createSessionLines();
   let losses: number[] = [];
   let link: Link | undefined;
   let count = 0;
   let inputEnded = false;
-  /** Set once everything is answered: whether the owner stays for other clients or exits too. */
+  /** Set when all lines are answered. Says whether the owner exits too or stays for other clients. */
   let farewell: 'stays' | 'ends' | undefined;
-  /** The last line that a leaving owner accepted. */
+  /** The last line that the owner accepts before it exits. */
   let takenUpTo = Number.POSITIVE_INFINITY;
 
   const finish = (code: number): void => void output.write('', () => ended.resolve(code));
@@ -57,7 +57,7 @@ export function relayLines(
   const send = (kind: number, line = 0, bytes?: Buffer): void =>
     void link?.socket.write(encodeFrame(kind, line, bytes));
 
-  /** Pauses reading while there is no owner or it falls behind. */
+  /** Pauses reading while there is no owner, or while it can't keep up. */
   const keepPace = (): void => {
     const isBehind = link === undefined || link.socket.writableNeedDrain || unanswered.size >= unansweredMax;
     if (isBehind) input.pause();
@@ -175,13 +175,13 @@ export function relayLines(
   });
   input.on('error', endInput);
   output.on('drain', () => link?.socket.resume());
-  // The client stopped reading.
+  // The client no longer reads answers.
   output.on('error', () => ended.resolve(exitCodes.fine));
   errors.on('error', () => {});
   return { ended: ended.promise, end: endInput };
 }
 
-/** Waits for an owner that exits with its client. */
+/** Waits until an owner has exited, for a short time. */
 async function ending(pid: number): Promise<void> {
   const deadline = Date.now() + endingMs;
   while (isRunning(pid) && Date.now() < deadline) await delay(endingPollMs);

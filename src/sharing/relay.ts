@@ -12,30 +12,30 @@ import { relayLines } from './relay-lines.ts';
 export interface RelayRequest {
   argv: readonly string[];
   command: string;
-  /** The flags that matter here. */
+  /** The command-line flags. */
   values: Readonly<Record<string, unknown>>;
 }
 
-/** SIGTERM must end the process within five seconds. */
+/** Max time from a signal to the exit: SIGTERM must end the process within five seconds. */
 const stopMs = 4_500;
 
 /** Roles whose clients may share a process. */
 const sharedRoles: readonly string[] = ['serve', 'context', 'research', 'kb'];
 
 /**
- * Whether this process may relay instead of serving. False on a terminal, and on Windows, where a folder of sockets
- * can't be protected.
+ * True if this process may relay to a shared process instead of serving itself. False on a terminal, and on Windows, where a
+ * folder of sockets can't be protected.
  */
 export function mayShare({ command, values: { alone, help, version } }: Omit<RelayRequest, 'argv'>): boolean {
   return !isAlone() && sharedRoles.includes(command) && !alone && !help && !version && !isatty(0);
 }
 
-/** Whether the environment or the system forbids sharing. */
+/** True if the environment or the operating system forbids sharing. */
 export function isAlone(): boolean {
   return process.platform === 'win32' || !/^(false|0|no|off)?$/i.test(process.env['CARREL_ALONE']?.trim() ?? '');
 }
 
-/** Relays this process's streams to the shared owner. Otherwise returns a remark for the log. */
+/** Relays stdin and stdout to the shared process. If that is impossible, returns with an optional remark for the log. */
 export async function relayStdio({ argv, command, values }: RelayRequest): Promise<'relayed' | { remark?: string }> {
   const { env } = process;
   const facts = readSharingFacts();
@@ -45,7 +45,7 @@ export async function relayStdio({ argv, command, values }: RelayRequest): Promi
   const transport = values['transport'] ?? variable ?? role.transport;
   const { config, 'data-dir': dataDirFlag } = values;
   if (transport !== 'stdio' || config === true || dataDirFlag === true) return {};
-  // A pipe such as /dev/fd/63 can be read only once, by this process.
+  // A configuration from a pipe such as /dev/fd/63 can be read only once, so the owner could not read it.
   if (text(config) !== undefined && !isFile(String(config))) return {};
   const dataDir = dataDirOf(text(dataDirFlag), env);
   if (forbidsSharing(text(config) ?? join(dataDir, 'config.json'))) return {};
@@ -81,7 +81,7 @@ export async function relayStdio({ argv, command, values }: RelayRequest): Promi
     relaying.end();
   };
   const code = await relaying.ended;
-  // Anything that still keeps the event loop alive is idle.
+  // Nothing is left to do, but open handles would keep the process alive.
   process.exit(code);
 }
 

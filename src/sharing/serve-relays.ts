@@ -18,26 +18,26 @@ export interface RelayServing {
   socketPath: string;
   secret: string;
   welcome: Welcome;
-  /** Why this relay can't be served here. */
+  /** Returns the reason if this relay can't be served here. */
   refusal(hello: Hello): Refusal | undefined;
   /** Serves one client with its own log. */
   serveLines(client: string, log: Logger, output: LineOutput): ClientLines;
-  /** One client's log; lines for people go to `tell`. */
+  /** Creates the log of one client. Messages for people go to `tell`. */
   createLog(client: string, tell: (text: string) => void): Logger;
-  /** Messages for people from this process's start. */
+  /** Returns the messages for people from the start of this process. */
   saidAtStart(): string;
   log: Logger;
-  /** How long to stay when the last client has gone. Undefined: until it is closed. */
+  /** How long to keep running without clients. Undefined: until `close` is called. */
   idleMs: number | undefined;
-  /** Called once after the last client, before anything closes. */
+  /** Called before this process stops accepting clients. */
   leave(): void;
 }
 
 export interface RelayService {
   readonly clients: number;
-  /** Sends a message to the people behind every client. */
+  /** Sends a message for people to the stderr of every client. */
   tell(text: string): void;
-  /** Resolves when nobody is left and nobody can connect. */
+  /** Resolves when no clients are connected and none can connect. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ const helloMs = 5_000;
 const helloBytesMax = 64 * 1024;
 /** Max time for the relay that started this process to connect. */
 const firstClientMs = 10_000;
-/** While more than this is unread, the client's lines wait. */
+/** Max unread bytes of answers. Above it, no further lines of the client are read. */
 const unsentBytesMax = 16 * 1024 * 1024;
 /** Max frame overhead. */
 const frameSlack = 1024;
@@ -58,7 +58,7 @@ interface Connection {
   tell(text: string): void;
 }
 
-/** Serves any number of relays, each carrying one stdio client. */
+/** Serves any number of relays. Each relay has one stdio client. */
 export function serveRelays(serving: RelayServing): Promise<RelayService> {
   const { log, idleMs } = serving;
   const connections = new Set<Connection>();
@@ -66,7 +66,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
   let leaving = false;
   let idle: NodeJS.Timeout | undefined;
 
-  /** Stops accepting; exits with the last client. */
+  /** Stops accepting clients. This process then ends when its last client disconnects. */
   const leaveIfUnused = (): void => {
     clearTimeout(idle);
     if (!leaving) {
@@ -82,7 +82,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
   const forget = (connection: Connection): void => {
     if (!connections.delete(connection)) return;
     const isLast = connections.size === 0;
-    // The last client is released by this process's exit, so nothing outlives its relay.
+    // The last connection ends with the exit of this process, so that the relay does not exit before it.
     if (isLast && endsUnused()) leaveIfUnused();
     else connection.socket.end();
     if (isLast && !leaving && idleMs !== undefined) idle = setTimeout(leaveIfUnused, idleMs);
@@ -130,14 +130,14 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     if (refusal === undefined) return serve(socket, hello);
     log.info('client redirected', { reason: refusal });
     socket.end(encodeFrame(frameKinds.refused, 0, refusal));
-    // While this process is announced, no successor can take its place.
+    // Stops accepting, which withdraws the announcement, so that a new owner can be announced.
     if (refusal === 'outdated') leaveIfUnused();
     return nothing;
   };
 
   const serve = (socket: Socket, hello: Hello): ((frame: Frame) => void) => {
     clearTimeout(idle);
-    /** Lines wait until the session is restored: changes must not precede their subscriptions. */
+    /** Lines that wait until the session is restored: changes must not happen before the subscriptions to them. */
     const held: Frame[] = [];
     let replaying = 0;
     const output = createFrameOutput(socket, () => {
@@ -186,7 +186,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
       if (socket.writableLength > unsentBytesMax) socket.pause();
       if (frame.kind === frameKinds.replay) {
         replaying += 1;
-        // Number 0: replayed lines were answered before.
+        // Number 0 marks a replayed line, whose answer is discarded.
         lines.receive(frame.bytes, 0);
       } else if (replaying > 0) held.push(frame);
       else take(frame);
@@ -229,7 +229,7 @@ interface FrameOutput extends LineOutput {
   bye(ends: boolean): void;
 }
 
-/** Batches the frames of one event-loop tick. Line number 0 marks a replayed line; nobody waits for its answer. */
+/** Joins the frames of one event-loop tick into one write. Discards answers to line 0, which marks replayed lines. */
 function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
   let waiting: Buffer[] = [];
   let left = false;
@@ -252,7 +252,7 @@ function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
     },
     noAnswer(line) {
       if (line === 0) replayed();
-      // Dropped lines still need an answer, from the next owner or the relay.
+      // After `leave`, dropped lines stay unanswered, so that the next owner or the relay answers them.
       if (!left) about(frameKinds.noAnswer, line);
     },
     keep: (line) => about(frameKinds.keep, line),
@@ -269,7 +269,7 @@ function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
         });
       }
     },
-    // Resolves once the client has everything, because the process may exit next.
+    // Resolves once everything is sent, because the process may exit next.
     end() {
       flush();
       return new Promise((resolve) => socket.write('', () => resolve()));

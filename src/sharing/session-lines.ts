@@ -1,12 +1,12 @@
 import { messageLimits, readMessageBytes } from '../mcp/messages/messages.ts';
 
-/** Lines that established a session, in replay order. */
+/** The lines from which another process can restore a session, in order. */
 export interface SessionLines {
   add(bytes: Buffer): void;
   all(): Iterable<Buffer>;
 }
 
-/** Keeps the last line per method and URI and drops unsubscribed URIs, so the list stays short. */
+/** Keeps only the last line per method and URI, and drops unsubscribed URIs, so that the list stays short. */
 export function createSessionLines(): SessionLines {
   const lines = new Map<string, Buffer>();
   return {
@@ -15,7 +15,7 @@ export function createSessionLines(): SessionLines {
       const [first] = read.ok ? read.incoming : [];
       if (first === undefined || !('method' in first)) return;
       const uri = String(first.params?.['uri'] ?? '');
-      // Copied: the line may be part of a much larger buffer.
+      // The bytes are copied, because the line may be part of a much larger buffer.
       if (first.method === 'resources/unsubscribe') lines.delete(`resources/subscribe ${uri}`);
       else lines.set(`${first.method} ${uri}`, Buffer.from(bytes));
     },

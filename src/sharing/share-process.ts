@@ -9,14 +9,14 @@ import type { Hello, Refusal, ServedData } from './frames.ts';
 import { type Announcement, announce, type OwnerFiles, prepareAnnouncement, sweep, withdraw } from './owner-files.ts';
 import { type RelayService, serveRelays } from './serve-relays.ts';
 
-/** A process that serves several stdio clients. */
+/** The state of a process that serves several stdio clients. */
 export interface Ownership {
   readonly files: OwnerFiles;
   say(word: OwnerWord): void;
   readonly voice: Voice;
 }
 
-/** Messages for people travel through the clients' relays. Buffered until the first connects. */
+/** Passes messages for people to the clients' relays. Buffers them until `handOver`. */
 export interface Voice {
   tell(text: string): void;
   outputAtStart(): string;
@@ -28,7 +28,7 @@ const outputCharsMax = 100_000;
 export function createOwnership(files: OwnerFiles): Ownership {
   let output = '';
   let next: ((text: string) => void) | undefined;
-  // The starting relay closes its pipes after the first word.
+  // The relay that started this process closes its pipes after the first line.
   process.stderr.on('error', () => {});
   return {
     files,
@@ -53,22 +53,22 @@ export function isForSharing(config: Config): boolean {
 export interface SharedProcess extends Serving {
   config: Config;
   roleName: string;
-  /** Names the data and settings. Commands with the same key may be answered by this process. */
+  /** Identifies the data and settings. This process may answer commands with the same key. */
   commandKey?: string | undefined;
-  /** Describes, for people, where its answers come from. */
+  /** Describes to people which data this process answers from. */
   servedData?: ServedData | undefined;
-  /** How long to stay when the last client has gone. Undefined: until it is closed. */
+  /** How long to keep running without clients. Undefined: until it is closed. */
   idleMs: number | undefined;
   /** The log file. */
   file: LogSink;
-  /** A log sink for people; it passes its lines to `tell`. */
+  /** Creates a log sink for people, which passes its lines to `tell`. */
   people(tell: (text: string) => void): LogSink;
   log: Logger;
 }
 
 /**
- * Serves clients through relays; `ready` runs before the first connects. Undefined if this process isn't needed or
- * can't be shared; the relay has been told.
+ * Serves clients through relays. Calls `ready` before relays are told to connect. Returns undefined if this process isn't
+ * needed or can't be shared; the relay that started it then knows why.
  */
 export async function shareProcess(
   { files, say, voice }: Ownership,
@@ -114,7 +114,7 @@ export async function shareProcess(
   return service;
 }
 
-/** Why a client needs another process. */
+/** Returns the reason if this process can't serve the client. */
 function refusalOf(config: Config, folder: string, hello: Hello): Refusal | undefined {
   if (consultedFilesChanged()) return 'outdated';
   return config.dependsOnFolder && hello.folder !== folder ? 'elsewhere' : undefined;

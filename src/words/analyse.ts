@@ -2,22 +2,22 @@ import { fold } from './fold.ts';
 import { currentLanguage, stemOf } from './language.ts';
 
 /**
- * Tokenises text into the terms that are indexed and searched for. Documents and queries are tokenised alike, and both
- * databases store the result, so that all of them agree. A change here needs a migration that tokenises everything again.
+ * Tokenises text into the terms that are indexed and searched for. Documents and queries are tokenised in the same way, for
+ * SQLite and for PostgreSQL. A change here needs a migration that tokenises all stored texts again.
  *
- * There are two streams of terms. `main` is the text in order, and phrases are matched against it. `extra` holds other forms
- * of the same words, so that those match too:
+ * There are two streams of terms. `main` has the words in text order; phrases are matched against it. `extra` has other forms
+ * of these words, so that queries with those forms match too:
  *
  *     text            main            extra
  *     running, went   running, went   run, go            (stem, when it differs)
  *     fooBar          foobar          foo bar            (parts of a camel-case name)
- *     multi-agent     multi agent     multiagent         (the whole; foo_bar and o'brien alike)
- *     20.04, a.b.c    20 04, a b c    20.04, a.b.c       (the whole, dots kept)
+ *     multi-agent     multi agent     multiagent         (the joined word; also for foo_bar and o'brien)
+ *     20.04, a.b.c    20 04, a b c    20.04, a.b.c       (the whole, with dots)
  *     C++, C#         c               c++, c#
  *     東京都庁         東京 京都 都庁 庁  東京都              (overlapping pairs; longer dictionary words)
  *     ภาษาไทย         ภาษา ไทย                           (dictionary words)
  *
- * Offsets are those of the original text, in UTF-16 units. Stops reading once `isEnough` returns true.
+ * Calls `emit` with offsets in the original text, in UTF-16 units. Stops once `isEnough` returns true.
  */
 export function analyse(text: string, emit: Emit, isEnough?: () => boolean): void {
   for (const match of text.matchAll(chunk)) {
@@ -31,12 +31,12 @@ export function analyse(text: string, emit: Emit, isEnough?: () => boolean): voi
 
 type Emit = (term: string, start: number, end: number, extra: boolean) => void;
 
-/** A character of a script that is written without spaces and indexed as overlapping pairs. */
+/** True for a character of a script that is indexed as overlapping pairs: Chinese, Japanese or Korean. */
 export function isPairedCharacter(character: string): boolean {
   return paired.test(character);
 }
 
-/** Longer terms (mostly encoded data) are truncated: the rest is worthless, and databases limit the length of a key. */
+/** Max length of a term. Longer ones, mostly encoded data, are truncated, because databases limit the length of a key. */
 const termUnitsMax = 64;
 
 const wordCharacter = '\\p{L}\\p{N}\\p{M}';
@@ -62,7 +62,7 @@ const hangul = /^[\p{sc=Hangul}]+$/u;
 /** Created on first use: its dictionaries take 10 ms to load. */
 let segmenter: Intl.Segmenter | undefined;
 
-/** Dictionary words in a run of Chinese, Japanese or Thai. */
+/** Splits a run of Chinese, Japanese or Thai into dictionary words. */
 export function dictionarySegments(run: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter('zh', { granularity: 'word' });
   return segmenter.segment(run);
@@ -75,7 +75,7 @@ function plainWord(word: string, start: number, emit: Emit): void {
   emitForms(word, term, start, end, emit);
 }
 
-/** Letters and digits of a spaced script, possibly joined by dots, dashes, underscores or apostrophes. */
+/** Emits the terms of a word in a script with spaces. Its parts may be joined by dots, dashes, underscores or apostrophes. */
 function joinedWord(word: string, start: number, emit: Emit): void {
   const end = start + word.length;
   const suffix = word.endsWith('++') ? '++' : word.endsWith('#') ? '#' : '';
@@ -112,11 +112,11 @@ function mixedChunk(word: string, start: number, emit: Emit): void {
   }
 }
 
-/** The last character is a term too, so that a phrase can continue after it and a prefix finds it alone. */
+/** Emits overlapping pairs, and the last character alone, so that a phrase can continue after it and a prefix finds it. */
 function pairs(run: string, start: number, emit: Emit): void {
   const end = start + run.length;
   const folded = fold(run);
-  // Folding merges half-width kana with voicing marks, which shifts offsets: then each pair gets the range of the whole run.
+  // Folding joins half-width kana with their voicing marks, which shifts offsets. Each pair then gets the range of the run.
   const exact = folded.length === run.length;
   let offset = 0;
   const characters = Array.from(folded);
@@ -148,7 +148,7 @@ function emitForms(word: string, term: string, start: number, end: number, emit:
   if (stem !== term) emit(clip(stem), start, end, true);
   const written = word === term ? stem : writtenStem(word, term);
   if (written !== term && written !== stem) emit(clip(written), start, end, true);
-  // Most words are lower case; searching them for boundaries would take a third of the time.
+  // Skips lower-case words, which are most: looking for boundaries in them would take a third of the total time.
   if (word === term || !camelBoundary.test(word)) return;
   for (const part of word.split(camelBoundary)) {
     const folded = fold(part);
@@ -159,13 +159,13 @@ function emitForms(word: string, term: string, start: number, end: number, emit:
   }
 }
 
-/** Compatibility folding can add characters that are not part of words (½, ㏂). */
+/** Splits a folded word into terms: folding can add characters that are not part of words (½, ㏂). */
 function foldedTerms(part: string): string[] {
   const folded = fold(part);
   return (folded.match(/[\p{L}\p{N}\p{M}\p{Extended_Pictographic}]+/gu) ?? []).map(clip);
 }
 
-/** The stem of a word as written, accents included. The stem without accents is indexed too, for queries that lack them. */
+/** Stems a word with its accents, then folds the stem. The result can differ from the folded word's stem; both are indexed. */
 export function writtenStem(word: string, term: string): string {
   if (currentLanguage() === 'english' || plainAscii.test(word)) return stemOf(term);
   return fold(stemOf(word.normalize('NFC').toLowerCase())) || term;

@@ -1,6 +1,9 @@
 import { analyse } from './analyse.ts';
 
-/** The terms of one field: ` term term term `, so that terms, prefixes and phrases are found as substrings. May be empty. */
+/**
+ * The terms of one field, in the form ` term term term `, so that terms, prefixes and phrases are found as substrings. An
+ * empty string if there are none.
+ */
 export interface TermText {
   readonly main: string;
   readonly extra: string;
@@ -8,7 +11,7 @@ export interface TermText {
   readonly length: number;
 }
 
-/** By field. */
+/** The terms of a document, by field. */
 export interface DocumentTerms {
   readonly title: TermText;
   readonly heading: TermText;
@@ -22,12 +25,12 @@ export function termText(text: string): TermText {
   return { main: joined(main), extra: joined(extra), length: main.length };
 }
 
-/** The terms of a document by field. The name of a chat turn's speaker ("Ann: I went") counts as its title. */
+/** Tokenises the fields of a document. If a chat message has no title, its speaker's name ("Ann: I went") counts as one. */
 export function documentTermsOf({ title, heading, body }: Record<keyof DocumentTerms, string>): DocumentTerms {
   return { title: termText(title || speakerOf(body)), heading: termText(heading), body: termText(body) };
 }
 
-/** One to three capitalised words and a colon. Lower-case words before a colon belong to a list or protocol. */
+/** Matches a speaker: one to three capitalised words and a colon. Lower-case words before a colon are not a name. */
 const speaker = /^(\p{Lu}[\p{L}\p{M}\p{N}.'’-]{0,30}(?: \p{Lu}[\p{L}\p{M}\p{N}.'’-]{0,30}){0,2}): \S/u;
 
 function speakerOf(body: string): string {

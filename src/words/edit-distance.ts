@@ -1,4 +1,4 @@
-/** Damerau-Levenshtein distance, or some number above `max` if it is larger. */
+/** Returns the Damerau-Levenshtein distance, or any number above `max` if the distance is larger than that. */
 export function editDistance(from: string, to: string, max = Number.POSITIVE_INFINITY): number {
   let [older, last, row]: number[][] = [[], [], []];
   last = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -1,6 +1,6 @@
 /**
- * Unifies width, ligatures, case and accents: `Ｃａｆé`, `CAFE` and `café` are one. Only marks that a writer may omit
- * are dropped: Latin, Greek and Cyrillic accents, Arabic and Hebrew points.
+ * Removes differences of width, ligatures, case and accents: `Ｃａｆé`, `CAFE` and `café` become the same word. Only marks
+ * that a writer may omit are dropped: Latin, Greek and Cyrillic accents, Arabic and Hebrew points.
  */
 export function fold(word: string): string {
   if (ascii.test(word)) return word.toLowerCase();
@@ -25,7 +25,7 @@ const droppedMarks = new RegExp(
   'g',
 );
 
-/** Letters that Unicode does not decompose. */
+/** Replacements for letters that Unicode does not decompose. */
 const pairs = new Map([
   ['ß', 'ss'],
   ['æ', 'ae'],

@@ -2,7 +2,8 @@ import { dictionarySegments } from './analyse.ts';
 import { fold } from './fold.ts';
 
 /**
- * How much each pair of characters in a Chinese query counts. Texts are indexed as overlapping pairs, and not all are words:
+ * Returns the weight of each pair of characters in a Chinese query. Texts are indexed as overlapping pairs, but not every pair
+ * is a word:
  *
  *     女神卡卡唱了什么歌    a word: 女神 (1)    across two words: 神卡 (0.7)    part of a question word: 什么, 么歌 (0)
  *     总经理              inside a longer word that is also a term: 总经, 经理 (0.5)
@@ -29,7 +30,7 @@ const withinWeight = 0.5;
 const hanRun =
   /(?<![\p{scx=Hiragana}\p{scx=Katakana}])\p{sc=Han}{2,}(?![\p{scx=Hiragana}\p{scx=Katakana}\p{sc=Han}])/gu;
 
-/** Who, what, which, where, when, how, why, how many, how long, and particles that end a question. */
+/** Matches who, what, which, where, when, how, why, how many, how long, and particles that end a question. */
 const questionWord =
   /^(?:[谁誰].?|哪.?|什[么麼].*|[为為]什[么麼]|怎[么麼样樣].*|如何|[为為]何|何[时時地种種人]?|多[少大久长長]?|[几幾].?|[吗嗎呢吧]|是否)$/u;
 

@@ -1,6 +1,6 @@
 /**
- * Forms that a suffix stemmer cannot reduce: the question has "go", the answer "went". Omits "lives" and "leaves", which are
- * more often forms of "live" and "leave" than of "life" and "leaf".
+ * Words and their irregular forms, which a suffix stemmer cannot reduce: a question may have "go" and its answer "went".
+ * Omits "lives" and "leaves", which are more often forms of "live" and "leave" than of "life" and "leaf".
  */
 const forms = `
 arise arose arisen|awake awoke awoken|bear bore borne|beat beaten|become became|begin began begun|bend bent|bind bound

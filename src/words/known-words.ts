@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { packageFile } from '../base/program-files.ts';
 
-/** 21,000 common words, and fragments of rarer ones. */
+/** The bundled tokenizer, with 21,000 common words and fragments of rarer ones. */
 const tokenizer = 'models/carrel-embedding-1/tokenizer.json';
 
 let words: ReadonlySet<string> | undefined;
 
-/** True if the word, in lower case, is one token of the tokenizer. Such a word is spelt right. */
+/** True if a lower-case word is a single token of the tokenizer. Such a word is spelt correctly. */
 export function isKnownWord(word: string): boolean {
   words ??= readWords();
   return words.has(word);
 }
 
-/** Takes about 10 ms. A package without the model knows no words. */
+/** Reads the words, which takes about 10 ms. Returns none if the package lacks the model. */
 function readWords(): ReadonlySet<string> {
   try {
     const { model }: { model: { vocab: Record<string, number> } } = JSON.parse(

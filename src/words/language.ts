@@ -1,7 +1,7 @@
 import { irregularEnglish } from './irregular-english.ts';
 import { stemEnglish } from './stem-english.ts';
 
-/** The languages of PostgreSQL's text search. `simple`, Basque, Catalan and Yiddish have no stemmer here. */
+/** The languages of PostgreSQL's text search. Words of `simple`, Basque, Catalan and Yiddish are not stemmed. */
 export const languages = [
   ...['arabic', 'armenian', 'basque', 'catalan', 'danish', 'dutch', 'english', 'finnish', 'french', 'german'],
   ...['greek', 'hindi', 'hungarian', 'indonesian', 'irish', 'italian', 'lithuanian', 'nepali', 'norwegian'],
@@ -19,7 +19,7 @@ interface Stemming {
 
 const english: Stemming = { language: 'english', stem: (word) => stemEnglish(irregularEnglish.get(word) ?? word) };
 
-/** Global to the thread and set before the first text is tokenised: a process serves one database with one stemmer. */
+/** The stemmer of this thread. It must be set before the first text is tokenised: a database uses one stemmer. */
 let current: Stemming = english;
 
 export function currentLanguage(): Language {
@@ -66,12 +66,12 @@ const stemsMax = 50_000;
 const englishWord = /^[a-z]{3,}$/;
 const word = /^[\p{L}\p{M}]{3,}$/u;
 
-/** The stem of a lower-case word, folded or not. Anything but letters stays as it is. */
+/** Returns the stem of a lower-case word, folded or not. Terms with anything but letters do not change. */
 export function stemOf(term: string): string {
   const known = stems.get(term);
   if (known !== undefined) return known;
   const isWord = (current === english ? englishWord : word).test(term);
-  // A stemmer may strip a short word to nothing.
+  // A stemmer may reduce a short word to an empty string.
   const stem = (isWord && current.stem(term)) || term;
   if (stems.size >= stemsMax) stems.clear();
   stems.set(term, stem);

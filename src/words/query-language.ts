@@ -17,11 +17,11 @@ import {
 } from './word-query.ts';
 
 /**
- * The query language: words, "phrases", prefixes*, AND, OR, NOT, parentheses, and `a | b`, `a & b`, `-a`, `!a`, `+a`.
+ * Parses the query language: words, "phrases", prefixes*, AND, OR, NOT, parentheses, and `a | b`, `a & b`, `-a`, `!a`, `+a`.
  *
- * Any text parses. Without an operator, the parts are OR-ed and ranked. With one, adjacent parts must all match; adjacency
- * binds tighter than AND, AND tighter than OR. NOT excludes from its neighbours and finds nothing alone. Operators without
- * operands and unmatched parentheses are ignored.
+ * Any text parses. In a query without operators, a document needs only one of the parts, and is ranked by all. In a query with
+ * operators, adjacent parts must all match; AND binds tighter than OR. NOT excludes from the parts beside it and finds nothing
+ * alone. Operators without operands and unmatched parentheses are ignored.
  */
 export function parseQuery(text: string): WordQuery {
   return readQuery(text).query;
@@ -29,11 +29,11 @@ export function parseQuery(text: string): WordQuery {
 
 export interface ReadQuery {
   readonly query: WordQuery;
-  /** `alone`: only negations, so nothing is found. `alternative`: `a OR NOT b` is read as `a`. */
+  /** A negation without effect. `alone`: the query has only negations and finds nothing. `alternative`: `a OR NOT b` means `a`. */
   readonly idleNegation: 'alone' | 'alternative' | undefined;
 }
 
-/** As parseQuery, and reports what was ignored. `all`: adjacent parts must all match even without an operator. */
+/** Like `parseQuery`, but also reports ignored negations. `all`: adjacent parts must all match even without an operator. */
 export function readQuery(text: string, { all = false } = {}): ReadQuery {
   if (text.length > languageUnitsMax) {
     throw new CarrelError('invalid_arguments', `A query may have at most ${languageUnitsMax} characters. Shorten it.`);
@@ -49,7 +49,7 @@ export function readQuery(text: string, { all = false } = {}): ReadQuery {
 
 const languageUnitsMax = 1000;
 
-/** Parentheses nested deeper are ignored. */
+/** Max nesting of parentheses. Deeper ones are ignored. */
 const depthMax = 20;
 
 type Token = Words | { kind: 'operator'; text: 'AND' | 'OR' | 'NOT' } | { kind: 'bracket'; text: '(' | ')' };
@@ -58,7 +58,7 @@ interface Words {
   kind: 'words';
   text: string;
   quoted: boolean;
-  /** Ends in a star: the last word is a prefix. */
+  /** True if the text ends with a star: the last word is a prefix. */
   open: boolean;
 }
 
@@ -84,7 +84,7 @@ const written: Readonly<Record<string, 'AND' | 'OR' | 'NOT'>> = {
   ...{ AND: 'AND', OR: 'OR', NOT: 'NOT', '|': 'OR', '||': 'OR', '&': 'AND', '&&': 'AND', '!': 'NOT' },
 };
 
-/** A sign belongs to the word right after it; a doubled sign, as in `--force`, is not an operator. */
+/** Matches one token. A sign belongs to the word right after it; a doubled sign, as in `--force`, is not an operator. */
 const lexeme = /"([^"]*)(?:"(\*)?|$)|([()])|(?<![^\s(|])([-!+])(?=["(\p{L}\p{N}])|(\|+)|([^\s"()|]+)/gu;
 
 function lex(text: string): Token[] {
@@ -105,11 +105,11 @@ interface Cursor {
   readonly tokens: readonly Token[];
   at: number;
   depth: number;
-  /** A negation among alternatives was ignored. */
+  /** True if a negation among alternatives was ignored. */
   dropped: boolean;
 }
 
-/** The matches of a part of the query, and what it excludes from adjacent parts. */
+/** A parsed part of the query: what must match, and what it excludes from adjacent parts. */
 interface Parsed {
   keep: WordQuery | undefined;
   drop: WordQuery | undefined;
@@ -121,7 +121,7 @@ function parseAny(cursor: Cursor): Parsed {
   do {
     const { keep, drop } = parseAll(cursor);
     if (keep !== undefined) keeps.push(keep);
-    // A negation among alternatives has nothing to exclude from.
+    // A negation as an alternative (`a OR NOT b`) has no part beside it to exclude from.
     else if (drop !== undefined) drops.push(drop);
   } while (takeOr(cursor));
   if (keeps.length === 0) return { keep: undefined, drop: drops.length > 0 ? anyOf(drops) : undefined };
@@ -158,7 +158,7 @@ function parseAll(cursor: Cursor): Parsed {
 function parsePart(cursor: Cursor, token: Exclude<Token, { kind: 'operator' }>): Parsed {
   if (token.kind === 'words') {
     const query = wordsQuery(token);
-    // Punctuation matches nothing and must not keep its neighbours from matching.
+    // Ignores punctuation, which matches nothing: otherwise the adjacent parts would not match either.
     return { keep: query.kind === 'nothing' ? undefined : query, drop: undefined };
   }
   if (token.text === ')' || cursor.depth >= depthMax) return { keep: undefined, drop: undefined };
@@ -203,7 +203,7 @@ function checkSize(query: WordQuery): void {
   if (phrases > queryPhrasesMax) throw tooLong(`A query may have at most ${queryPhrasesMax} "phrases".`);
 }
 
-/** Excluded and repeated ones too. */
+/** Returns all leaves of a query, including excluded and repeated ones. */
 function everyLeaf(query: WordQuery): WordLeaf[] {
   if ('parts' in query) return query.parts.flatMap(everyLeaf);
   if (query.kind === 'except') return [...everyLeaf(query.keep), ...everyLeaf(query.drop)];

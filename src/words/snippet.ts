@@ -12,7 +12,7 @@ export interface Snippet {
   readonly range: readonly [start: number, end: number];
 }
 
-/** The excerpt with the most different query words, or the start of the text if there are none. */
+/** Returns the excerpt with the most different query words, or the start of the text if it has none. */
 export function makeSnippet(text: string, query: WordQuery, unitsMax = 200): Snippet {
   const matches = findMatches(text, query);
   const window = bestWindow(text, matches, unitsMax);
@@ -30,10 +30,10 @@ interface Window {
   end: number;
 }
 
-/** Stops reading after this many matches: enough to choose a window from. */
+/** Max matches to read: enough to choose an excerpt from. */
 const matchesMax = 1000;
 
-/** In text order. A phrase matches as a whole. Question words count only if the query has no others. */
+/** Finds the query's words in a text, in text order. A phrase is one match. Question words count only if there are no others. */
 export function findMatches(text: string, query: WordQuery): Match[] {
   const terms = new Map<string, number>();
   const prefixes: [prefix: string, leaf: number][] = [];
@@ -51,7 +51,7 @@ export function findMatches(text: string, query: WordQuery): Match[] {
   });
   const matches: Match[] = [];
   if (terms.size + prefixes.length + phrases.length === 0) return matches;
-  /** The preceding words, as many as the longest phrase has. */
+  /** The last words read, as many as the longest phrase has. */
   const recent: { term: string; start: number }[] = [];
   const recentMax = Math.max(0, ...phrases.map(([{ terms: words }]) => words.length));
   const isEnough = (): boolean => matches.length >= matchesMax;
@@ -74,7 +74,7 @@ export function findMatches(text: string, query: WordQuery): Match[] {
 
 type PhraseLeaf = Extract<WordLeaf, { kind: 'phrase' }>;
 
-/** The start of the phrase that ends with the last of these words, if any. */
+/** Returns where the phrase starts if it ends with the last of these words. */
 function phraseStart(
   { terms, open }: PhraseLeaf,
   words: readonly { readonly term: string; readonly start: number }[],
@@ -104,20 +104,20 @@ function bestWindow(text: string, matches: readonly Match[], unitsMax: number): 
   if (best === undefined) return { start: 0, end: wordEnd(text, 0, unitsMax) };
   const from = matches[best.first]?.start ?? 0;
   const to = matches[best.last]?.end ?? from;
-  // A third of the spare length goes before the first match; text after a match explains more.
+  // Only a third of the spare length goes before the first match: text after a match explains more.
   const spare = Math.max(0, unitsMax - (to - from));
   const start = text.length <= unitsMax ? 0 : wordStart(text, Math.max(0, from - Math.floor(spare / 3)), from);
   return { start, end: wordEnd(text, start, unitsMax, Math.min(to, start + unitsMax)) };
 }
 
-/** The first word start at or after `at`, at most `limit`. */
+/** Returns the first start of a word at or after `at`, but at most `limit`. */
 function wordStart(text: string, at: number, limit: number): number {
   if (at === 0) return 0;
   const space = /\s\S/.exec(text.slice(at - 1, limit + 1));
   return space === null ? wholeCharacter(text, at) : Math.min(limit, at + space.index);
 }
 
-/** The last word end within `unitsMax` of `start`, but not before `least`. */
+/** Returns the last end of a word within `unitsMax` of `start`, but not before `least`. */
 function wordEnd(text: string, start: number, unitsMax: number, least = start): number {
   const end = start + unitsMax;
   if (end >= text.length) return text.length;
@@ -130,7 +130,7 @@ function wholeCharacter(text: string, at: number): number {
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
 }
 
-/** Extracts the window, collapses white space and shifts the marks. */
+/** Extracts the window, collapses white space and moves the marks accordingly. */
 function flatten(text: string, window: Window, matches: readonly Match[]): Snippet {
   let result = window.start > 0 ? '…' : '';
   const places = new Map<number, number>();

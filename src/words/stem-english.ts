@@ -1,6 +1,6 @@
 /**
- * Porter's stemmer ("An algorithm for suffix stripping", 1980), with its step numbers, for folded words of a to z.
- * @orama/stemmers gets words in -ion wrong ("connection" → "connec").
+ * Stems a folded word of the letters a to z, with Porter's stemmer ("An algorithm for suffix stripping", 1980). The steps have
+ * the paper's numbers. The package @orama/stemmers is not used, because it stems words in -ion wrong ("connection" → "connec").
  */
 export function stemEnglish(word: string): string {
   if (word.length < 3) return word;
@@ -28,7 +28,7 @@ function step1b(word: string): string {
   return endsShort(stem) ? `${stem}e` : stem;
 }
 
-/** The first matching suffix decides, even if its condition fails. */
+/** Replaces a suffix. Only the first matching one is tried, even if its condition fails. */
 function replaceSuffix(word: string, table: readonly (readonly [suffix: string, replacement: string])[]): string {
   for (const [suffix, replacement] of table) {
     if (!word.endsWith(suffix)) continue;
@@ -51,7 +51,7 @@ function step5(word: string): string {
   return stem.endsWith('ll') && measure(stem) > 1 ? stem.slice(0, -1) : stem;
 }
 
-/** Porter's m: how often vowels are followed by consonants. */
+/** Returns Porter's m: how often vowels are followed by consonants. */
 function measure(word: string): number {
   return letterKinds(word).match(/v+c+/g)?.length ?? 0;
 }
@@ -60,12 +60,12 @@ function hasVowel(word: string): boolean {
   return letterKinds(word).includes('v');
 }
 
-/** Consonants, one vowel and one consonant that is not w, x or y. */
+/** True if a word is consonants, one vowel and one consonant that is not w, x or y. */
 function endsShort(word: string): boolean {
   return /^c+vc$/.test(letterKinds(word)) && !/[wxy]$/.test(word);
 }
 
-/** Each vowel as v, each consonant as c. A y is a vowel after a consonant. */
+/** Replaces each vowel with v and each consonant with c. A y after a consonant is a vowel. */
 function letterKinds(word: string): string {
   let kinds = '';
   for (const letter of word) kinds += 'aeiou'.includes(letter) || (letter === 'y' && kinds.endsWith('c')) ? 'v' : 'c';

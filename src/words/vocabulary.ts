@@ -5,12 +5,15 @@ import { editDistance } from './edit-distance.ts';
 export interface Vocabulary {
   readonly size: number;
   add(terms: Iterable<string>): void;
-  /** The terms with the fewest edits: at most one for up to seven letters, two for longer words; same first letter first. */
+  /**
+   * Returns the terms with the smallest edit distance: at most 1 for words of up to seven letters, 2 for longer ones. Those
+   * with the same first letter come first.
+   */
   nearest(word: string): readonly string[];
 }
 
 const twoEditsFrom = 8;
-/** Max corrections of a word. All have the same distance; among more than this, none is likely. */
+/** Max corrections of a word. All have the same distance; if there are more, none of them is likely. */
 const nearestMax = 16;
 
 const shortest = 4;
@@ -19,7 +22,7 @@ const asciiTerm = new RegExp(`^[a-z]{${shortest},${longest}}$`);
 const term = new RegExp(`^[\\p{L}\\p{M}]{${shortest},${longest}}$`, 'u');
 const unspaced = new RegExp(`[${unspacedScripts}]`, 'u');
 
-/** The document terms that can serve as corrections. */
+/** Returns the terms that can serve as corrections. */
 export function spellingsIn(streams: Iterable<string>): Set<string> {
   const spellings = new Set<string>();
   const seen = new Set<string>();
@@ -39,7 +42,7 @@ interface Shelf {
   readonly letters: number[];
 }
 
-/** Takes about 100 bytes a word; searching 200,000 takes a millisecond or two. */
+/** Creates a vocabulary. It takes about 100 bytes per word; a search among 200,000 words takes a millisecond or two. */
 export function createVocabulary(): Vocabulary {
   const known = new Set<string>();
   const shelves: Shelf[] = [];
@@ -65,7 +68,7 @@ export function createVocabulary(): Vocabulary {
       for (let length = word.length - max; length <= word.length + max; length += 1) {
         const shelf = shelves[length];
         shelf?.letters.forEach((others, index) => {
-          // An edit removes at most one letter and adds one.
+          // One edit removes at most one letter and adds at most one.
           if (bits(letters & ~others) > max || bits(others & ~letters) > max) return;
           const other = shelf.terms[index] ?? '';
           const distance = editDistance(word, other, max);
@@ -81,7 +84,7 @@ export function createVocabulary(): Vocabulary {
   };
 }
 
-/** Letters may share a bit, because the bits only rule words out. */
+/** Returns the set of a word's letters as bits. Letters may share a bit, because the bits only rule words out. */
 function lettersOf(word: string): number {
   let letters = 0;
   for (let index = 0; index < word.length; index += 1) letters |= 1 << (word.charCodeAt(index) & 31);

@@ -3,31 +3,32 @@ import { pairWeights } from './han-pairs.ts';
 import { stemOf } from './language.ts';
 import { questionWords } from './question-words.ts';
 
-/** A query to a word index, in terms. The caller's text never reaches the database, so nothing can be injected. */
+/** A query to a word index. It has terms only: the caller's text never reaches the database, so nothing can be injected. */
 export type WordQuery =
   | WordLeaf
   | { readonly kind: 'and' | 'or'; readonly parts: readonly WordQuery[] }
-  /** Matches of `keep` without those of `drop`. A negation always has something to exclude from. */
+  /** Finds the matches of `keep` except those of `drop`. */
   | { readonly kind: 'except'; readonly keep: WordQuery; readonly drop: WordQuery }
   /** Finds nothing: the text had no words. */
   | { readonly kind: 'nothing' };
 
+/** A part of a query without operators: a word, a prefix, a phrase, or the words similar to a misspelt one. */
 export type WordLeaf =
   | {
       readonly kind: 'term';
       readonly term: string;
-      /** The form in the query; the term is its stem. A document with this form ranks higher. */
+      /** The word in the query, whose stem is the term. A document with exactly this word ranks higher. */
       readonly written?: string;
       /** Ranking weight, 1 by default. Does not change what is found. */
       readonly weight?: number;
-      /** Looks like a word rather than code: if no document has it, it may be a typo. */
+      /** True if it looks like a word rather than code. If no document has it, it may be a typo. */
       readonly correctable?: boolean;
     }
   | { readonly kind: 'prefix'; readonly prefix: string }
-  /** Any of the terms nearest to a word that no document has. Created by an index, not by a parser. */
+  /** Any of the terms most similar to a word that no document has. Created by an index, not by a parser. */
   | {
       readonly kind: 'near';
-      /** The stem of the word, which identifies it. */
+      /** The stem of the misspelt word, which identifies the leaf. */
       readonly word: string;
       readonly written: string;
       readonly terms: readonly NearTerm[];
@@ -37,22 +38,22 @@ export type WordLeaf =
 
 export interface NearTerm {
   readonly term: string;
-  /** The form in the index; the term is its stem. */
+  /** The word in the index, whose stem is the term. */
   readonly written: string;
-  /** How likely it was meant, from 0 to 1 for the likeliest. */
+  /** How likely this word was meant, from 0 to 1. The likeliest has 1. */
   readonly share: number;
 }
 
-/** Max leaves of a query. More cost the database seconds and add nothing to a ranking. */
+/** Max leaves of a query. More would take the database seconds and add nothing to a ranking. */
 export const queryLeavesMax = 48;
 
-/** Max terms of a query with operators: AND-ed groups of alternatives cost more than a list. */
+/** Max terms of a query with operators, which is slower than a list of words. */
 export const joinedTermsMax = 32;
 
-/** Max phrases. Each reads the positions of all its words; 20 common ones took a second on 100,000 passages. */
+/** Max phrases of a query. They are slow: 20 common ones took a second on 100,000 passages. */
 export const queryPhrasesMax = 8;
 
-/** Max prefixes, and max prefixes of two letters, which cost as much as several common words. A single letter is a whole word. */
+/** Max prefixes of a query, and max prefixes of only two letters, which take as long as several common words. */
 export const queryPrefixesMax = 5;
 export const shortPrefixesMax = 2;
 
@@ -60,25 +61,25 @@ export function isShortPrefix(prefix: string): boolean {
   return prefix.length < 3 && !isPairedCharacter(prefix);
 }
 
-/** Max length of a query, far more than 48 terms need. The rest is ignored. */
+/** Max length of a query, far more than 48 terms need. The text after that is ignored. */
 const queryUnitsMax = 10_000;
 
 /**
- * Any of the words, ranked; "quoted phrases" must match exactly. Words past the limit are dropped, and question words too,
- * unless `alone` is set and there are no others.
+ * Creates a query that finds any of the words and ranks by all; "quoted phrases" must match exactly. Words past the limit are
+ * dropped. Question words are dropped too, unless there are no others and `alone` is true.
  */
 export function plainQuery(text: string, { alone = true } = {}): WordQuery {
   const { phrases, rest } = quotedIn(text);
   if (phrases.length === 0) return anyWord(text, alone);
   const others = anyWord(rest, false);
-  // Documents with a phrase already match: the other words only rank them.
+  // The phrases must match, so the other words only affect the ranking.
   return allOf(others.kind === 'nothing' ? phrases : [...phrases, anyOf([...phrases, others])]);
 }
 
-/** Ignores inch marks and quotes inside words. */
+/** Matches a quoted phrase. Ignores inch marks and quotes inside words. */
 const quote = /(?<![^\s(])(?:"(?=\S)([^"]*\S)"|“([^”]+)”)(?![\p{L}\p{N}])/gu;
 
-/** The phrases in quotes, and the text without them. */
+/** Returns the quoted phrases, and the text without them. */
 export function quotedIn(text: string): { readonly phrases: readonly WordQuery[]; readonly rest: string } {
   const phrases = Array.from(text.slice(0, queryUnitsMax).matchAll(quote), ([, plain, curly]) =>
     phraseQuery(plain ?? curly ?? ''),
@@ -115,7 +116,7 @@ export function isKeywords(text: string): boolean {
   return significantWords(text) <= keywordsMax || quotedIn(text).phrases.length > 0;
 }
 
-/** Number of significant words; `multi-agent` is one. Scripts without spaces count pairs. */
+/** Counts significant words; `multi-agent` is one. In scripts without spaces, counts pairs of characters. */
 function significantWords(text: string): number {
   const words = text
     .slice(0, queryUnitsMax)
@@ -128,7 +129,7 @@ export function phraseQuery(text: string): WordQuery {
   return phraseOf(analysed(text).main, false);
 }
 
-/** All of the words, each as a prefix; those past the limits as whole words. */
+/** Creates a query that needs all words, each as a prefix. Words past the limits for prefixes must match as a whole. */
 export function prefixQuery(text: string): WordQuery {
   const words = text.slice(0, queryUnitsMax).split(/\s+/).slice(0, queryLeavesMax);
   const room = { prefixes: queryPrefixesMax, short: shortPrefixesMax };
@@ -143,7 +144,7 @@ export function prefixQuery(text: string): WordQuery {
   return allOf(parts.filter((part) => part.kind !== 'nothing'));
 }
 
-/** One word of the query language: matched whole, or as its adjacent parts. */
+/** Creates the query for one word. A word with parts, such as `multi-agent`, matches joined, or as adjacent parts. */
 export function exactWord(text: string): WordQuery {
   const { main, extra } = analysed(text);
   const [only] = main;
@@ -176,7 +177,7 @@ export function allOf(parts: readonly WordQuery[]): WordQuery {
   return combine('and', parts);
 }
 
-/** The leaves that can raise a score, each once; excluded ones are omitted. */
+/** Returns the leaves that can raise a score, each once. Omits excluded ones. */
 export function leavesOf(query: WordQuery): WordLeaf[] {
   const leaves = new Map<string, WordLeaf>();
   const visit = (part: WordQuery): void => {
@@ -194,7 +195,7 @@ export function leafKey(leaf: WordLeaf): string {
   return leaf.kind === 'prefix' ? `${leaf.prefix}*` : `"${leaf.terms.join(' ')}"${leaf.open ? '*' : ''}`;
 }
 
-/** Each word of a leaf, as its own leaf. */
+/** Returns each word of a leaf as its own leaf. */
 export function membersOf(leaf: WordLeaf): WordLeaf[] {
   if (leaf.kind === 'near') return leaf.terms.map(({ term, written }) => ({ kind: 'term', term, written }));
   if (leaf.kind !== 'phrase') return [leaf];
@@ -203,7 +204,7 @@ export function membersOf(leaf: WordLeaf): WordLeaf[] {
   );
 }
 
-/** Replaces some leaves of the query, except excluding ones. */
+/** Replaces leaves of the query, except excluded ones. */
 export function withLeaves(query: WordQuery, replaced: (leaf: WordLeaf) => WordLeaf): WordQuery {
   if ('parts' in query) return { ...query, parts: query.parts.map((part) => withLeaves(part, replaced)) };
   if (query.kind === 'except') return { ...query, keep: withLeaves(query.keep, replaced) };
@@ -233,10 +234,10 @@ function analysed(text: string): { main: MainWord[]; extra: string[]; stems: Set
   return { main, extra, stems };
 }
 
-/** A single character of a paired script is indexed only as the start of a pair or the end of its run. */
+/** Creates the leaf for a word. A single character of a paired script is a prefix: it is indexed as the start of a pair. */
 function wordLeaf({ term, stem, isCorrectable }: MainWord): WordLeaf {
   if (isPairedCharacter(term)) return { kind: 'prefix', prefix: term };
-  // A pair always matches as written, and the form of a question word says nothing.
+  // These get no bonus for the exact form: pairs have only one form, and that of a question word says nothing.
   const plain = startsPaired(term) || questionWords.has(term);
   if (plain) return { kind: 'term', term: stem };
   return { kind: 'term', term: stem, written: term, ...(isCorrectable ? { correctable: true } : {}) };
@@ -250,7 +251,7 @@ function withWeight(leaf: WordLeaf, weight: number | undefined): WordLeaf {
   return leaf.kind === 'term' && weight ? { ...leaf, weight } : leaf;
 }
 
-/** The single last character of a run, already covered by the pair before it. */
+/** True for the single last character of a run, which the pair before it already covers. */
 function isTail(words: readonly MainWord[], index: number): boolean {
   const word = words[index];
   const before = words[index - 1];
@@ -277,9 +278,9 @@ function combine(kind: 'and' | 'or', parts: readonly WordQuery[]): WordQuery {
   return kept.length === 1 ? first : { kind, parts: kept };
 }
 
-/** Ordinary spelling: no digits, no capitals inside. */
+/** Matches ordinary spelling: no digits, and capitals only at the start. */
 const plainWord = /^\p{L}[\p{Ll}\p{Lo}\p{M}]{2,}$/u;
-/** Characters that may surround a word of a sentence. A dot, dash or slash would make it part of a name. */
+/** Characters that may be right before or after a word of a sentence. Others, such as a slash, make it part of a name. */
 const before = /^[\s(¿¡]$/u;
 const after = /^[\s),;:!?.…]$/u;
 

@@ -10,26 +10,26 @@ export interface IssuerKeysConfig {
 }
 
 export interface IssuerKeys {
-  /** For jose. Throws if no key matches. */
+  /** Finds the key for a token, for the library jose. Throws if no key matches. */
   readonly find: JWTVerifyGetKey;
 }
 
-/** The issuer's keys are unavailable, so no token can be verified. */
+/** Thrown while the issuer's keys are unavailable, so that no token can be verified. */
 export class KeysUnknown extends Error {
   override readonly name = 'KeysUnknown';
 }
 
 const timeoutMs = 5_000;
 const bytesMax = 256 * 1024;
-/** Keys are fetched again after this time. Known keys stay valid while the issuer is unreachable. */
+/** Age after which keys are fetched again. Known keys stay valid while the issuer is unreachable. */
 const freshMs = 10 * 60_000;
-/** A token with an unknown key triggers a fetch, at most this often. */
+/** Min time between fetches for tokens with an unknown key. */
 const lookMs = 30_000;
-/** Until the first keys arrive, calls fetch them again, at most this often. */
+/** Min time between attempts to fetch the first keys. */
 const retryMs = 2_000;
 const longAgo = Number.NEGATIVE_INFINITY;
 
-/** Fetched on first use, only from the issuer's host or from the URL the operator set. */
+/** Fetches the issuer's keys on first use, only from the issuer's host or from the configured URL. */
 export function createIssuerKeys(config: IssuerKeysConfig, log: Logger): IssuerKeys {
   let known: JWTVerifyGetKey | undefined;
   let fetching: Promise<void> | undefined;
@@ -76,7 +76,7 @@ async function fetchKeys({ issuer, jwksUrl }: IssuerKeysConfig): Promise<JSONWeb
   return keys as unknown as JSONWebKeySet;
 }
 
-/** RFC 8414 and OpenID Connect Discovery use different paths. */
+/** Finds the URL of the issuer's keys. Tries the paths of RFC 8414 and of OpenID Connect Discovery. */
 async function discover(issuer: string): Promise<string> {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');

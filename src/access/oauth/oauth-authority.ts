@@ -13,7 +13,7 @@ export interface OAuthConfig {
   readonly scopes: readonly ScopeRights[];
 }
 
-/** Public-key signatures only: a shared secret, or none, proves nothing about the issuer. */
+/** Accepted signature algorithms, all with public keys: others would not prove that the token is from the issuer. */
 const algorithms = [
   'RS256',
   'RS384',
@@ -32,7 +32,7 @@ const clockToleranceSeconds = 30;
 const tokenCharsMax = 8_192;
 const jwtForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** Access tokens of the operator's authorization server: Carrel is an OAuth 2.1 resource server. */
+/** Accepts access tokens of the configured authorization server. Carrel is an OAuth 2.1 resource server. */
 export function createOAuthAuthority(config: OAuthConfig, log: Logger): Authority {
   const { issuer, audience, scopes } = config;
   const keys = createIssuerKeys(config, log);
@@ -54,7 +54,7 @@ export function createOAuthAuthority(config: OAuthConfig, log: Logger): Authorit
         return { ...whoIs(payload, token), rights, expiresAt };
       } catch (error) {
         if (error instanceof KeysUnknown) throw error;
-        // A bad token is its sender's problem; the token itself is not logged.
+        // Logs only the reason, never the token.
         if (error instanceof errors.JOSEError) log.debug('an OAuth token was refused', { code: error.code });
         return undefined;
       }
@@ -64,7 +64,10 @@ export function createOAuthAuthority(config: OAuthConfig, log: Logger): Authorit
   };
 }
 
-/** Includes the kind, because a client id may equal a user's subject. A token without either is identified by its hash. */
+/**
+ * Identifies the caller by user (`sub`) or client id. The identity says which, because a client id may equal a user's `sub`.
+ * A token without either is identified by its hash.
+ */
 function whoIs({ iss, sub, client_id: client }: JWTPayload, token: string): Pick<Principal, 'name' | 'identity'> {
   const [kind, subject] = isText(sub)
     ? ['user', sub]
@@ -78,7 +81,7 @@ function isText(claim: unknown): claim is string {
   return typeof claim === 'string' && claim !== '';
 }
 
-/** The caller's name in logs and metrics. An unusual subject is replaced by its hash. */
+/** Returns the caller's name for logs and metrics. A subject with unusual characters is replaced by its hash. */
 function nameOf(subject: string): string {
   const isPlain = /^[\w.@:|/-]{1,64}$/.test(subject);
   return `oauth ${isPlain ? subject : createHash('sha256').update(subject).digest('hex').slice(0, 16)}`;
@@ -92,7 +95,7 @@ function metadataUrl(audience: string): string {
   return `${origin}${metadataPath}${pathname === '/' ? '' : pathname}`;
 }
 
-/** RFC 9728 §2. */
+/** Returns this server's resource metadata (RFC 9728 §2). */
 export function resourceMetadata({ issuer, audience, scopes }: OAuthConfig): object {
   return {
     resource: audience,

@@ -1,6 +1,6 @@
 import { defineSlice, httpUrl, list } from '../../config/field.ts';
 
-/** For operators with an authorization server; see docs/access.md. */
+/** Settings for servers whose access tokens come from an authorization server; see docs/access.md. */
 export const oauthSlice = defineSlice('oauth', 'OAuth', {
   issuer: httpUrl<string | undefined>({
     default: undefined,

@@ -6,10 +6,10 @@ export interface ScopeRights {
   readonly rights: Rights;
 }
 
-/** RFC 6749 §3.3. */
+/** Matches the name of a scope (RFC 6749 §3.3). */
 const scopeName = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
-/** The rights of each scope, in the operator's order. */
+/** Reads the rights of each scope, in the configured order. */
 export function readScopes(lines: readonly string[], toolsets: readonly string[]): ScopeRights[] {
   return lines.map((line) => {
     const [scope = '', ...rest] = line.split('=');
@@ -42,9 +42,9 @@ function fault(line: string, problem: string): CarrelError {
   return new CarrelError('invalid_config', `oauth.scopes: ${JSON.stringify(line.slice(0, 100))} ${problem}.`);
 }
 
-/** The rights of the first listed scope that a token has; undefined if it has none. */
+/** Returns the rights of the first configured scope that a token has; undefined if it has none. */
 export function rightsOf(scopes: readonly ScopeRights[], claim: unknown): Rights | undefined {
-  // RFC 9068: one string, separated by spaces. Some issuers send a list.
+  // A string of names separated by spaces (RFC 9068). Some issuers send an array.
   const names = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim.map(String) : [];
   return scopes.find(({ scope }) => names.includes(scope))?.rights;
 }

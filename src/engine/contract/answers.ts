@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * The engine's answers: routes send them, and the client of a remote engine validates with them. A remote engine may omit
- * fields, which then get these defaults. Only ids are required.
+ * The engine's answers. Routes send them, and the client of a remote engine parses answers with these schemas. Fields that a
+ * remote engine omits get the defaults here. Only ids are required.
  */
 
 const textOr = (missing: string) => z.string().catch(missing);
@@ -11,12 +11,12 @@ const orNone = <Schema extends z.ZodType>(schema: Schema) => schema.exactOptiona
 const count = z.number().catch(0);
 const documentId = z.int().min(0);
 
-/** A number in our engine, text in others. */
+/** Carrel's engine uses numbers, others may use text. */
 export const jobId = z.union([z.int(), z.string().min(1).max(200)]);
 
 const tags = z.array(z.string()).catch([]);
 
-/** What was omitted from a file's text, and why. */
+/** How much of a file's text was read, and why not all of it. */
 const truncation = z.object({
   reason: z.string(),
   read: z.number(),
@@ -25,7 +25,7 @@ const truncation = z.object({
   unit: orNone(z.string()),
 });
 
-/** The location of a chunk in the original. Lines and pages count from 1. */
+/** The location of a chunk in the original file. Lines and pages count from 1. */
 const chunkMetadata = z.looseObject({
   page: orNone(z.number()),
   /** From the outermost heading to the nearest, joined with " > ". */
@@ -34,12 +34,12 @@ const chunkMetadata = z.looseObject({
   line_end: orNone(z.number()),
 });
 
-/** Chunks without vectors, which only keyword search finds. Absent if there are none. */
+/** Number of chunks without vectors, which only keyword search finds. Absent if there are none. */
 const pending = orNone(z.number().positive());
 
 export const status = z.looseObject({
   version: textOr('unknown'),
-  /** Null if nothing is embedded. */
+  /** Null without an embedding model. */
   model: orNull(z.object({ name: z.string(), dimensions: orNull(z.number()) })),
   device: textOr('unknown'),
   roles: orNone(z.array(z.string()).readonly()),
@@ -66,7 +66,7 @@ export const hit = z.object({
   document_id: orNull(documentId),
   chunk_id: z.union([z.number(), z.string()]).catch(''),
   score: count,
-  /** The probability that it answers the query, 0 to 1. */
+  /** The probability that the hit answers the query, 0 to 1. */
   relevance: orNone(z.number()),
   text: textOr(''),
   chunk_index: count,
@@ -78,7 +78,7 @@ export const hit = z.object({
   created_at: textOr(''),
   tags,
   truncated: orNone(truncation),
-  /** Which leg found it, at which rank, by which terms. */
+  /** Which search found it (words or meaning), at which rank, and by which terms. */
   why: orNone(z.record(z.string(), z.unknown())),
   neighbours: orNone(z.array(z.object({ chunk_index: count, text: textOr('') }))),
 });
@@ -87,7 +87,7 @@ export const searchAnswer = z.object({
   query: textOr(''),
   results: z.array(hit),
   total_matches: orNone(z.number()),
-  /** Weak hits that were omitted; absent if there are none. */
+  /** Number of weak hits that were omitted; absent if there are none. */
   weak_omitted: orNone(z.number().positive()),
   reranking: orNone(z.object({ state: z.enum(['applied', 'off', 'failed']), reason: orNone(z.string()) }).readonly()),
   degraded: orNone(z.string()),
@@ -99,7 +99,7 @@ const progress = z.object({ phase: textOr('unknown'), done: orNone(z.number()), 
 
 export const job = z.object({
   id: jobId,
-  /** `ingest`, or the kind of recorded change. */
+  /** `ingest`, or the kind of change that the job records. */
   kind: orNone(z.string()),
   filename: orNull(z.string()),
   title: orNone(z.string().nullable()),
@@ -123,15 +123,15 @@ export const job = z.object({
   updated_at: orNull(z.string()),
 });
 
-/** `next`: the query string for the rest, if the answer was too long. */
+/** Fields of every page. `next`: the query string for the rest, if the answer was too long. */
 const page = { total: orNone(z.number()), next: orNone(z.string().startsWith('?')) };
 
 export const jobPage = z.object({ jobs: z.array(job), ...page });
 
-/** Our engine also answers `status` and `filename`. */
+/** Only `job_id` is required; Carrel's engine also sends `status` and `filename`. */
 export const submitted = z.object({ job_id: jobId, status: textOr('queued'), filename: orNone(z.string()) });
 
-/** 409: the same bytes are already a document or a waiting job. */
+/** Sent with status 409 if the same bytes are already a document or a waiting job. */
 export const duplicate = z
   .object({ document_id: orNone(documentId), job_id: orNone(jobId), title: orNull(z.string()) })
   .refine((known) => known.document_id !== undefined || known.job_id !== undefined);
@@ -168,7 +168,7 @@ const chunk = z.object({
 
 export const documentWithChunks = document.extend({
   chunks: z.array(chunk).catch([]),
-  /** Chunks after these; absent if there are none. */
+  /** Number of chunks after these; absent if there are none. */
   chunks_left: orNone(z.number().positive()),
 });
 

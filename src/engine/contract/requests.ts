@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Request bodies of the engine's API. Clients send null for omitted fields. */
+/** Request bodies of the engine's API. Clients may send null for omitted fields. */
 
 const given = <Schema extends z.ZodType>(schema: Schema) =>
   schema
@@ -13,17 +13,17 @@ const names = z.array(z.string()).max(1_000).readonly();
 export const searchRequest = z.object({
   query: z.string(),
   top: given(z.int()),
-  /** The document must have all of them. */
+  /** The document must have all of these tags. */
   tags: given(names),
   doc_type: given(z.string()),
   fts_only: given(z.boolean()),
   vec_only: given(z.boolean()),
-  /** Omits hits below this relevance, instead of weak ones. */
+  /** Omits hits below this relevance, instead of omitting weak hits. */
   threshold: given(z.number()),
   include_weak: given(z.boolean()),
   /** How many chunks before and after each hit to include. */
   neighbours: given(z.int()),
-  /** Hits to skip; `top` counts them too. */
+  /** Number of hits to skip. They count towards `top`. */
   offset: given(z.int()),
 });
 
@@ -31,20 +31,20 @@ export const tagChange = z.object({ add: given(names), remove: given(names) });
 export const move = z.object({ source_path: z.string() });
 export const note = z.object({ text: z.string() });
 
-/** All given conditions must hold; an empty selection is rejected. */
+/** Selects documents that meet all conditions. A selection without conditions is rejected. */
 export const selection = z.object({
   document_ids: given(z.array(z.int()).readonly()),
   tags: given(names),
   doc_type: given(z.string()),
   from_id: given(z.int()),
   to_id: given(z.int()),
-  /** Proceed even if more than the safety percentage of all documents would change. */
+  /** True to proceed even if more than the safety percentage of all documents would change. */
   force: given(z.boolean()),
 });
 
 export const bulkTags = selection.extend(tagChange.shape);
 
-/** Also removes all other tags of this kind. */
+/** Also removes all other tags of this kind: `collections`, or `others` for tags that are not collections. */
 const replaces = z.enum(['collections', 'others'], { error: 'must be collections or others' });
 
 export const bulkReplaceTags = bulkTags.extend({ replaces });

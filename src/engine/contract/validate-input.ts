@@ -14,7 +14,7 @@ const filenameCharsMax = 255;
 const namesMax = 20;
 const noteCharsMax = 1_000_000;
 
-/** Trimmed, without duplicates and empty ones, in order. Case matters. */
+/** Trims tags and drops empty ones and duplicates. Keeps their order and case. */
 export function readTags(given: readonly string[], name = 'tags'): string[] {
   const tags = [...new Set(given.map((tag) => checked(name, tag).normalize('NFC').trim()))].filter((tag) => tag !== '');
   if (tags.length > tagsMax) throw fault(`${name} must have at most ${tagsMax} different items`);
@@ -27,7 +27,7 @@ export function readTags(given: readonly string[], name = 'tags'): string[] {
   return tags;
 }
 
-/** The last part of the path that the caller sent: a name, never a path. */
+/** Returns the last part of the path that the caller sent, so that the result is never a path. */
 export function readFilename(given: string): string {
   const name = oneLine(checked('filename', given).split(/[/\\]/).at(-1) ?? '').slice(0, filenameCharsMax);
   if (isBlank(name) || name === '.' || name === '..') throw fault('filename must name a file');
@@ -47,7 +47,7 @@ export function readDocType(given: string | undefined): string | undefined {
   throw fault('doc_type must have 1 to 40 letters, digits or the characters . _ + -, such as pdf or markdown');
 }
 
-/** Unchanged: a file name may contain or end with any white space. */
+/** Returns the path unchanged: a file name may contain or end with any white space. */
 export function readSourcePath(given: string | undefined): string | undefined {
   const path = given === undefined ? '' : checked('source_path', given);
   if (path.length > pathCharsMax) throw fault(`source_path must have at most ${pathCharsMax} characters`);
@@ -75,21 +75,21 @@ export function readNote(given: string): string {
   return text;
 }
 
-/** Rejects characters that no database stores: what is stored must equal what was sent. */
+/** Rejects text with characters that a database cannot store, so that stored text always equals the text sent. */
 function checked(name: string, text: string): string {
   const why = storingFault(text);
   if (why === undefined) return text;
   throw fault(`${name} ${why}`);
 }
 
-/** The first non-empty line, without heading marks. */
+/** Returns the first line with letters or digits, without heading and list marks, shortened to 80 characters. */
 export function titleOfNote(text: string): string {
   const line = text.split('\n', 200).find((each) => /[\p{L}\p{N}]/u.test(each)) ?? '';
   const title = oneLine(line.replace(/^\s*(?:#{1,6}|[-*>])\s+/, ''));
   return title.length <= 80 ? title || 'Note' : `${title.slice(0, 79).toWellFormed().trimEnd()}…`;
 }
 
-/** Without slashes and other characters that some file systems forbid. */
+/** Turns a title into a file name, without slashes and other characters that some file systems forbid. */
 export function noteFilename(title: string): string {
   const name = title
     .replace(/[\p{Cc}\p{Cs}/\\:*?"<>|]+/gu, ' ')
@@ -111,9 +111,9 @@ export function pageOf({ limit = 100, offset = 0 }: PageRequest): { limit: numbe
   return { limit, offset };
 }
 
-/** Undefined if no job of this engine can match. */
+/** Converts a request for jobs. Returns undefined if no job of this engine can match. */
 export function jobsOf({ status, ...page }: JobsRequest): JobListRequest | undefined {
-  // The published engine uses `skipped` for duplicates; ours answers 409.
+  // Other kb engines use the status `skipped` for duplicates; this one answers 409 and creates no job.
   if (status === 'skipped') return undefined;
   return { ...pageOf(page), status: statusOf(status) };
 }

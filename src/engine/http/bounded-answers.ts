@@ -4,12 +4,15 @@ import { nextChunk } from '../document-parts.ts';
 import type { EngineHit, EngineJob, EngineSearchAnswer, PageRequest, TagCount } from '../engine.ts';
 import { type RouteCall, readInteger, readText } from './read-input.ts';
 
-/** Answers within ANSWER_MAX_BYTES. A shortened one has `next`, the query string for the rest, or `next_offset` (search). */
+/**
+ * Keeps answers within ANSWER_MAX_BYTES. A shortened answer has `next`, the query string for the rest; for a search,
+ * `next_offset`.
+ */
 
-/** Room for the fields besides the items of a list. */
+/** Bytes reserved for fields other than the list. */
 const besideBytes = 32 * 1024;
 
-/** Items read at a time: some have long lists of tags or ids. */
+/** Max items read at a time: some have long lists of tags or ids. */
 const itemsAtOnce = 100;
 
 export async function boundedPage<Name extends string, Item>(
@@ -23,7 +26,7 @@ export async function boundedPage<Name extends string, Item>(
   let room = bytesMax - besideBytes;
   for (let answer: object | undefined; ; ) {
     const left = wanted === undefined ? undefined : wanted - items.length;
-    // The engine rejects a limit that is too large.
+    // Passes on a limit that is too large, so that the engine rejects it.
     const limit = left === undefined || left > limitMax ? left : Math.min(left, itemsAtOnce);
     const page = await read({ limit, offset: items.length === 0 ? from : (from ?? 0) + items.length });
     answer ??= page;
@@ -38,13 +41,13 @@ export async function boundedPage<Name extends string, Item>(
   }
 }
 
-/** The record of a change may name 10,000 ids. If they do not fit, they are omitted. */
+/** Omits the details of a job that do not fit: the record of a change may name 10,000 ids. */
 export function boundedJob(job: EngineJob, bytesMax: number): EngineJob {
   const room = bytesMax - besideBytes;
   return wireBytes(job, 1, room) > room ? { ...job, details: {}, details_left_out: true } : job;
 }
 
-/** A hit that would not fit alone loses its neighbours. */
+/** Shortens the list of hits. A single hit that does not fit loses its neighbours. */
 export function boundedSearch(answer: EngineSearchAnswer, offset: number, bytesMax: number): unknown {
   const room = bytesMax - besideBytes;
   const results = answer.results.map((hit): EngineHit => {
@@ -65,7 +68,7 @@ export async function boundedDocument(
   const document = await engine.document(id, { first_chunk: first, max_chunks: most, bytesMax, signal });
   if (document.chunks_left === undefined) return document;
   const next = nextChunk(document.chunks, first ?? 0);
-  // A request for no chunks has no next page.
+  // Does not repeat `max_chunks=0`: the next page would have no chunks either.
   const more = most === undefined || most === 0 ? {} : { max_chunks: most };
   return { ...document, next: continued(new URLSearchParams(), { first_chunk: next, ...more }) };
 }
@@ -88,7 +91,7 @@ export async function boundedTags({ engine, query, signal }: RouteCall, bytesMax
   return { tags };
 }
 
-/** The same query with other values, as a relative reference. */
+/** Returns the query with these values changed, as a query string. */
 function continued(query: URLSearchParams, values: Readonly<Record<string, string | number>>): string {
   const next = new URLSearchParams(query);
   for (const [name, value] of Object.entries(values)) next.set(name, String(value));

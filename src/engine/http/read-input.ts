@@ -17,10 +17,10 @@ export interface RouteCall {
   readonly signal: AbortSignal;
 }
 
-/** A note may have a million characters, and JSON may take six bytes for each. */
+/** Max bytes of a JSON body: a note may have a million characters, and JSON may take six bytes for each. */
 const jsonBytesMax = 8 * 1024 * 1024;
 
-/** The body, parsed by the schema. An error names the field. */
+/** Reads the body and parses it by the schema. Errors name the field. */
 export async function readJson<Schema extends z.ZodType>(
   request: IncomingMessage,
   schema: Schema,
@@ -50,7 +50,7 @@ const kinds: Readonly<Record<string, string>> = {
   object: 'an object',
 };
 
-/** Our own messages. A message in the schema takes precedence. */
+/** Describes a problem with a field. A message in the schema takes precedence. */
 function problemOf(issue: z.core.$ZodRawIssue): string {
   if (issue.code === 'invalid_type') return `must be ${kinds[issue.expected] ?? issue.expected}`;
   if (issue.code === 'too_big') return `must have at most ${issue.maximum} items`;

@@ -23,7 +23,7 @@ export interface RouteOptions {
   readonly readOnly: boolean;
 }
 
-/** Every endpoint of the API (contract §6). */
+/** Creates all endpoints of the engine's API. */
 export function createRoutes({ fileBytesMax, answerBytesMax: bytesMax, readOnly }: RouteOptions) {
   const read =
     (answer: (call: RouteCall) => Promise<unknown>): Run =>
@@ -110,7 +110,7 @@ export function createRoutes({ fileBytesMax, answerBytesMax: bytesMax, readOnly 
   };
 }
 
-/** An id that is not a number matches no document. */
+/** Reads the document id in the path. An id that is not a number matches no document. */
 function documentId({ id: given }: RouteCall): number {
   const id = /^\d{1,15}$/.test(given) ? Number(given) : 0;
   if (id > 0) return id;

@@ -23,7 +23,7 @@ export interface EngineServiceOptions extends GuardOptions {
   readonly fileBytesMax: number;
   readonly answerBytesMax: number;
   readonly readOnly: boolean;
-  /** Default: all. */
+  /** The engine's roles; all by default. */
   readonly roles?: readonly EngineRole[];
   readonly log: Logger;
   readonly metrics?: () => Promise<string>;
@@ -39,7 +39,7 @@ export interface EngineService {
   close(graceMs: number): Promise<void>;
 }
 
-/** The engine's API over HTTP: guards first, then the path, then the method, then the body. */
+/** Serves the engine's API over HTTP. Checks the guards first, then the path, the method and the body. */
 export async function serveEngine(options: EngineServiceOptions): Promise<EngineService> {
   const { path: base, log, recorder } = options;
   const guards = createGuards(options);
@@ -72,9 +72,9 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
         'This token is not for the knowledge base. Use one that includes the kb toolset.',
       );
     }
-    // If the client has already left, `close` will not come again, and the watch would never end.
+    // If the client has already disconnected, `close` will not fire again, and the watch would never end.
     if (response.destroyed) return;
-    // Ends a download when its token is revoked or expires.
+    // Stops the response, such as a long download, when the token is revoked or expires.
     response.once(
       'close',
       watch.add(access.principal, () => response.destroy()),
@@ -142,7 +142,7 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
   };
 }
 
-/** The route label for metrics: one of a few names, for any request. */
+/** Returns the route's name for metrics, one of four. */
 function routeName({ url = '' }: IncomingMessage, base: string): string {
   const [path = ''] = url.split('?', 1);
   if (path === '/metrics') return 'metrics';
@@ -177,7 +177,7 @@ function refuse(
   refuseUnread(response, status, { error, detail }, headers);
 }
 
-/** Codes whose status differs from their kind's. */
+/** HTTP statuses of error codes that differ from the status of their kind. */
 const statusOfCode: Readonly<Record<string, number>> = {
   empty_selection: 400,
   malformed_body: 400,
@@ -196,13 +196,13 @@ const statusOfKind: Readonly<Record<ErrorKind, number>> = {
   forbidden: 403,
   upstream: 503,
   timeout: 504,
-  // Nobody is left to read it.
+  // The client has disconnected, so nobody reads it.
   cancelled: 503,
   config: 500,
   internal: 500,
 };
 
-/** Sends every failure as `{"error": code, "detail": message}`, with its data. */
+/** Sends an error as `{"error": code, "detail": message}`, with its data. */
 function respondError(request: IncomingMessage, response: ServerResponse, thrown: unknown, log: Logger): void {
   if (response.destroyed) return;
   if (response.headersSent) {

@@ -10,16 +10,16 @@ import type { RouteCall } from './read-input.ts';
 
 interface SubmittedForm {
   readonly fields: ReadonlyMap<string, readonly string[]>;
-  /** Its bytes are on disk. The caller must submit or drop it. */
+  /** The uploaded file, whose bytes are on disk. The caller must submit or drop it. */
   readonly file: { readonly filename: string; readonly received: StagedOriginal } | undefined;
 }
 
-/** Without the file. A note may have a million characters of four bytes each. */
+/** Max bytes of a field other than the file: a note may have a million characters of four bytes each. */
 const fieldBytesMax = 4 * 1024 * 1024;
 const fieldsMax = 20;
 const formBytesMax = 8 * 1024 * 1024;
 
-/** `POST /jobs`: a file or a note, with its title, tags and so on. */
+/** Answers `POST /jobs`, which submits a file or a note with its title, tags and other fields. */
 export async function submitForm(call: RouteCall, fileBytesMax: number): Promise<void> {
   const { response } = call;
   const outcome = await submit(await readForm(call, fileBytesMax), call);
@@ -54,20 +54,20 @@ function fieldsOf(fields: SubmittedForm['fields']): SubmissionFields {
     title: last('title'),
     doc_type: last('doc_type'),
     source_path: last('source_path'),
-    // Validated with the others: anything but a number is rejected there.
+    // Text that is not a number becomes NaN, which the engine rejects.
     replaces: last('replaces') === undefined ? undefined : Number(last('replaces')),
     tags: (fields.get('tags') ?? []).flatMap(tagsIn),
   };
 }
 
-/** Separated by commas, or a JSON array. */
+/** Reads tags separated by commas, or as a JSON array. */
 function tagsIn(given: string): string[] {
   if (given.trimStart().startsWith('[')) {
     try {
       const parsed: unknown = JSON.parse(given);
       if (Array.isArray(parsed) && parsed.every((tag) => typeof tag === 'string')) return parsed;
     } catch {
-      // Not JSON after all: a tag may start with a bracket.
+      // Not JSON: a tag may start with a bracket too.
     }
   }
   return given.split(',');
@@ -107,7 +107,7 @@ async function readForm({ request, engine, signal }: RouteCall, fileBytesMax: nu
   }
 }
 
-/** Drops what was received. If the file was refused, report that, not the broken form that followed. */
+/** Drops received files. Returns the error if a file was refused, which explains more than the broken form that followed. */
 async function abandon(
   files: readonly { received: Promise<StagedOriginal> }[],
   engine: LocalEngine,
@@ -138,7 +138,7 @@ function parse(request: IncomingMessage, events: FormEvents): Promise<void> {
       stream.on('error', stop);
       if (isTransferEncoded(transferEncoding)) return stop(transferEncoded());
       if (name !== 'file' || seen > 1) return stop(fault('The form must have one file, in the field "file"'));
-      // Fails when the form does, so that nobody waits for bytes that never arrive.
+      // Ends the file's stream when the form ends early, so that its reader does not wait forever.
       form.once('close', () => stream.destroyed || stream.destroy(new Error('the form was abandoned')));
       events.onFile(unescaped(filename ?? ''), stream).catch(stop);
     });
@@ -188,12 +188,12 @@ function openForm(request: IncomingMessage): BusboyInstance {
   }
 }
 
-/** Browsers and most clients escape a quotation mark in a name like this (HTML, "multipart/form-data"). */
+/** Undoes the escaping of quotation marks by browsers and most clients (HTML, "multipart/form-data"). */
 function unescaped(filename: string): string {
   return filename.replaceAll('%22', '"');
 }
 
-/** Form parts should have none (RFC 7578 §4.7). Encoded bytes would be stored as a different file. */
+/** True for a transfer encoding, which form parts should not have (RFC 7578 §4.7): the file would be stored encoded. */
 function isTransferEncoded(encoding: string): boolean {
   return /^(?:base64|quoted-printable)$/i.test(encoding);
 }

@@ -11,7 +11,7 @@ type BulkMethods = Pick<Engine, 'bulkDelete' | 'bulkTags' | 'bulkSetTags'>;
 
 const idsMax = 10_000;
 
-/** Changes to many documents, in one transaction each. */
+/** Creates the bulk methods. Each changes many documents in one transaction. */
 export function createBulkChanges(settings: EngineSettings, { storage }: { storage: Storage }): BulkMethods {
   return {
     bulkDelete: (selection, options) => change(selection, { kind: 'delete' }, options),

@@ -7,7 +7,7 @@ import type { ReadOptions } from '../../storage/transactions.ts';
 import type { EngineCall } from '../engine.ts';
 import type { ChunkMeaning } from './passage-corpus.ts';
 
-/** Search by meaning over chunks, and their vectors, which are created in the background. */
+/** Embeds chunks in the background and searches them by meaning. */
 export interface ChunkEmbedding {
   readonly model: { name: string; dimensions: number | null } | null;
   /** What runs the model; `not loaded` until first use. */
@@ -15,9 +15,9 @@ export interface ChunkEmbedding {
   /** False while the embedding provider does not answer. */
   readonly available: boolean;
   readonly meaning: ChunkMeaning | undefined;
-  /** Chunks without vectors, which only keyword search finds. */
+  /** Counts the chunks without vectors, which only keyword search finds. */
   pending(options?: EngineCall): Promise<number>;
-  /** The same per document, for documents with such chunks. */
+  /** Counts the chunks without vectors per document. Omits documents that have none. */
   pendingOf(documents: readonly number[], options?: ReadOptions): Promise<ReadonlyMap<number, number>>;
   /** Embeds chunks without vectors in the background. Call once at the start, and after changes. */
   wake(): void;
@@ -29,14 +29,14 @@ export interface ChunkEmbeddingDeps {
   readonly embeddings: EmbeddingProvider | undefined;
   readonly formerEmbeddings?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly log: Logger;
-  /** False: other processes on the database create the vectors, and are notified. */
+  /** False if other processes on this database create the vectors; they are notified of new chunks. */
   readonly embeds: boolean;
 }
 
-/** Poll interval: other processes may ingest and leave the vectors to us, and their notice may get lost. */
+/** Poll interval for chunks that other processes ingest without embedding them: their notices may get lost. */
 const lookMs = 5_000;
 
-/** A search waits for a few chunks being embedded, such as a note's; not for a library. */
+/** Max chunks being embedded that a search waits for: those of a new note, but not of a new library. */
 const waitedForMax = 64;
 
 export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {
@@ -52,7 +52,7 @@ export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {
     waitedForMax,
   });
   const look = async (): Promise<void> => {
-    // While the database is unreachable, there is nothing to do.
+    // Ignores errors: the next poll tries again.
     const state = await storage.vectors.kb.state({ model }).catch(() => undefined);
     if (state !== undefined && state.pending > 0) meaning.wake();
   };

@@ -58,14 +58,14 @@ const meaningAway = 'The embedding provider does not answer: new documents are f
 const leaseMs = 30_000;
 const pollMs = 2_000;
 
-/** About how long slow files, malicious ones included, can delay small ones. */
+/** About how long slow files, even malicious ones, can delay small ones. */
 const patienceMs = 5_000;
 const quickBytesMax = 256 * 1024;
 
-/** Work left by earlier processes is delayed, so that it does not slow down the first answers. */
+/** Delay before work left by earlier processes starts, so that it does not slow down the first answers. */
 const backlogDelayMs = 500;
 
-/** The engine in this process. It does not own its dependencies. Several engines may work on one queue. */
+/** Creates an engine in this process. Several engines, also in other processes, may share one queue. */
 export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalEngine {
   const { storage, log, reranker = unrankedReranker() } = deps;
   const { documents, ingestion, originals } = storage;
@@ -81,7 +81,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   let isClosed = false;
   let forgetting: ReturnType<typeof startPruning> | undefined;
   const hearing = storage.shared?.onNotice((notice) => {
-    // Another process cancelled it. Without this notice, the work would continue until the lease is renewed.
+    // Another process cancelled the job. Without this notice, the work would continue until the next renewal of the lease.
     if (notice.about === 'job') queue.drop(Number(notice.id));
     if (notice.about === 'work' && has('ingest')) queue.wake();
     if (notice.about === 'work' && has('embed')) embedding.wake();
@@ -89,7 +89,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   const backlog = setTimeout(() => {
     embedding.wake();
     originals.sweep().catch((error: unknown) => {
-      // A short-lived command may close the database meanwhile; the next one sweeps.
+      // A short command may close the database meanwhile; the next process removes the files.
       if (!isClosed) log.incident('could not remove unused files', error);
     });
     forgetting = startPruning(settings, storage, log);
@@ -315,7 +315,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   }
 }
 
-/** For engines that leave ingestion to others, which are notified and also poll. */
+/** For an engine without the role `ingest`. Notifies the engines that ingest; they also poll. */
 function queueOfOthers({ shared }: Storage): DurableQueue {
   return { wake: () => shared?.tell({ about: 'work' }), drop() {}, close: async () => {} };
 }
@@ -328,7 +328,7 @@ function searchesElsewhere(): CarrelError {
   );
 }
 
-/** Our ids are numbers; anything else matches no job. */
+/** Converts a job id. This engine's ids are numbers; anything else matches no job. */
 function jobKey(id: JobId): number {
   const key = typeof id === 'number' ? id : /^\d{1,15}$/.test(id) ? Number(id) : Number.NaN;
   if (!Number.isSafeInteger(key)) throw jobNotFound();

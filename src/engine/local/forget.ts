@@ -4,7 +4,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 
 const everyMs = 3_600_000;
-/** Removed per transaction; other writes run in between. */
+/** Max rows removed per transaction, so that other writes can run in between. */
 const partMax = 5_000;
 
 interface DeletedStores {
@@ -23,7 +23,7 @@ export async function forgetDeleted(
   }
 }
 
-/** Prunes finished jobs and deleted documents, now and every hour. `close` resolves when nothing is running. */
+/** Removes old finished jobs and deleted documents, now and every hour. `close` waits for a running removal. */
 export function startPruning(
   settings: Pick<EngineSettings, 'jobsKeptDays' | 'jobsKeptMax' | 'deletedBytesMax'>,
   storage: DeletedStores & { readonly ingestion: Pick<Storage['ingestion'], 'forget'> },

@@ -19,11 +19,11 @@ export interface IngestDeps {
   readonly chunker: Chunker;
   readonly log: Logger;
   readonly bounds: ReadingBounds;
-  /** One at a time: storing a long text takes several copies of it. */
+  /** Admits one long text at a time: storing one takes several times its memory. */
   readonly longTexts: Slots;
 }
 
-/** CPU time for a file that was taken ahead of slow ones. */
+/** Max CPU time of a small file that runs before slow ones; see `IngestCall.quick`. */
 const quickCpuMs = 5_000;
 
 /** Min length of a long text, in UTF-16 units. */
@@ -32,18 +32,18 @@ const longTextUnits = 500_000;
 export interface IngestCall {
   readonly owner: string;
   readonly signal: AbortSignal;
-  /** The job was taken ahead of slow files. If it is slow itself, it goes back to the queue. */
+  /** True if the job runs before slow files. If it turns out to be slow too, it goes back to the queue. */
   readonly quick: boolean;
   report(progress: PhaseProgress): void;
 }
 
-/** A file is given up after its process has crashed this often. */
+/** Max times that a process may crash while reading a file, before the file fails. */
 const crashesMax = 100;
 
 const delayMinMs = 1_000;
 const delayMaxMs = 300_000;
 
-/** Max retries after temporary errors. Errors not listed are the file's fault and final. */
+/** Max retries after temporary errors, by code. Other errors are the file's fault and are not retried. */
 const retriesMax: Readonly<Record<string, number>> = {
   unavailable: Number.POSITIVE_INFINITY,
   storage_busy: Number.POSITIVE_INFINITY,
@@ -57,8 +57,8 @@ const retriesMax: Readonly<Record<string, number>> = {
 };
 
 /**
- * Reads, extracts, chunks and stores the document of a job, in one transaction. Vectors follow in the background. The job
- * always finishes, returns to the queue, or was taken over by another engine.
+ * Reads, extracts and chunks the file of a job, and stores the document in one transaction. Vectors follow in the background.
+ * Afterwards the job is finished, failed, or back in the queue, unless another engine has taken it over.
  */
 export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps): Promise<void> {
   const { ingestion } = deps.storage;
@@ -102,7 +102,7 @@ export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps
   }
 }
 
-/** Retries during a database outage: nobody else takes the job until its lease ends, which may be much later. */
+/** Retries a write during a database outage. Otherwise the job would wait until its lease expires. */
 async function onceAnswered(store: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
   for (;;) {
     try {
@@ -147,7 +147,7 @@ async function textOf(job: ClaimedJob, { signal, report, quick }: IngestCall, de
   }
   report({ phase: 'extracting' });
   const bytes = await readOriginal(job.contentHash, deps);
-  // People may search a saved page for its small print too.
+  // Reads the whole page, not only its main content: people may also search for its small print.
   const source = { bytes, filename: job.filename, mode: 'markdown', extent: 'page', ...fetchedFrom(job) } as const;
   const extracted = await deps.extractor.extract(source, { signal, ...(quick ? { cpuMsMax: quickCpuMs } : {}) });
   return {
@@ -160,7 +160,7 @@ async function textOf(job: ClaimedJob, { signal, report, quick }: IngestCall, de
   };
 }
 
-/** A page's links are relative to its address, and its server may name the encoding. */
+/** Returns where a web page came from: its links are relative to its URL, and the content type may name the encoding. */
 function fetchedFrom({ sourcePath = '', contentType }: ClaimedJob) {
   return /^https?:\/\//.test(sourcePath) ? { url: sourcePath, contentType } : {};
 }
@@ -169,7 +169,7 @@ function contentOf({ text, kind, codeLanguage, marks, members }: ExtractedDocume
   return { text, kind, marks, ...(codeLanguage ? { codeLanguage } : {}), ...(members ? { members } : {}) };
 }
 
-/** A note's lines are counted in its own text. */
+/** Prepares a note for chunking, with line numbers. */
 export function textOfNote(text: string): TextToChunk {
   return { text, kind: 'markdown', marks: [{ offset: 0, line: 1 }], isNote: true };
 }

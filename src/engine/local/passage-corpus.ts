@@ -11,7 +11,7 @@ import type { PassageStore } from '../../storage/passages/passage-store.ts';
 import type { ScoredVector } from '../../storage/vectors/vector.ts';
 import { plainQuery } from '../../words/word-query.ts';
 
-/** Search by meaning over the chunks, which are identified by the keys of their passages. */
+/** Search by meaning over chunks. Chunks are identified by the keys of their passages. */
 export type ChunkMeaning = Pick<Meaning<PassageFilter>, 'find' | 'prefer'>;
 
 export interface PassageCorpusOptions {
@@ -19,21 +19,21 @@ export interface PassageCorpusOptions {
   readonly meaning: ChunkMeaning | undefined;
   readonly hasWords: boolean;
   readonly filter: PassageFilter;
-  /** Counts all chunks with a query word, including those not returned. */
+  /** True to count all chunks with a query word, including those not returned. */
   readonly countsAll: boolean;
 }
 
 export interface PassageCorpus extends SearchCorpus {
-  /** Chunks with a query word if all are counted, and how many of them were returned. */
+  /** Number of chunks with a query word (`total`, if counted), and of those returned (`found`). */
   readonly counts: { total: number; found: number };
-  /** Judges chunks by their text, with title and headings. */
+  /** Returns the dependencies for reranking chunks by their text, with title and headings. */
   judging(reranker: Reranker): JudgeDeps & { readonly words: Pick<WordLeg, 'score'> };
 }
 
-/** Max word matches completed at once; a search with a threshold ranks more. */
+/** Max word matches that `complete` reads at once. A search with a threshold ranks more. */
 const completedMax = 200;
 
-/** The chunks of a search: `find` and `complete` are one read each, and judging rarely needs another. */
+/** Creates the corpus of chunks for one search. `find` and `complete` are one read each; reranking rarely needs another. */
 export function createPassageCorpus(options: PassageCorpusOptions): PassageCorpus {
   const { passages, meaning, hasWords, filter, countsAll } = options;
   const counts = { total: 0, found: 0 };
@@ -131,7 +131,7 @@ export function createPassageCorpus(options: PassageCorpusOptions): PassageCorpu
   }
 }
 
-/** Vectors to score: candidates without exact scores, and those of word matches. */
+/** Returns the vectors to score: candidates without exact scores, and the vectors of word matches. */
 function vectorsOf(
   { candidates, keysOf, vector: query, model }: MeaningCandidates,
   byWords: readonly WordMatch[],

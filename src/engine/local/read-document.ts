@@ -6,13 +6,13 @@ import type { DocumentCall, EngineDocumentWithChunks } from '../engine.ts';
 import type { ChunkEmbedding } from './chunk-embedding.ts';
 import { renderChunk, renderDocument } from './render.ts';
 
-/** Max bytes of a document with its chunks as JSON. */
+/** Default limit for a document with its chunks, in bytes of JSON. */
 const partBytes = 4 * 1024 * 1024;
 
-/** Bytes reserved for the report about omitted chunks. */
+/** Bytes reserved for `chunks_left` and the like. */
 const besideBytes = 200;
 
-/** A document with as many chunks as fit, at least one, so that every call makes progress. */
+/** Reads a document with as many chunks as fit, but at least one, so that every call makes progress. */
 export async function readDocument(
   id: number,
   { first_chunk: from = 0, max_chunks: limit, bytesMax = partBytes, ...options }: DocumentCall = {},
@@ -33,5 +33,5 @@ export async function readDocument(
   return { ...shown, chunks, ...(left > 0 ? { chunks_left: left } : {}) };
 }
 
-/** The databases store positions in 32 bits. */
+/** Max position of a chunk: the databases store positions in 32 bits. */
 const positionMax = 2 ** 31 - 1;

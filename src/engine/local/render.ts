@@ -5,9 +5,9 @@ import type { LocatedChunk, StoredChunk } from '../../storage/documents/read-doc
 import type { DeletedDocument, EngineChunk, EngineDocument, EngineJob, JobProgress, Truncation } from '../engine.ts';
 import { type EngineRole, engineRoles } from '../engine-slice.ts';
 
-/** Stored data in the shapes of the API. */
+/** Converts stored data to the shapes of the API. */
 
-/** `pending`: chunks without vectors, if any. */
+/** Converts a document. `pending`: its number of chunks without vectors. */
 export function renderDocument(document: StoredDocument, pending = 0): EngineDocument {
   return {
     id: document.id,
@@ -43,7 +43,7 @@ export function renderDeleted({ id, title, docType, sourcePath, bytes, ...rest }
   };
 }
 
-/** The engine's roles, if not all. */
+/** Returns the engine's roles, or nothing if it has all. */
 export function renderRoles(roles: readonly EngineRole[]): { roles?: readonly EngineRole[] } {
   return roles.length === engineRoles.length ? {} : { roles };
 }
@@ -87,13 +87,13 @@ function progressOf(job: StoredJob, live: PhaseProgress | undefined): JobProgres
   return { phase, ...(done === undefined ? {} : { done }), ...(total === undefined ? {} : { total }) };
 }
 
-/** What was omitted from the text, if anything. */
+/** Returns how much of the text was read, if not all. */
 export function truncatedOf({ truncated }: StoredDocument['details']): { truncated?: Truncation } {
-  // We wrote it in this shape (ingest.ts).
+  // ingest.ts wrote it in this shape.
   return truncated === undefined ? {} : { truncated: truncated as Truncation };
 }
 
-/** Without internal details. */
+/** Removes internal details. */
 function publicDetails({
   derivedTitle: _,
   bounds: __,

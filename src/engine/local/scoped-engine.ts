@@ -3,7 +3,7 @@ import { documentNotFound, jobNotFound, readTags } from '../contract/validate-in
 import type { EngineCall, EngineDocument, EngineJob, SubmissionFields, TagCount } from '../engine.ts';
 import type { LocalEngine } from './submit.ts';
 
-/** The engine for callers restricted to some collections. Other collections and their documents don't exist for them. */
+/** Creates an engine for callers restricted to some collections. It hides all others and their documents. */
 export function scopedEngine(engine: LocalEngine, collections: readonly string[]): LocalEngine {
   const own = collections.map(collectionTag);
   const [home = ''] = own;
@@ -18,7 +18,7 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
   const visibleJob = (job: EngineJob): EngineJob => ({
     ...job,
     tags: job.tags.filter(isVisible),
-    // Hidden for other kinds: the details of a change may name other collections.
+    // Hides the details of all jobs except crawls: the details of a change may name other collections.
     details: (job.kind === 'crawl' && job.details) || {},
   });
 
@@ -33,7 +33,7 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
     return job;
   };
 
-  /** Rejects all other names alike, whether or not such a collection exists. */
+  /** Rejects the names of other collections with the same error, whether they exist or not. */
   const checkNames = (tags: readonly string[]): void => {
     if (!readTags(tags).every(isVisible)) throw outsideCollections(collections);
   };
@@ -45,7 +45,7 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
   const checkReplaced = async ({ replaces }: SubmissionFields): Promise<void> => {
     if (replaces !== undefined) await find(replaces);
   };
-  /** A change must not remove documents from every collection of the caller. */
+  /** Rejects a change after which a document would be in no collection of the caller. */
   const checkChange = (add: readonly string[], remove: readonly string[], before: readonly string[] = own): void => {
     checkNames([...add, ...remove]);
     const gone = new Set(readTags(remove));
@@ -138,7 +138,7 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
     async bulkTags(selection, change, options) {
       const { add = [], remove = [], replaces } = change;
       checkNames([...add, ...remove]);
-      // The tags of each document are unknown here.
+      // The current tags of the documents are unknown here, so a removal needs a collection to add.
       const mayLeave = replaces === 'collections' || isOwn(readTags(remove));
       if (mayLeave && !isOwn(readTags(add))) throw outsideCollections(collections);
       return engine.bulkTags(selection, change, scoped(options));

@@ -19,7 +19,7 @@ const queryCharsMax = 10_000;
 
 export type DocumentSearch = ReturnType<typeof searchOf>;
 
-/** A valid search. Documents must have all its tags and, with `scopedTo`, one of those. */
+/** Validates a search. Documents must have all its `tags` and, if set, one of the tags in `scopedTo`. */
 export function searchOf(request: EngineSearch, settings: EngineSettings, options: EngineCall = {}) {
   const { query, top = settings.defaultTop, threshold, neighbours = 0, offset = 0 } = request;
   if (isBlank(query)) throw fault('query must have at least one word');
@@ -65,7 +65,7 @@ interface RankedChunk {
 interface Ranking {
   readonly ranked: readonly RankedChunk[];
   readonly total: number;
-  /** Omitted weak chunks that would otherwise be among the first. */
+  /** Number of weak chunks that were omitted from the results. */
   readonly omitted: number;
   readonly reranking: RerankingState | undefined;
   readonly degraded?: string;
@@ -75,9 +75,10 @@ interface Ranking {
 const rankedMax = 1_000;
 
 /**
- * 1. Rank (search/rank/hybrid.ts), in two reads: find and complete.
- * 2. Drop chunks that are weak or below the threshold, and count the rest.
- * 3. Read the first `top` as hits.
+ * Searches documents:
+ * 1. Rank chunks (search/rank/hybrid.ts), in two reads: find and complete.
+ * 2. Omit chunks that are weak or below the threshold, and count the rest.
+ * 3. Read the first `top` chunks with their documents.
  */
 export async function searchDocuments(request: DocumentSearch, deps: SearchDeps): Promise<EngineSearchAnswer> {
   const { ranked, total, omitted, reranking, degraded } = await rank(request, deps);
@@ -108,7 +109,7 @@ const rrfK = 60;
 
 async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meaning: ChunkMeaning): Promise<Ranking> {
   const { query: text, signal, mode } = request;
-  // Word matches that are not ranked count too, unless something is omitted.
+  // Counts word matches beyond the ranked ones too, unless weak or low-relevance hits are omitted.
   const countsAll = mode !== 'meaning' && cutOf(request) === undefined;
   const corpus = createPassageCorpus({
     passages: deps.storage.passages,
@@ -128,7 +129,7 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
     relevance,
     why: { ...explanation, evidence: sharesOf(evidence, deps.reranker) },
   }));
-  // Word matches are embedded first, so that the next search also finds them by meaning.
+  // Embeds these word matches first, so that the next search also finds them by meaning.
   if (found.pending > 0)
     meaning.prefer(found.matches.filter(({ explanation }) => !explanation.meaning).map(({ id }) => id));
   const { counts } = corpus;
@@ -183,19 +184,19 @@ function cutOf({ threshold, includesWeak }: DocumentSearch): Cut | undefined {
   return includesWeak ? undefined : 'weak';
 }
 
-/** With a threshold, everything above it is counted; otherwise only what is shown is needed. */
+/** Returns how many chunks to rank. With a threshold, all chunks above it are counted; otherwise `top` are enough. */
 function depthOf({ top, threshold }: DocumentSearch): number {
   return threshold === undefined ? top : rankedMax;
 }
 
-/** A filter needs one match per group of labels. Each tag is its own group, so all tags must match. */
+/** Creates the filter. A chunk must have one label of each group. Each tag is its own group, so all tags must match. */
 function filterOf({ tags, docType, scopedTo }: DocumentSearch): PassageFilter {
   const all = [...tags.map(tagLabel), ...(docType === undefined ? [] : [typeLabel(docType)])];
   const labels = [...all.map((label) => [label]), ...(scopedTo === undefined ? [] : [scopedTo.map(tagLabel)])];
   return labels.length === 0 ? {} : { labels };
 }
 
-/** The chunks as hits, with their documents, without those deleted meanwhile. */
+/** Reads chunks with their documents. Omits those deleted meanwhile. */
 async function hitsOf(
   shown: readonly RankedChunk[],
   { neighbours, signal }: DocumentSearch,

@@ -18,7 +18,7 @@ import {
 import type { Engine, EngineCall, EngineUpkeep, SubmissionFields, SubmitOutcome } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 
-/** In a form the fields may follow the file, so its bytes are received first and submitted at the end. */
+/** Receives a file before its fields are known: in a form, the fields may follow the file. */
 export interface Receiving {
   receive(content: AsyncIterable<Uint8Array>, options?: EngineCall): Promise<StagedOriginal>;
   submitReceived(
@@ -30,7 +30,7 @@ export interface Receiving {
   dropReceived(received: StagedOriginal): Promise<void>;
 }
 
-/** The local engine can also receive files in parts. */
+/** An engine in this process. It can receive a file first and submit it later. */
 export interface LocalEngine extends Engine, Receiving {
   upkeep: EngineUpkeep;
   scopedTo(collections: readonly string[]): LocalEngine;
@@ -50,7 +50,7 @@ export function createSubmitting(
   return {
     async submit(submission, options = {}) {
       if ('note' in submission) return submitNote(submission.note, submission, options);
-      // Errors are reported before any bytes are read.
+      // Reports invalid fields before any bytes are read.
       readFilename(submission.filename);
       readFields(submission);
       return submitReceived(await receive(submission.content, options), submission.filename, submission, options);
@@ -126,7 +126,7 @@ export function createSubmitting(
   }
 }
 
-/** The extraction limits of these settings. */
+/** Returns the limits for extraction. */
 export function boundsOf({ textCharsMax, extractCpuMs }: EngineSettings): ReadingBounds {
   return { characters: textCharsMax, cpu_time: extractCpuMs };
 }
@@ -141,7 +141,7 @@ function readFields(fields: SubmissionFields) {
   };
 }
 
-/** The content type for downloads, by extension. Extraction depends on the content only. */
+/** Returns the content type for downloads, by file extension. Extraction does not use it. */
 function contentTypeOf(filename: string): string {
   const ending = /\.([a-z0-9]{1,8})$/i.exec(filename)?.[1]?.toLowerCase() ?? '';
   return types[ending] ?? 'application/octet-stream';
@@ -179,7 +179,7 @@ const types: Readonly<Record<string, string>> = {
   ipynb: 'application/x-ipynb+json',
 };
 
-/** The current caller, for taking turns. A hash, because an identity may be an address or a person's name. */
+/** Identifies the caller, so that the queue can alternate between callers. Hashed, because it may be an address or a name. */
 function submitterName(): string {
   return createHash('sha256').update(currentCaller()).digest('hex').slice(0, 16);
 }

@@ -30,7 +30,7 @@ import { createEngineClient, type EngineClientConfig, type EngineRequest, queryO
 import { endlessError } from './engine-errors.ts';
 import { multipartForm } from './multipart.ts';
 
-/** A remote engine: ours, or one with the API of contract §6. */
+/** Creates a client for a remote engine: Carrel's own, or another with the same API. */
 export function createRemoteEngine(config: EngineClientConfig): Engine {
   const client = createEngineClient(config);
   const get = (path: string, { signal }: EngineCall = {}, more: Partial<EngineRequest> = {}): EngineRequest => ({
@@ -49,7 +49,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
     ...send('POST', `/bulk/${kind}`, { ...selection, ...change }, options),
     meanings: { 409: 'safety_threshold_exceeded' },
   });
-  /** An engine may answer a change with something other than the document. */
+  /** Returns the changed document. Reads it if the engine answered with something else. */
   const changed = async (id: number, request: EngineRequest, options?: EngineCall): Promise<EngineDocument> =>
     (await client.ask(request, document.nullable().catch(null))) ?? engine.documentAlone(id, options);
 
@@ -90,7 +90,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
     async documents({ type, tags, source_path: sourcePath, query: words, limit, offset }, options) {
       const query = { type, tags: tags?.join(','), source_path: sourcePath, query: words, limit, offset };
       const { items, total } = await gather('documents', query, documentPage, (page) => page.documents, options);
-      // An engine that ignores the filter returns the others too.
+      // Filters again: an engine may ignore these filters.
       const hasPath = (path: string | null) => sourcePath === undefined || path === sourcePath;
       const documents = items.filter((each) => hasPath(each.source_path) && isNamed(each, words));
       return { documents, total: documents.length === items.length ? total : documents.length };
@@ -98,7 +98,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
     async document(id, { first_chunk: first = 0, max_chunks: most, ...options } = {}) {
       const query = queryOf({ first_chunk: first === 0 ? undefined : first, max_chunks: most });
       const found = await client.ask(get(documentPath(id), options, { meanings, query }), documentWithChunks);
-      // An engine without parts returns all chunks.
+      // Some engines ignore `first_chunk` and return all chunks.
       const chunks = found.chunks.filter(({ chunk_index: index }) => index >= first).slice(0, most);
       return { ...found, chunks };
     },
@@ -142,7 +142,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       } catch (error) {
         if (!isCarrelError(error) || error.code !== 'document_not_found') throw error;
       }
-      // For an engine without this endpoint, every tag to remove is named.
+      // The engine lacks this endpoint: names each tag to remove instead.
       const known = (await engine.tags(options)).map(({ tag }) => tag);
       const replaced = known.filter(
         (tag) => isCollectionTag(tag) === (replaces === 'collections') && !add.includes(tag),
@@ -163,7 +163,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
     itemsOf: (page: Page) => readonly Item[],
     options?: EngineCall,
   ): Promise<{ items: Item[]; total: number }> {
-    // The published engine answers lists as bare arrays.
+    // Some engines return lists as bare arrays.
     const listed = z.preprocess((value) => (Array.isArray(value) ? { [name]: value } : value), schema);
     const { limit = Number.POSITIVE_INFINITY } = wanted;
     const items: Item[] = [];
@@ -184,22 +184,22 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
 }
 
 const meanings = { 404: 'document_not_found' } as const;
-/** 405 means that the engine cannot move documents. Reported as not found. */
+/** 405 means that the engine cannot move documents. It is reported as `document_not_found`. */
 const moveMeanings = { ...meanings, 405: 'document_not_found' } as const;
-/** Likewise for an engine that does not keep deleted documents. */
+/** 405 here means that the engine does not keep deleted documents. */
 const restoreMeanings = { ...moveMeanings, 409: 'duplicate' } as const;
 const noteMeanings = { 404: 'document_not_found', 422: 'not_a_note' } as const;
 const jobMeanings = { 404: 'job_not_found' } as const;
 
-/** Max pages of one list. Ours have some thousand items each. */
+/** Max pages of one list. A page of Carrel's engine has a few thousand items. */
 const pagesMax = 100;
 /** Max items of all pages of one list. */
 const itemsMax = 100_000;
 
-/** Max tags that our engine accepts in one request. */
+/** Max tags in one request; Carrel's engine accepts 64. */
 const batchMax = 60;
 
-/** Removes tags in batches. Tags that select the documents go last, with the additions, or the selection would be empty. */
+/** Removes tags in batches. Tags that select the documents are removed last: without them, nothing would be selected. */
 async function removeTags(
   engine: Pick<Engine, 'bulkTags'>,
   selection: BulkSelection,

@@ -10,7 +10,7 @@ import {
 import { answerError, failureError, type Meanings, shapeError } from './engine-errors.ts';
 
 export interface EngineClientConfig {
-  /** With or without `/api/v1`. */
+  /** The engine's URL, with or without `/api/v1`. */
   engineUrl: string;
   apiKey?: Secret | undefined;
   timeoutMs: number;
@@ -42,7 +42,7 @@ export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClien
   return {
     ask: async <Schema extends z.ZodType>(request: EngineRequest, schema: Schema): Promise<z.output<Schema>> =>
       (await send(request)).as(schema),
-    /** For answers whose status decides the schema. */
+    /** Like `ask`, for answers whose schema depends on the status. */
     send,
     async open(request: EngineRequest): Promise<ServiceContent> {
       const answer = await client.open(prepared(request)).catch((error: unknown) => {
@@ -72,7 +72,7 @@ export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClien
   }
 }
 
-/** Omits undefined and empty values. */
+/** Creates a query string. Omits undefined and empty values. */
 export function queryOf(parameters: Readonly<Record<string, string | number | undefined>>): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {

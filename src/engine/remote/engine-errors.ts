@@ -6,10 +6,10 @@ import { ServiceFailure } from '../../http/service-client.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Error codes by status, for a call whose statuses have a specific meaning. */
+/** Error codes by HTTP status, for calls where a status has a specific meaning. */
 export type Meanings = Readonly<Record<number, ErrorCode>>;
 
-/** Our own messages. The engine's texts may contain paths, hosts and stack traces, so they are never repeated. */
+/** Messages by code. The engine's own messages are never repeated: they may contain paths, hosts and stack traces. */
 const messages: Partial<Record<ErrorCode, string>> = {
   document_not_found: 'No document has this id. kb_search, or kb_get with source_path, finds ids.',
   not_a_note: 'Only notes can be updated, and this document is a file. Upload its new version instead.',
@@ -25,7 +25,7 @@ const messages: Partial<Record<ErrorCode, string>> = {
   invalid_arguments: "The kb engine rejected the arguments. Check them against the tool's description.",
 };
 
-/** Converts a failed answer to our error. Our own engine's error code takes precedence over the status. */
+/** Converts a failed answer to an error. The error code of Carrel's engine takes precedence over the status. */
 export function answerError(answer: ServiceAnswer, meanings: Meanings): CarrelError {
   const { status: httpStatus } = answer;
   const cause = new Error(`engine: ${httpStatus} ${answer.body.toString('utf8', 0, 2000)}`);
@@ -48,7 +48,7 @@ export function answerError(answer: ServiceAnswer, meanings: Meanings): CarrelEr
   });
 }
 
-/** For a list whose pages repeat, or that has too many. */
+/** Creates the error for a list with repeating pages, or with too many. */
 export function endlessError(): CarrelError {
   const message = 'The kb engine returns an endless list. The operator must check KB_ENGINE_URL.';
   return new CarrelError('engine_error', message, { data: { httpStatus: 200 } });
@@ -101,13 +101,13 @@ function statusMessage(status: number): string {
   return 'The kb engine rejected the request. Check the arguments.';
 }
 
-/** Our own engine uses our error codes; those with a message here are recognised. */
+/** Returns the error code that Carrel's engine sent, if there is a message for it here. */
 function namedCode(body: Body): ErrorCode | undefined {
   const named = body['error'];
   return typeof named === 'string' && Object.hasOwn(messages, named) ? (named as ErrorCode) : undefined;
 }
 
-/** A model may see only the text, so it includes the engine's numbers. */
+/** Puts the engine's numbers into the message, because a language model may see only the text. */
 function withNumbers(message: string, { matched, total, document_id: twin }: Record<string, number>): string {
   const share = matched === undefined || total === undefined ? '' : ` (${matched} of ${total})`;
   return message.replace('{share}', share).replace('{twin}', twin === undefined ? '' : ` (${twin})`);

@@ -7,12 +7,12 @@ export interface MultipartFile {
   size: number | undefined;
 }
 
-/** A form with text fields and, last, one streamed file. */
+/** Creates a form with text fields, followed by one streamed file. */
 export function multipartForm(
   fields: Readonly<Record<string, string>>,
   file?: MultipartFile,
 ): { contentType: string; body: ServiceStream } {
-  // Random, so that no content can contain it.
+  // Random, so that the content cannot contain it.
   const boundary = `carrel-${randomUUID()}`;
   const texts = Object.entries(fields).map(([name, value]) => part(boundary, `name="${name}"`, '', value));
   const head = Buffer.from(texts.join('') + (file ? fileHead(boundary, file.filename) : ''));
@@ -41,7 +41,7 @@ function fileHead(boundary: string, filename: string): string {
   return head.slice(0, -'\r\n'.length);
 }
 
-/** As browsers do it (HTML, "multipart/form-data encoding algorithm"); the name is UTF-8. */
+/** Escapes a file name as browsers do (HTML, "multipart/form-data encoding algorithm"). The name is UTF-8. */
 function escapeName(name: string): string {
   return name.replace(/[\r\n"]/g, (character) => encodeURIComponent(character));
 }

@@ -66,7 +66,7 @@ async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {
     request.destroy();
   }, stillMs);
   try {
-    // Leaving early must not close the connection: the answer still has to be sent on it.
+    // If the handler stops reading early, the connection must stay open for the answer.
     for await (const part of request.iterator({ destroyOnReturn: false })) {
       timer.refresh();
       yield part as Uint8Array;

@@ -8,8 +8,8 @@ import { RpcError, rpcCodes, toRpcError } from '../wire-errors.ts';
 import type { BareCall } from './endpoint.ts';
 
 /**
- * Plain JSON-RPC without initialize, Accept or session, for scripts and curl: the answer to `tools/call` is the tool's
- * own object, not wrapped as MCP content.
+ * Answers plain JSON-RPC without `initialize`, Accept header or session, for scripts and curl. The answer to `tools/call` is
+ * the tool's own object, not wrapped as MCP content.
  */
 export function createBareCall(whole: Offer): BareCall {
   return async (incoming, caller, signal) => {

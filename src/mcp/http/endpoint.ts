@@ -28,20 +28,20 @@ export interface EndpointOptions {
   log: Logger;
   openConversation: OpenConversation;
   modern(): Promise<Modern>;
-  /** Whether answers may be event streams. If not, answers are plain JSON and progress is dropped. */
+  /** True (the default) if answers may be event streams. If false, answers are plain JSON and progress is dropped. */
   streams?: boolean;
-  /** A tool's input schema, as listed. */
+  /** Returns a tool's input schema, as in `tools/list`. */
   inputSchema(tool: string, caller: Caller): object | undefined;
-  /** Change notifications for clients of 2026-07-28. */
+  /** Opens streams of change notifications for clients of 2026-07-28. */
   listen: Listen;
   /** Accepts calls without a handshake, for roles whose specification allows them. */
   bareCall?: BareCall;
   recorder?: Recorder | undefined;
-  /** Lets other processes continue a session. */
+  /** The store through which other processes can continue a session. */
   shared?: SharedStore | undefined;
 }
 
-/** Answers one message outside any session with the complete JSON-RPC answer. */
+/** Answers a message that belongs to no session. Returns the complete JSON-RPC answer. */
 export type BareCall = (incoming: Incoming, caller: Caller, signal: AbortSignal) => Promise<object | undefined>;
 
 export interface Endpoint {
@@ -53,10 +53,10 @@ export interface Endpoint {
 
 const soon = { 'retry-after': '5' };
 const away = (): 'away' => 'away';
-/** Matches event ids of a session's first stream, which carries unsolicited messages. */
+/** Matches event ids of a session's first stream, which carries messages that no request asked for. */
 const ownStream = /-1-\d+$/;
 
-/** The MCP endpoint: POST, GET and DELETE on one path, for every revision that the role offers. */
+/** Creates the MCP endpoint: POST, GET and DELETE on one path, for every protocol revision that the role offers. */
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { limits, revisions } = options;
   const moving = options.shared && createMovingSessions(options.shared, options.sessions);
@@ -67,7 +67,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     options.recorder?.sessionEnded,
     moving && ((id) => ({ tag: moving.tag, tell: (message) => passOut(id, message) })),
   );
-  /** Forwards a message, except resource updates: the process with the client's stream watches subscriptions itself. */
+  /** Forwards a message to the process with the client's stream. Skips resource updates, which that process finds itself. */
   const passOut = (id: string, message: object): void => {
     if ('method' in message && message.method === 'notifications/resources/updated') return;
     moving?.passOut(id, message);
@@ -81,14 +81,14 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     passedOut: (id, message) => sessions.get(id)?.passOn(message),
   });
   let modern: Promise<ModernRoute> | undefined;
-  /** Lazy: loads the SDK's handler. */
+  /** Creates the route for 2026-07-28, on demand, because it loads the MCP SDK. */
   const openModern = async (): Promise<ModernRoute> => {
     const [served, { createModernRoute }] = await Promise.all([options.modern(), import('./modern-route.ts')]);
     return createModernRoute(options, served);
   };
 
   const post = async (request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void> => {
-    // Bare calls are always answered with status 200, even invalid JSON.
+    // Bare calls are always answered with status 200, even if they are not valid JSON.
     const isBare = options.bareCall !== undefined && request.headers['mcp-session-id'] === undefined;
     const message = await readMessages(request, response, limits, isBare ? 200 : 400);
     if (message === undefined) return;
@@ -138,7 +138,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   /** Opens another process's session here by replaying its handshake. */
   const adopt = async (id: string, visitor: Visitor): Promise<Session | 'full' | undefined> => {
     const handshake = await moving?.find(id, callerKey(visitor));
-    // Another request may have opened it meanwhile.
+    // Another request may have opened the session meanwhile.
     const known = sessions.find(id, callerKey(visitor));
     if (handshake === undefined || known !== undefined) return known;
     const session = openSession(visitor, id);
@@ -252,7 +252,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   };
 }
 
-/** Does nothing if an error was already sent. */
+/** Answers that there are too many sessions, unless another error was already sent. */
 function refuseForRoom(response: ServerResponse): void {
   if (response.headersSent) return;
   respondJson(response, 503, rpcProblem('Too many sessions are in use. Try again in a few seconds.'), soon);
@@ -277,7 +277,7 @@ function isModern(request: IncomingMessage, parsed: unknown): boolean {
   return Array.isArray(parsed) ? parsed.some(carriesRevision) : carriesRevision(parsed);
 }
 
-/** No Accept header means that anything is accepted. */
+/** Reads the Accept header. Without one, only JSON is sent. */
 function accepted(request: IncomingMessage, streams: boolean): { json: boolean; stream: boolean } {
   const accept = request.headers.accept;
   if (accept === undefined || accept.includes('*/*'))

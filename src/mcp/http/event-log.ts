@@ -2,18 +2,18 @@
 export interface EventLog {
   /** Stores a message and returns its event id. */
   append(streamId: number, message: object | undefined): string;
-  /** Drops everything at the session's end. */
+  /** Drops all events, at the session's end. */
   clear(): void;
-  /** Messages of the same stream after the event; undefined for an unknown or expired id. */
+  /** Returns the messages after an event, of the same stream. Undefined if the event is unknown or was dropped. */
   after(eventId: string): { streamId: number; events: { id: string; message: object }[] } | undefined;
 }
 
 const eventsMax = 500;
 const bytesMax = 1024 * 1024;
-/** Limit for all sessions together. Once it is reached, sessions store nothing. */
+/** Max bytes of all sessions' logs. Above it, sessions store nothing. */
 const allBytesMax = 32 * 1024 * 1024;
 
-/** `remembered` counts the bytes of all logs. `prefix` keeps ids unique across processes. */
+/** Creates a session's log. `remembered` counts the bytes of all logs. `prefix` keeps ids unique across processes. */
 export function createEventLog(remembered: { bytes: number } = { bytes: 0 }, prefix = ''): EventLog {
   let events: { streamId: number; sequence: number; message: object | undefined; bytes: number }[] = [];
   let bytes = 0;

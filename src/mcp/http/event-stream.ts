@@ -13,7 +13,7 @@ export interface EventStream {
 }
 
 const keepAliveMs = 15_000;
-/** A client that doesn't read is disconnected rather than buffered for; it can resume from its last event. */
+/** Max unread bytes. A client that doesn't read is then disconnected; it can resume from its last event. */
 const unreadBytesMax = 8 * 1024 * 1024;
 const reconnectMs = 1_000;
 

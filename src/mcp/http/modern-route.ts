@@ -13,7 +13,7 @@ import { findParamHeaderFault } from './param-headers.ts';
 
 export interface ModernRouteOptions {
   log: Logger;
-  /** A tool's input schema, as listed. */
+  /** Returns a tool's input schema, as in `tools/list`. */
   inputSchema(tool: string, caller: Caller): object | undefined;
   listen: Listen;
 }
@@ -29,9 +29,9 @@ export interface ModernRoute {
 }
 
 /**
- * Requests of 2026-07-28. Plainly valid ones are answered here. All others go to the SDK's handler, each with its own
- * server object: the handler knows that revision's rules (headers against body, which error gets which status).
- * Subscriptions are ours, once the handler accepts the request.
+ * Answers requests of 2026-07-28. Requests that are clearly valid are answered here. All others go to the SDK's handler, each
+ * with its own server object: the handler knows that revision's rules, such as which error has which status. Subscriptions
+ * are answered here, after the handler has accepted the request.
  */
 export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptions, modern: Modern): ModernRoute {
   /** Requests answered without the SDK. */
@@ -137,10 +137,10 @@ function isMissingCapability(answer: { error?: { code: number } }): boolean {
   return answer.error?.code === rpcCodes.missingCapability;
 }
 
-/** Status when the client or server is gone; nobody reads it. */
+/** HTTP status after the client disconnected. Nobody reads it. */
 const closedStatus = 499;
 
-/** The parameter that the Mcp-Name header repeats. */
+/** The parameter that the Mcp-Name header repeats, by method. */
 const namedBy: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
@@ -152,7 +152,7 @@ const namedBy: Readonly<Record<string, string>> = {
 
 const members = new Set(['jsonrpc', 'id', 'method', 'params']);
 
-/** Whether the headers match the body, and the body has no extra members. */
+/** True if the headers match the body, and the body has no extra members. */
 function isAsHeaded(
   { headers }: IncomingMessage,
   parsed: unknown,
@@ -162,13 +162,13 @@ function isAsHeaded(
   if (named !== method || !(modernRevisions as readonly unknown[]).includes(revision)) return false;
   if (Object.keys(parsed as object).some((member) => !members.has(member))) return false;
   const field = Object.hasOwn(namedBy, method) ? namedBy[method] : undefined;
-  // Names that headers can't carry are Base64-encoded (`=?…`); those go to the SDK.
+  // The SDK handles Base64-encoded names (`=?…`), for characters that are not allowed in headers.
   return field === undefined || (typeof name === 'string' && name === params?.[field] && !name.startsWith('=?'));
 }
 
 const forwarded = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
-/** A stand-in with only what the handler reads: method, headers, signal. A real `Request` would cost as much as the call. */
+/** Creates an object with what the handler reads: method, headers, signal. A real `Request` would double the time of a call. */
 function toWebRequest({ headers }: IncomingMessage, signal: AbortSignal): Request {
   const get = (name: string): string | null => {
     const lower = name.toLowerCase();

@@ -4,15 +4,15 @@ import type { SharedStore } from '../../base/shared-store.ts';
 import type { Incoming } from '../messages/messages.ts';
 
 /**
- * Sessions that a load balancer may route to any process on the same database. Each process opens a session as if it
- * had received the handshake. Messages for another process's request or stream are forwarded.
+ * Sessions that a load balancer may route to any process on the same database. Each process that gets a request opens the
+ * session by replaying its handshake. Messages for a request or stream of another process are forwarded.
  */
 export interface MovingSessions {
   /** This process's tag; keeps generated ids unique across processes. */
   readonly tag: string;
-  /** Resolves once other processes can open the session. */
+  /** Stores the handshake. Resolves once other processes can open the session. */
   keep(id: string, callerKey: string, handshake: Record<string, unknown>): Promise<void>;
-  /** The session's handshake; undefined if it belongs to someone else or expired. */
+  /** Returns the session's handshake. Undefined if the session has expired or belongs to another caller. */
   find(id: string, callerKey: string): Promise<Record<string, unknown> | undefined>;
   /** Marks the handshake as complete. */
   complete(id: string): Promise<void>;
@@ -42,7 +42,7 @@ const handshakePart = 0;
 const completePart = 1;
 /** Subscriptions have part numbers from here on, computed from a hash of their URI. */
 const firstSubscription = 16;
-/** A session with a longer handshake stays in its process. */
+/** Max size of a handshake that is shared. A session with a longer one stays in its process. */
 const handshakeBytesMax = 16 * 1024;
 
 export function createMovingSessions(shared: SharedStore, { idleMs }: { idleMs: number }): MovingSessions {
@@ -77,7 +77,7 @@ export function createMovingSessions(shared: SharedStore, { idleMs }: { idleMs: 
       if (now - (usedAt.get(id) ?? Number.NEGATIVE_INFINITY) < touchMs) return;
       for (const [each, at] of usedAt) if (now - at > idleMs) usedAt.delete(each);
       usedAt.set(id, now);
-      // If this fails, a later use retries in time: the entry lives four times longer than this interval.
+      // A failure is ignored: the entry lives four times longer than this interval, so a later use retries in time.
       shared.touch({ kind, id }, idleMs).catch(() => {});
     },
     async end(id) {
@@ -91,7 +91,7 @@ export function createMovingSessions(shared: SharedStore, { idleMs }: { idleMs: 
         if (notice.about !== 'session') return;
         if (notice.what === 'ended') hearing.ended(notice.id);
         else if (notice.what === 'out') hearing.passedOut(notice.id, notice.message);
-        // Already parsed by the other process.
+        // The other process has already parsed the message.
         else hearing.passedIn(notice.id, notice.message as Incoming);
       }),
   };

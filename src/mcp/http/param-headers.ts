@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../../base/json.ts';
 
 /**
- * A tool's schema may mark arguments with `x-mcp-header`. Clients of 2026-07-28 repeat those in `Mcp-Param-…` headers
- * for routing proxies, and the server must reject a header that contradicts the body. The SDK checks only tools in
- * its own registry. Returns the fault as a sentence.
+ * Compares `Mcp-Param-…` headers with the arguments. A tool's schema may mark arguments with `x-mcp-header`; clients of
+ * 2026-07-28 repeat these in headers, for proxies that route by them. A server must reject headers that contradict the body,
+ * but the SDK checks only tools in its own registry. Returns the fault as a sentence.
  */
 export function findParamHeaderFault(schema: unknown, args: unknown, headers: IncomingHttpHeaders): string | undefined {
   for (const [name, property] of Object.entries(members(members(schema)['properties']))) {
@@ -36,7 +36,7 @@ function compare(
 
 const decimal = /^-?\d+(?:\.\d+)?$/;
 
-/** Plain text, or `=?base64?…?=`. */
+/** Decodes a header value: plain text, or `=?base64?…?=`. */
 function decode(value: string): string | undefined {
   const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
   if (encoded === undefined) return value;

@@ -4,7 +4,7 @@ import { refuseUnread, respondJson } from '../../http/respond.ts';
 import { errorAnswer, type MessageLimits, type ParsedText, readMessageBytes } from '../messages/messages.ts';
 import { rpcCodes } from '../wire-errors.ts';
 
-/** Reads a POST body's JSON-RPC messages; undefined if the request was answered with an error. */
+/** Reads the JSON-RPC messages of a POST body. Answers with an error and returns undefined if they are invalid. */
 export async function readMessages(
   request: IncomingMessage,
   response: ServerResponse,
@@ -30,7 +30,7 @@ export async function readMessages(
   return undefined;
 }
 
-/** An HTTP-level error in the shape that MCP clients read. */
+/** Creates the body of an HTTP error, in the shape that MCP clients read. */
 export function rpcProblem(problem: string): object {
   return errorAnswer(null, rpcCodes.invalidRequest, problem);
 }

@@ -17,15 +17,15 @@ export interface HttpServiceOptions extends Omit<EndpointOptions, 'watch'>, Omit
   port: number;
   path: string;
   listenLimits?: Partial<ListenLimits>;
-  /** The body of `GET /health`, which needs no token; details require one. */
+  /** Returns the body of `GET /health`. The path needs no token, but its details do. */
   health(detailed: boolean): Record<string, unknown>;
   /** OAuth resource metadata (RFC 9728) and its path. */
   resource?: { readonly path: string; readonly metadata: object } | undefined;
   /** Paths that need no token because they contain a secret. */
   secretRoutes?: readonly SecretRoute[];
-  /** Pages for people, with their own sign-in. Returns whether it handled the path. */
+  /** Serves pages for people, with their own sign-in. Returns false for paths that are not pages. */
   pages?: PageHandler;
-  /** Prometheus text for `GET /metrics`. */
+  /** Returns the text for `GET /metrics`, in Prometheus's format. */
   metrics?: () => Promise<string>;
 }
 
@@ -34,10 +34,10 @@ export type PageHandler = (
   response: ServerResponse,
   entrance: {
     address: string;
-    /** The principal proven by the request's token, or none if no token is required. Undefined: access denied. */
+    /** Returns the caller that the request's token proves; no principal if no token is required. Undefined if access is denied. */
     access(): Promise<{ principal: Principal | undefined } | undefined>;
     checkToken(token: string): Promise<{ principal: Principal | undefined } | 'wrong' | 'too many'>;
-    /** Whether the principal's token is still valid. */
+    /** True if the principal's token is still valid. */
     isValid(principal: Principal): Promise<boolean>;
   },
 ) => Promise<boolean>;
@@ -74,7 +74,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
         })
       : undefined;
 
-  /** A low-cardinality label for metrics. */
+  /** Returns the route's name for metrics, one of a few. */
   const routeName = (request: IncomingMessage, response: ServerResponse): string => {
     const path = pathOf(request);
     if (path === options.path) return 'mcp';
@@ -123,7 +123,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       respondJson(response, 200, options.resource?.metadata ?? {});
       return;
     }
-    // The operator may have placed MCP at a page's path.
+    // MCP has precedence: its configured path may be that of a page.
     if (path !== options.path && options.pages && (await options.pages(request, response, entranceOf(request)))) return;
     const access = await guards.checkToken(request);
     if (path === '/health' && (request.method === 'GET' || request.method === 'HEAD')) {
@@ -135,7 +135,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       refuseUnread(response, access.status, rpcProblem(access.problem), access.headers);
       return;
     }
-    // `close` fires once: a client that already left would be watched forever.
+    // If the client has already disconnected, `close` will not fire again, and the watch would never end.
     if (response.destroyed) return;
     const visitor: Visitor = {
       principal: access.principal,
@@ -158,7 +158,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (recorder) response.once('close', () => recorder.httpAnswer(routeName(request, response), statusOf(response)));
     route(request, response).catch((error: unknown) => {
-      // Never log the rest of a secret path.
+      // The rest of a secret path must not be logged.
       const logged = secretRouteOf(request)?.pathPrefix ?? request.url;
       const incident = options.log.incident('http request failed', error, { path: logged });
       respondJson(response, 500, rpcProblem(`Internal error. The log has the details under incident ${incident}.`));
@@ -177,7 +177,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
     connections: listener.connections,
     async close(graceMs) {
       const closed = listener.close(graceMs);
-      // Requests that are nearly done get their answer; then streams are closed, or their sockets would stay open.
+      // Waits a moment for requests that are nearly done. Then closes streams, which would otherwise keep their sockets open.
       await new Promise((resolve) => setTimeout(resolve, shutdownNoteMs));
       await endpoint.close();
       await pair?.close();

@@ -6,13 +6,13 @@ import { watchedMax } from '../sessions/watches.ts';
 import type { MovingSessions } from './moving-sessions.ts';
 import type { Session } from './session.ts';
 
-/** Synchronizes a session between processes. */
+/** Keeps a session in sync between processes. */
 export interface SessionHandover {
-  /** Exchanges the session's state with other processes before this one handles the messages. */
+  /** Shares what these messages change in the session with other processes, before this one handles them. */
   prepare(session: Session, incoming: readonly Incoming[]): Promise<void>;
-  /** Restores a session that another process left. */
+  /** Restores a session of another process by replaying its handshake and subscriptions. */
   takeOver(session: Session, handshake: Record<string, unknown>): Promise<void>;
-  /** Prevents others from continuing an ended session. */
+  /** Prevents other processes from continuing an ended session. */
   end(id: string): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function createSessionHandover(moving: MovingSessions, log: Logger): Sess
     },
   };
 
-  /** Every process with the session subscribes: any of them may hold the client's stream or outlive the others. */
+  /** Passes a subscription to every process with the session: any of them may have the client's stream, now or later. */
   async function passSubscription(id: string, item: Incoming & { kind: 'request' }): Promise<void> {
     const uri = item.params?.['uri'];
     if (typeof uri !== 'string' || uri.length > uriUnitsMax) return;

@@ -10,13 +10,13 @@ import { type EventStream, openEventStream } from './event-stream.ts';
 
 export interface SessionOptions {
   id: string;
-  /** Identifies its opener: nobody else may use the session, even with its id. */
+  /** Identifies the caller who opened the session. Nobody else may use it, even with its id. */
   callerKey: string;
   limits: Pick<MessageLimits, 'answerBytesMax'>;
   /** Bytes in the event logs of all sessions. */
   remembered: { bytes: number };
   open(connection: Connection): Conversation;
-  /** Present if other processes may also serve the session. */
+  /** Set if other processes may also serve the session. */
   elsewhere?: SessionElsewhere | undefined;
 }
 
@@ -42,26 +42,26 @@ export interface Session {
   readonly conversation: Conversation;
   /** True if no request is running and no stream is open. */
   readonly idle: boolean;
-  /** True if a request followed the handshake. */
+  /** True if there was a request after the handshake. */
   readonly used: boolean;
-  /** On the clock of `performance.now()`. */
+  /** Times by `performance.now()`. */
   readonly openedAt: number;
   lastUsedAt: number;
   post(options: PostOptions): Promise<void>;
-  /** Opens the stream for server-initiated messages; false if one exists. */
+  /** Opens the stream for messages that no request asked for. Returns false if there is one already. */
   listen(response: ServerResponse): boolean;
-  /** Resumes a stream after the event; false if the event is unknown. */
+  /** Resumes a stream after an event. Returns false if the event is unknown. */
   resume(response: ServerResponse, lastEventId: string): boolean;
-  /** Sends another process's message if the client listens here. */
+  /** Sends a message of another process, if this one has the client's stream. */
   passOn(message: object): void;
   close(): Promise<void>;
 }
 
-/** After this long without output, a request becomes a stream whose keep-alives hold the connection. */
+/** After this long without output, the answer becomes a stream, whose keep-alives prevent a timeout. */
 const silenceMs = 10_000;
 const initializedGraceMs = 1_000;
 
-/** One sequence of events, which are stored because its connection may break. */
+/** A sequence of events. They are stored, so that the client can resume after a disconnect. */
 interface Lane {
   id: number;
   stream: EventStream | undefined;
@@ -116,7 +116,7 @@ export function createSession(options: SessionOptions): Session {
     ...(elsewhere ? { tag: elsewhere.tag } : {}),
   });
 
-  /** The answers to one POST: plain JSON, or a stream if there is more to send. */
+  /** Creates the sink for the answers to one POST. It sends plain JSON, or a stream if there are other messages too. */
   const openExchange = ({ response, incoming, batch, acceptsJson, acceptsStream }: PostOptions): Sink => {
     let lane: Lane | undefined;
 
@@ -202,7 +202,7 @@ export function createSession(options: SessionOptions): Session {
   };
 }
 
-/** The reply to a question that can't be delivered: as if the client didn't know the method. */
+/** Creates the reply to a question that can't be delivered, as if the client didn't know the method. */
 function unasked({ id }: { id: unknown }): Record<string, unknown> {
   return {
     jsonrpc: '2.0',
@@ -211,7 +211,7 @@ function unasked({ id }: { id: unknown }): Record<string, unknown> {
   };
 }
 
-/** Since 2025-11-25, a stream starts with an event to resume from; older clients may choke on it. */
+/** True if a stream starts with an empty event to resume from: since 2025-11-25. Older clients may fail on it. */
 function primes(revision: string | undefined): boolean {
   return revision !== undefined && revision >= '2025-11-25';
 }

@@ -7,23 +7,23 @@ export interface SessionLimits {
   sessionsMax: number;
   /** Max sessions per caller. */
   perCallerMax?: number;
-  /** Sessions unused for this long are closed. */
+  /** Time after which an unused session is closed. */
   idleMs: number;
 }
 
 export interface Sessions {
   readonly count: number;
-  /** Undefined if all sessions are active. */
+  /** Opens a session, if necessary by closing an idle one. Returns undefined if all are active. */
   open(
     callerKey: string,
     openConversation: (connection: Connection) => Conversation,
     onClosed?: () => void,
-    /** The id of a session opened by another process. */
+    /** The id, if another process opened the session. */
     id?: string,
   ): Session | undefined;
   /** Finds a session regardless of its owner. */
   get(id: string): Session | undefined;
-  /** Another caller's session is reported as unknown. */
+  /** Finds a session of this caller. Another caller's session appears not to exist. */
   find(id: string, callerKey: string): Session | undefined;
   end(session: Session): Promise<void>;
   closeAll(): Promise<void>;
@@ -38,7 +38,7 @@ export function createSessions(
   elsewhere?: (id: string) => SessionElsewhere,
 ): Sessions {
   const remembered = { bytes: 0 };
-  // In order of last use, so the first idle one is closed first.
+  // In order of last use, so that the session unused for longest is closed first.
   const sessions = new Map<string, Session>();
 
   const ends = new Map<string, () => void>();
@@ -59,9 +59,9 @@ export function createSessions(
   };
   const timer = setInterval(sweep, Math.min(sweepMs, idleMs)).unref();
 
-  /** Closes the least useful candidate, if any can be closed. */
+  /** Closes the least useful of these sessions. Returns false if all have running requests. */
   const endOne = (candidates: readonly Session[]): boolean => {
-    // An open stream alone doesn't keep a session: its client can open another. Unused sessions go first.
+    // Unused sessions are closed first, then idle ones, then those with only an open stream: the client can open another.
     const waiting = candidates.filter(({ conversation }) => conversation.pending === 0);
     const unused = waiting.filter((session) => !session.used);
     const [victim] = [unused.filter(({ idle }) => idle), unused, waiting.filter(({ idle }) => idle), waiting].flat();
@@ -70,7 +70,7 @@ export function createSessions(
     return true;
   };
 
-  /** Closes a session of the caller with the most sessions. */
+  /** Closes sessions until the limits allow another: one of this caller, or one of the caller with the most sessions. */
   const makeRoom = (callerKey: string): boolean => {
     const byCaller = Map.groupBy(sessions.values(), (session) => session.callerKey);
     const own = byCaller.get(callerKey) ?? [];

@@ -16,7 +16,7 @@ export interface SsePairOptions {
   openConversation: OpenConversation;
 }
 
-/** The HTTP+SSE pair of 2024-11-05: answers on `GET /sse`, requests to `POST /messages`. */
+/** The HTTP+SSE transport of 2024-11-05: requests go to `POST /messages`, answers come on `GET /sse`. */
 export interface SsePair {
   open(response: ServerResponse, visitor: Visitor): Promise<void>;
   post(request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void>;

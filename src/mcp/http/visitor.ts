@@ -3,20 +3,20 @@ import { type Caller, localUser } from '../../tools/call.ts';
 
 /** The sender of a request, before any session. */
 export interface Visitor {
-  /** The principal proven by the token, if one is required. */
+  /** The caller that the token proves; undefined if no token is required. */
   principal: Principal | undefined;
   address: string;
   /** The validated Host header. */
   host: string;
 }
 
-/** Identifies a session's owner, including their rights. */
+/** Identifies the owner of a session, by identity and rights. */
 export function callerKey({ principal, address }: Visitor): string {
   if (principal === undefined) return `address ${address}`;
   return `${principal.identity} ${rightsKey(principal.rights)}`;
 }
 
-/** Quotas are counted per visitor, across sessions and connections. */
+/** Creates the caller. Its id, by which quotas are counted, is the same in all sessions and connections. */
 export function callerOf(visitor: Visitor, sessionId?: string): Caller {
   const { principal } = visitor;
   const key = callerKey(visitor);

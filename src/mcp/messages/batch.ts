@@ -3,7 +3,7 @@ import type { Sink } from '../sessions/conversation.ts';
 import { rpcCodes } from '../wire-errors.ts';
 import type { Incoming, MessageLimits } from './messages.ts';
 
-/** The handshake must stand alone, so that a batch can't smuggle calls past it. */
+/** Rejects `initialize` in a batch: no other message may be sent before the handshake is complete. */
 export function refuseInitialize(item: Incoming): Incoming {
   if (item.kind !== 'request' || item.method !== 'initialize') return item;
   const problem = 'Invalid request: initialize must not be part of a batch.';
@@ -11,8 +11,8 @@ export function refuseInitialize(item: Incoming): Incoming {
 }
 
 /**
- * Collects a batch's answers and delivers them together. Answers that would exceed the size limit are replaced by an
- * error. If all requests were cancelled, `done` fires with nothing to deliver.
+ * Collects the answers of a batch and delivers them together. Replaces answers that would exceed the size limit with errors.
+ * Calls `done` at the end, also if all requests were cancelled and there is nothing to deliver.
  */
 export function gatherAnswers(
   incoming: readonly Incoming[],

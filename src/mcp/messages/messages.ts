@@ -15,10 +15,10 @@ import {
 import { metaKeys } from '../protocol-versions.ts';
 import { internalFailure, RpcError, rpcCodes } from '../wire-errors.ts';
 
-/** A request's id as written by the client, plus a key that distinguishes `1` from `"1"`. */
+/** A request's id as the client sent it, plus a key that distinguishes `1` from `"1"`. */
 export interface WireId {
   key: string;
-  /** Returned byte for byte: integers that exceed a double are kept as raw JSON. */
+  /** The id to send back unchanged. Integers too large for a JavaScript number are kept as raw JSON. */
   value: string | number | object;
 }
 
@@ -50,10 +50,10 @@ export const messageLimits: MessageLimits = {
 
 /** Max UTF-16 units of an id. It is repeated in the answer, whose length is bounded. */
 const idUnitsMax = 20_000;
-/** An escape of one unit: \uXXXX. */
+/** Length of an escaped character: \uXXXX. */
 const escapeUnits = 6;
 
-/** Parses one message or batch. Invalid UTF-8 is rejected, because replacement characters would change the message. */
+/** Parses one message or batch. Rejects invalid UTF-8: replacement characters would change the message. */
 export function readMessageBytes(bytes: Buffer, limits: MessageLimits): ParsedText {
   const text = bytes.toString('utf8');
   if (isUtf8(bytes)) return parseMessages(text, limits);
@@ -62,7 +62,7 @@ export function readMessageBytes(bytes: Buffer, limits: MessageLimits): ParsedTe
   return { ok: false, id: known, code: rpcCodes.parseError, problem: 'Parse error: the message is not valid UTF-8.' };
 }
 
-/** Parses one message or batch. Nesting and size are checked before parsing, so that a bomb costs only its length. */
+/** Parses one message or batch. Checks nesting and number of elements first, so that malicious JSON is not parsed. */
 export function parseMessages(text: string, limits: MessageLimits): ParsedText {
   const tooMuch = exceeds(text, limits);
   if (tooMuch !== undefined) return { ok: false, id: idOf(text), code: rpcCodes.invalidRequest, problem: tooMuch };
@@ -85,8 +85,8 @@ export function parseMessages(text: string, limits: MessageLimits): ParsedText {
 }
 
 /**
- * Tool arguments keep the digits of integers that exceed a double, so stored values come back unchanged. The rest of
- * the message follows the protocol's rules.
+ * Keeps all digits of large integers in tool arguments, so that stored values come back unchanged. The rest of the message is
+ * parsed as usual.
  */
 function keepArguments(parsed: unknown, text: string): void {
   if (!mayHaveLong(text)) return;
@@ -117,7 +117,7 @@ export function errorAnswer(id: WireId | null, code: number, problem: string, da
   };
 }
 
-/** For logs and traces. */
+/** Returns the id as text, for logs and traces. */
 export function idText({ key }: WireId): string {
   return key.slice(2);
 }
@@ -152,7 +152,7 @@ function readMessage(message: unknown, text: string | undefined): Incoming {
   return { kind: 'request', id, method, params: fields };
 }
 
-/** Per the specification's schema. */
+/** Checks `_meta` by the specification's schema. */
 function isMeta(meta: unknown): boolean {
   if (!isObject(meta)) return false;
   const { progressToken: token, [metaKeys.relatedTask]: task } = meta;
@@ -172,7 +172,7 @@ function readId(value: unknown, text: string | undefined): WireId | undefined {
   return source === undefined ? { key: `n:${value}`, value } : { key: `n:${source}`, value: JSON.rawJSON(source) };
 }
 
-/** The raw text of a top-level `id` that exceeds a double. Only such ids pay for a second parse. */
+/** Returns the raw text of an `id` that is too large for a JavaScript number. Parses the message again. */
 function sourceOfId(text: string): string | undefined {
   const sources = new Map<unknown, string | undefined>();
   const root: unknown = JSON.parse(text, function remember(this: unknown, key, value, context?: { source?: string }) {

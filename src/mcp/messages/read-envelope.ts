@@ -4,14 +4,14 @@ import { metaKeys, modernRevisions } from '../protocol-versions.ts';
 
 type Params = Record<string, unknown>;
 
-/** The client's description in a request of 2026-07-28. */
+/** The client's description of itself, which every request of 2026-07-28 has in `_meta`. */
 export interface Envelope {
   readonly meta: Params;
   readonly clientInfo: unknown;
   readonly capabilities: unknown;
 }
 
-/** For 2026-07-28 and later. Undefined if the SDK must check the request. */
+/** Reads the envelope of a request of 2026-07-28. Returns undefined if the SDK must check the request. */
 export function readEnvelope(method: string, params: Params | undefined): Envelope | undefined {
   const meta = params?.['_meta'];
   if (params === undefined || !isObject(meta) || isRetry(params) || !isKnown(meta)) return undefined;
@@ -22,17 +22,17 @@ export function readEnvelope(method: string, params: Params | undefined): Envelo
   return { meta, clientInfo: meta[metaKeys.client], capabilities: meta[metaKeys.capabilities] };
 }
 
-/** True if it carries answers to questions. */
+/** True if a request repeats a call with answers to the server's questions. */
 function isRetry(params: Params): boolean {
   return 'inputResponses' in params || 'requestState' in params;
 }
 
-/** Modern revisions allow only safe integers; those with a handshake allow any. */
+/** True for an id that revisions since 2026-07-28 allow: text or a safe integer. Earlier ones allow any integer. */
 export function isModernId(id: unknown): id is string | number {
   return typeof id === 'string' || Number.isSafeInteger(id);
 }
 
-/** Cache of envelopes that the SDK has accepted: a client repeats its own in every request. */
+/** Cache of envelopes that the SDK has accepted: a client sends the same one in every request. */
 const known = new Set<string>();
 const knownMax = 100;
 const envelopeKeys = [metaKeys.revision, metaKeys.client, metaKeys.capabilities, metaKeys.logLevel];

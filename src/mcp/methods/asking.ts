@@ -8,7 +8,7 @@ import { createSlidingWindow } from '../../base/sliding-window.ts';
 import type { Answers, Question, Questions } from '../../tools/question.ts';
 import { rpcCodes } from '../wire-errors.ts';
 
-/** Asks the user through the client. Undefined if impossible. Throws if declined. */
+/** Asks the user through the client. Resolves with undefined if the client can't ask. Throws if the user declines. */
 export type Ask = (questions: Questions) => Promise<Answers | undefined>;
 
 /** The request during which the user is asked. */
@@ -16,12 +16,12 @@ export interface AskingRequest {
   readonly signal: AbortSignal;
   /** Up to 2025-11-25: sends a request to the client, such as showing a form, and resolves with its result. */
   send(method: string, params: Record<string, unknown>, timeoutMs: number): Promise<unknown>;
-  /** Since 2026-07-28: the answers that came with a repeated call. */
+  /** Since 2026-07-28: the answers in a repeated call. */
   readonly inputResponses?: Record<string, unknown> | undefined;
   readonly requestState?: unknown;
 }
 
-/** A call of 2026-07-28 must be repeated with the answers: servers send no requests there. */
+/** Thrown to ask a client of 2026-07-28, where servers send no requests: the client repeats the call with the answers. */
 export class InputRequired extends Error {
   override readonly name = 'InputRequired';
   readonly result: object;
@@ -32,13 +32,13 @@ export class InputRequired extends Error {
   }
 }
 
-/** Default time for an answer. The client's request stays open, but no slot is held. */
+/** Default timeout for the user's answer. The client's request stays open, but does not count as running. */
 const answerMsDefault = 600_000;
 
-/** Whether these capabilities let the client show forms. */
+/** True if a client with these capabilities can show forms. */
 export function canAsk(capabilities: unknown): boolean {
   const elicitation = isObject(capabilities) ? capabilities['elicitation'] : undefined;
-  // Before other question types existed, an empty object meant forms.
+  // In older revisions, an empty object means forms, the only kind of question.
   return isObject(elicitation) && ('form' in elicitation || Object.keys(elicitation).length === 0);
 }
 
@@ -65,8 +65,8 @@ export function askWithinCall(request: AskingRequest, answerMs = answerMsDefault
 }
 
 /**
- * Since 2026-07-28: the call is answered with questions and repeated with answers. The signed state ties an answer to
- * this caller, question and call.
+ * Since 2026-07-28: answers the call with questions; the client repeats it with answers. The signed state makes sure that
+ * the answers belong to this caller, call and question.
  */
 export function askBetweenCalls(
   request: AskingRequest,
@@ -78,7 +78,7 @@ export function askBetweenCalls(
     const about = JSON.stringify([owner, params['name'], params['arguments'], questions]);
     const { inputResponses, requestState } = request;
     const isAnswer = inputResponses !== undefined && wasAsked(about, requestState);
-    // A reused answer would confirm twice.
+    // Each answer is valid once: a repeated one would confirm a second change.
     if (!isAnswer || !(await answered.take(String(requestState))).ok) throw new InputRequired(questions, issue(about));
     return readAnswers(questions, inputResponses);
   };
@@ -105,7 +105,7 @@ function wasAsked(about: string, state: unknown): boolean {
   return isOurs && Date.now() - Number.parseInt(at, 36) < stateLastsMs;
 }
 
-/** The questions in the form that a result or task carries. */
+/** Converts questions to the form they have in a result or task. */
 export function toInputRequests(questions: Questions): Record<string, object> {
   return Object.fromEntries(
     Object.entries(questions).map(([name, question]) => [
@@ -132,7 +132,7 @@ function schemaOf({ fields }: Question): {
 
 const nothingDone = 'Nothing was changed.';
 
-/** The user's input. Anything but an accepted, complete form counts as declined. */
+/** Reads the user's input. Throws unless the form was accepted and complete. */
 export function readAnswers(questions: Questions, responses: Readonly<Record<string, unknown>>): Answers {
   return Object.fromEntries(
     Object.entries(questions).map(([name, { fields }]) => {

@@ -28,18 +28,18 @@ export interface CallToolOptions {
 export type CallTool = (name: string, args: unknown, call: IncomingCall) => Promise<object>;
 
 /**
- * The single path to a tool, on any transport:
+ * Creates the function that runs all tool calls, on any transport:
  *
  * 1. find the tool, or report the unknown name;
  * 2. parse the arguments;
  * 3. count the call against the caller's quota;
  * 4. wait for a free slot, or reject;
- * 5. ask the user, if the tool wants that and the client can;
- * 6. run it, as a task or job if it becomes slow;
- * 7. check the answer's length;
- * 8. translate every failure into one of our errors.
+ * 5. ask the user, if the tool has questions and the client can ask;
+ * 6. run the tool; a slow call continues as a task or job;
+ * 7. check the length of the answer;
+ * 8. convert every failure to a `ToolFailure`.
  *
- * Returns the tool's plain data, a job handle or a started task.
+ * The function returns the tool's plain data, a job handle or a started task.
  */
 export function createCallTool({ catalogue, jobs, gates, recorder, ...options }: CallToolOptions): CallTool {
   const { answerBytesMax = answerBytesDefault } = options;
@@ -66,10 +66,10 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
       const counting = quotas.count(offered, call.caller.id);
       if (counting) await counting;
       if (tool.takesNoSlot) return await run(tool, input, call);
-      // Without questions nothing is awaited, so calls queue in arrival order.
+      // Only awaits if there are questions, so that other calls queue in the order of arrival.
       const mustAsk = tool.questions !== undefined && call.ask !== undefined;
       const ask = async (running: IncomingCall): Promise<IncomingCall> => {
-        // Release the slot while waiting for a person.
+        // Needs a slot to create the questions, but not while the user answers.
         const questions = await gates.pass(toolset, running.signal, nothing, async () =>
           tool.questions?.(input, running),
         );
@@ -109,7 +109,7 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
       const ms = performance.now() - start;
       const tool = catalogue.find(name) === undefined ? unknownTool : name;
       ended?.({ at, tool, caller: call.caller, args, client: call.client, ms, outcome, ...more });
-      // With named callers, the log records who did what.
+      // Logs calls of named callers at `info`, as a record of who did what.
       const level = call.caller.name === localUser.name ? 'debug' : 'info';
       call.log[level]('called', { tool: printable(name), outcome, ms: Math.round(ms) });
     };
@@ -127,11 +127,11 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
 
 const nothing = (): void => {};
 
-/** Metrics label for unknown names, which would otherwise be unbounded. */
+/** Metrics label for all unknown names, of which there could be any number. */
 const unknownTool = '(unknown)';
 const unexpected = { code: 'internal', kind: 'internal' } as const;
 
-/** Max wait for an answer before a task-capable client gets a task. */
+/** Default time after which a client that supports tasks gets a task instead of an answer. */
 const taskAfterMs = 2_000;
 
 function find(catalogue: Catalogue, name: string): OfferedTool {

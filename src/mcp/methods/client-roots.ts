@@ -2,16 +2,16 @@ import { fileURLToPath } from 'node:url';
 import { isObject } from '../../base/json.ts';
 import type { AskingRequest } from './asking.ts';
 
-/** Short timeout: clients answer from memory. */
+/** Timeout for the client's answer. Short, because clients know their roots. */
 const answerMs = 5_000;
 const rootsMax = 100;
 
-/** Whether these capabilities let the client name its roots. */
+/** True if a client with these capabilities can list its roots. */
 export function namesRoots(capabilities: unknown): boolean {
   return isObject(capabilities) && isObject(capabilities['roots']);
 }
 
-/** The client's roots as paths; empty if it doesn't answer properly. */
+/** Asks for the client's roots, as paths. Returns none if the client doesn't answer properly. */
 export async function askForRoots({ send, signal }: Pick<AskingRequest, 'send' | 'signal'>): Promise<string[]> {
   const answer = await send('roots/list', {}, answerMs).catch(() => undefined);
   signal.throwIfAborted();

@@ -2,7 +2,7 @@ import { CarrelError } from '../../base/errors.ts';
 import type { Offer } from '../offer.ts';
 import type { IncomingCall, Params } from './incoming-call.ts';
 
-/** The protocol's limit. */
+/** Max completions in an answer, by the protocol. */
 const completionsMax = 100;
 
 /** The target of a completion: a template's variable or a prompt's argument. */
@@ -12,7 +12,7 @@ interface Reference {
   name?: unknown;
 }
 
-/** `completion/complete` */
+/** Answers `completion/complete`. */
 export async function complete(offer: Offer, params: Params, call: IncomingCall): Promise<object> {
   const { ref, argument } = params as { ref?: Reference; argument?: Params };
   const { name, value } = argument ?? {};

@@ -11,7 +11,7 @@ import { createLinksTo } from './resource-links.ts';
 export interface MethodsOptions {
   era: Era;
   caller: Caller;
-  /** The client's subscriptions; absent if it subscribes differently. */
+  /** Opens the client's subscriptions. Absent for clients of 2026-07-28, which use `subscriptions/listen`. */
   watch?(): Watch;
 }
 

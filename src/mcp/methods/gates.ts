@@ -1,9 +1,9 @@
 import { createSlots, type SlotsOptions } from '../../base/slots.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 
-/** Limits concurrency: for all calls, and for toolsets with their own limit. */
+/** Limits how many calls run at once: in total, and per toolset, if it has its own limit. */
 export interface Gates {
-  /** Waits for a slot at every gate, calls `entered`, then runs the work. */
+  /** Waits for a slot under both limits, calls `entered`, then runs the work. */
   pass<Result>(
     toolset: Toolset,
     signal: AbortSignal,
@@ -14,7 +14,7 @@ export interface Gates {
 
 export function createGates(toolsets: readonly Toolset[], inFlight: SlotsOptions): Gates {
   const { runningMax } = inFlight;
-  // One caller's slow calls leave an eighth of the slots free for others.
+  // One caller can use at most seven eighths of the slots, so that slow calls do not block other callers.
   const common = createSlots({ ...inFlight, perCallerMax: runningMax - Math.floor(runningMax / 8) });
   const own = new Map(toolsets.flatMap((set) => (set.inFlight ? [[set.name, createSlots(set.inFlight)]] : [])));
   return {

@@ -9,10 +9,10 @@ import type { LinksTo } from './resource-links.ts';
 
 export type Params = Record<string, unknown>;
 
-/** A request as its method needs it, in any revision. */
+/** A request, in a form independent of the protocol revision. */
 export interface IncomingRequest extends AskingRequest {
   readonly id: string | number;
-  /** For the recorder. */
+  /** Facts for metrics and traces. */
   readonly about: Pick<Operation, 'transport' | 'revision' | 'sessionId' | 'requestId'>;
   readonly meta: Params | undefined;
   readonly client: ClientName;
@@ -20,13 +20,13 @@ export interface IncomingRequest extends AskingRequest {
   readonly capabilities: unknown;
   /** Sends a notification while the request runs. */
   notify(method: string, params: Params): void;
-  /** Lets the client cancel by request id after the answer; returns a function that revokes this. */
+  /** Lets the client cancel by request id even after the answer. Returns a function that ends this. */
   keepCancellable?(cancel: () => void): () => void;
-  /** Closes the connection but not the request: the client comes back for the answer. */
+  /** Closes the connection, but not the request: the client reconnects for the answer. */
   hangUp?(): void;
 }
 
-/** A call that can outlive its answer. */
+/** A call whose work may continue after the answer. */
 export interface IncomingCall extends Call {
   readonly era?: Era;
   keepCancellable(cancel: () => void): () => void;
@@ -36,23 +36,23 @@ export interface IncomingCall extends Call {
   tasks?: TaskFactory;
   /** Since 2026-07-28: the client's answers to questions. */
   inputResponses?: Params | undefined;
-  /** This client's subscriptions. */
+  /** Opens this client's subscriptions. */
   watch?(): Watch;
-  /** Absent if the client gets no links. */
+  /** Creates resource links. Absent if the client gets none. */
   linksTo?: LinksTo;
 }
 
 /** Creates tasks for one client's calls. */
 export interface TaskFactory {
-  /** Undefined if no more tasks can be stored now. */
+  /** Creates a task. Returns undefined if no more can be stored now. */
   start(tool: string, cancel: () => void, work: string | undefined): Promise<Task | undefined>;
-  /** The call's final answer. */
+  /** Converts the call's result or failure to the task's outcome. */
   render(tool: string, outcome: { result: object } | { failure: unknown }): TaskOutcome;
 }
 
 const clientNameUnitsMax = 100;
 
-/** The client's own name and version, shortened. */
+/** Reads the client's name and version, shortened. */
 export function clientName(info: unknown): ClientName {
   const { name, version } = isObject(info) ? info : {};
   const short = (text: unknown) => (typeof text === 'string' ? text.slice(0, clientNameUnitsMax) : '');

@@ -12,11 +12,11 @@ import type { IncomingCall, IncomingRequest, Params } from './incoming-call.ts';
 import { otherMethod, recordOperation } from './record-operation.ts';
 import { answerToolCall } from './tool-result.ts';
 
-/** Everything that one client can request. */
+/** The methods that one client can call. */
 export interface Methods {
   readonly names: readonly string[];
   readonly capabilities: Params;
-  /** Throws an RpcError on failure. */
+  /** Answers a request. Throws an `RpcError` on failure. */
   answer(name: string, params: Params | undefined, request: IncomingRequest): Promise<Params>;
 }
 
@@ -61,7 +61,7 @@ function isOffered(name: string, offer: Offer, era: Era): boolean {
   return name.startsWith('prompts/') ? offer.prompts.any : true;
 }
 
-/** The extension needs revisions without sessions; older clients get job handles. */
+/** True if tasks are available. They need a revision without sessions; older clients get job handles. */
 function offersTasks({ tasks }: Offer, era: Era): boolean {
   return tasks !== undefined && era === 'modern';
 }
@@ -78,7 +78,7 @@ function capabilitiesOf(offer: Offer, era: Era): Params {
   };
 }
 
-/** Resource variables and prompt arguments can be completed. */
+/** True if there is something to complete: variables of resources or arguments of prompts. */
 function completes({ resources, prompts }: Offer): boolean {
   return resources.any || prompts.any;
 }

@@ -4,7 +4,7 @@ import type { Offer } from '../offer.ts';
 import { RpcError, rpcCodes } from '../wire-errors.ts';
 import type { IncomingRequest, Params } from './incoming-call.ts';
 
-/** OpenTelemetry's name for unknown methods, which would be unbounded. */
+/** OpenTelemetry's name for all unknown methods, of which there could be any number. */
 export const otherMethod = '_OTHER';
 
 /** Answers a request and records its duration and outcome. */
@@ -39,7 +39,7 @@ export async function recordOperation<Result extends object>(
   }
 }
 
-/** The operation's subject, if its name is known: others would be unbounded. */
+/** Returns the tool or prompt of a request, if it exists. Metrics must not contain arbitrary names. */
 function subjectOf(
   catalogue: Catalogue,
   method: string,

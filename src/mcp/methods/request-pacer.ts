@@ -4,11 +4,11 @@ import { FairQueue } from '../../base/fair-queue.ts';
 const startedMax = 8;
 
 /**
- * Spreads the start of requests over event-loop ticks, alternating between callers: a burst of hundreds would
- * otherwise block everyone else.
+ * Spreads the start of requests over event-loop ticks, alternating between callers. Otherwise a burst of hundreds from one
+ * caller would block all others.
  */
 export interface RequestPacer {
-  /** A promise to wait for; undefined if this tick still has room. */
+  /** Returns a promise to await before the request starts; undefined if it may start in this tick. */
   next(caller: string): Promise<void> | undefined;
 }
 

@@ -11,12 +11,12 @@ interface ResourceLink {
   mimeType: string;
 }
 
-/** Links to a tool's results that are readable as resources: one per resource, best first. */
+/** Returns links to those of a tool's results that are resources: one per resource, best first. */
 export type LinksTo = (tool: Tool, data: object) => ResourceLink[];
 
 const titleCharsMax = 100;
 
-/** For one call's answer. Links use the space that the answer leaves. */
+/** Creates the links for one call's answer, as many as fit beside the answer. */
 export function createLinksTo(
   mimeTypeOf: (uri: string) => string | undefined,
   answerBytesMax: number,
@@ -48,10 +48,10 @@ function hasArgument(args: unknown, name: string | undefined): boolean {
   return name !== undefined && isObject(args) && args[name] !== undefined && args[name] !== null;
 }
 
-/** The first line, truncated. */
+/** Returns the first line, truncated. */
 function titleOf(text: unknown): string {
   const [line = ''] = typeof text === 'string' ? text.trimStart().split('\n', 1) : [];
-  // Don't split surrogate pairs.
+  // Counts characters, so that surrogate pairs are not split.
   const characters = Array.from(line.trimEnd().slice(0, 2 * titleCharsMax + 1));
   return characters.length > titleCharsMax
     ? `${characters.slice(0, titleCharsMax - 1).join('')}…`

@@ -13,18 +13,18 @@ export interface Resources {
   readonly templates: readonly ResourceTemplate[];
   list(cursor: unknown, call: Call): Promise<ResourcePage>;
   read(params: Record<string, unknown>, call: IncomingCall): Promise<ResourceContents>;
-  /** Whether any resource can be subscribed to. */
+  /** True if any resource can be subscribed to. */
   readonly watchable: boolean;
-  /** See ResourceProvider; undefined if not subscribable. */
+  /** Returns a stamp that changes with the resource; see `ResourceProvider`. Undefined if it can't be subscribed to. */
   stamp(uri: string | undefined, call: Call): Promise<string | undefined>;
   complete(uriTemplate: string, variable: string, typed: string, call: Call): Promise<string[]>;
-  /** The resource's type; undefined if no template matches. */
+  /** Returns the resource's MIME type; undefined if no template matches. */
   mimeTypeOf(uri: string): string | undefined;
 }
 
 const uriCharsMax = 8192;
 
-/** Merges all providers' resources into one list: a page belongs to one provider, named in the cursor. */
+/** Merges the resources of all providers into one list. A page has resources of one provider; the cursor has its number. */
 export function createResources(
   toolsets: readonly Toolset[],
   jobs: CallJobs,
@@ -122,7 +122,7 @@ function hasTemplate(provider: ResourceProvider, uriTemplate: string): boolean {
   return provider.templates.some((template) => template.uriTemplate === uriTemplate);
 }
 
-/** Builds a pattern for a template: a variable is one path segment. */
+/** Creates a pattern from a template. A variable matches one path segment. */
 function patternOf(uriTemplate: string): RegExp {
   const fixed = uriTemplate.split(/\{\w+\}/).map((text) => text.replace(/[^\w/]/g, '\\$&'));
   return new RegExp(`^${fixed.join('[^/?#]+')}$`);
@@ -139,8 +139,8 @@ function readCursor(raw: unknown, count: number): { index: number; cursor: strin
 }
 
 /**
- * The URI, and where to continue. The protocol has no field for the latter, so all plausible places are read:
- * `params.cursor`, `params._meta.cursor`, `?cursor=` in the URI.
+ * Reads the URI, and the cursor from which to continue. The protocol has no field for a cursor, so it may be in
+ * `params.cursor`, in `params._meta.cursor`, or in the URI as `?cursor=`.
  */
 function readTarget(params: Record<string, unknown>): { uri: string; cursor: string | undefined } {
   const { uri, cursor, _meta: meta } = params;

@@ -5,7 +5,7 @@ import { describeFailure, ToolFailure } from '../wire-errors.ts';
 import type { IncomingCall, Params } from './incoming-call.ts';
 import type { LinksTo } from './resource-links.ts';
 
-/** `tools/call` */
+/** Answers `tools/call`. */
 export async function answerToolCall(offer: Offer, params: Params, call: IncomingCall): Promise<object> {
   const { name, arguments: args } = params;
   if (typeof name !== 'string') throw new CarrelError('invalid_arguments', 'name must be a string: the tool to call.');
@@ -26,7 +26,7 @@ export function toolResult({ catalogue }: Offer, name: string, data: object, lin
   return { content, structuredContent: data };
 }
 
-/** A failed call's result, if its toolset reports failures as results. Otherwise throws the failure. */
+/** Returns the result of a failed call, if its toolset reports failures as results. Otherwise throws the failure. */
 export function failedResult(thrown: unknown): object {
   if (!(thrown instanceof ToolFailure) || thrown.toolset?.failures.as !== 'result') throw thrown;
   const { message, data } = describeFailure(thrown.error);
@@ -37,7 +37,7 @@ export function failedResult(thrown: unknown): object {
   };
 }
 
-/** The text content: the whole structured content, or only its list if there is no other field. */
+/** Returns the text content: the whole structured content, or only its list if it has no other field. */
 function textOf(data: object, listed: string | undefined): unknown {
   if (listed === undefined || !Object.hasOwn(data, listed)) return data;
   const { [listed]: list, ...rest } = data as Params;

@@ -10,13 +10,13 @@ export interface ClientRequestOptions {
   tell(message: object): void;
 }
 
-/** Our requests to a client, up to 2025-11-25. */
+/** Requests from the server to a client, up to 2025-11-25. */
 export interface ClientRequests {
   /** Resolves with the client's result; rejects with its error, on cancellation or on timeout. */
   send(method: string, params: Params, options: ClientRequestOptions): Promise<unknown>;
   /** Handles the client's answer. */
   receive(response: Params): void;
-  /** The client is gone. */
+  /** Rejects all open requests, because the client has disconnected. */
   close(): void;
 }
 
@@ -25,7 +25,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** `tag` marks the ids if answers may reach another process first. */
+/** Creates the requests to one client. `tag` makes ids unique across processes, if answers may reach another process. */
 export function createClientRequests(tag: string | undefined): ClientRequests {
   const waiting = new Map<string | number, Waiting>();
   let count = 0;

@@ -8,15 +8,15 @@ import { createClientRequests } from './client-requests.ts';
 import { readHandshake } from './read-handshake.ts';
 import type { Watch, Watches } from './watches.ts';
 
-/** Where answers go: stdio's output, or one HTTP exchange. */
+/** Receives the messages for a client: the output on stdio, or one HTTP response. */
 export interface Sink {
-  /** The answer to a request of this sink. */
+  /** Sends the answer to a request. */
   answer(message: object): void;
-  /** Server messages while such a request runs: progress, or a question. */
+  /** Sends a message while a request runs: progress, or a question. */
   tell(message: object): void;
   /** Called instead of `answer` if the request was cancelled or the conversation ended. */
   dropped(): void;
-  /** Closes the connection but not the request: the client comes back for the answer. */
+  /** Closes the connection, but not the request: the client reconnects for the answer. */
   hangUp?(): void;
 }
 
@@ -25,25 +25,22 @@ export const noopSink: Sink = { answer() {}, tell() {}, dropped() {} };
 /** Shared by all conversations of a service. */
 export interface ConversationService {
   readonly offer: Offer;
-  /** Newest first: the first is offered to a client that asks for an unsupported one. */
+  /** Supported revisions, newest first. A client that asks for an unsupported one gets the first. */
   readonly revisions: readonly string[];
   readonly watches: Watches;
   readonly transport: 'pipe' | 'tcp';
-  /** Answers requests; the usual methods by default. */
+  /** Replaces the methods that answer requests. */
   readonly createMethods?: typeof createMethods | undefined;
 }
 
 /** One client's connection. */
 export interface Connection {
-  /** For messages that belong to no pending request. */
+  /** Sends messages that belong to no pending request. */
   standalone: Pick<Sink, 'tell'>;
   sessionId?: string;
-  /** Marks the ids of our requests if answers may reach another process first. */
+  /** Makes the ids of requests to the client unique across processes, if answers may reach another process. */
   tag?: string;
-  /**
-   * How long a request may wait for `notifications/initialized`: HTTP requests overtake one another, lines on stdio
-   * don't.
-   */
+  /** How long a request waits for `notifications/initialized`, which may arrive later over HTTP. Not needed on stdio. */
   initializedGraceMs?: number;
 }
 
@@ -66,13 +63,13 @@ interface Pending {
 }
 
 /**
- * One client's conversation in the revisions that open with `initialize`:
+ * Creates the conversation with one client, in the revisions that start with `initialize`:
  *
  * - before the handshake is complete, only `ping` is answered;
  * - two requests with the same id are both answered, and ids come back unchanged;
- * - a cancelled request is dropped at once, and its remaining work can still be cancelled.
+ * - a cancelled request is dropped at once; work that continues after an answer can be cancelled too.
  *
- * Never shared between clients, so no answer can reach the wrong one.
+ * Clients never share a conversation, so no answer can reach the wrong one.
  */
 export function createConversation(
   { offer: whole, revisions, watches, transport, createMethods: create = createMethods }: ConversationService,
@@ -81,7 +78,7 @@ export function createConversation(
 ): Conversation {
   const offer = whole.scopedTo(caller.rights);
   const pending = new Set<Pending>();
-  /** Cancels work that continues after its answer, by request key. */
+  /** Functions that cancel work which continues after the answer, by request key. */
   const late = new Map<string, () => void>();
   const questions = createClientRequests(tag);
   const ready = Promise.withResolvers<void>();

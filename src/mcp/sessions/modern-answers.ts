@@ -18,16 +18,16 @@ export interface DirectRequest {
 
 /** Answers requests of 2026-07-28 without the SDK's server, which parses each request several times. */
 export interface ModernAnswers {
-  /** Undefined if the SDK must handle the message. */
+  /** Reads a request. Returns undefined if the SDK must handle it. */
   read(incoming: Incoming & { kind: 'request' }): DirectRequest | undefined;
-  /** The complete answer; undefined if cancelled. Messages sent before it go to `tell`. */
+  /** Returns the complete answer; undefined if cancelled. Messages sent before the answer go to `tell`. */
   answer(request: DirectRequest, signal: AbortSignal, tell: (message: object) => void): Promise<object | undefined>;
 }
 
-/** Serves clients of 2026-07-28; a separate module, because it loads the SDK. */
+/** Serves clients of 2026-07-28. This module loads the SDK, so it is imported on demand. */
 export interface Modern {
   answersFor(caller: Caller): ModernAnswers;
-  /** For one stdio connection or one HTTP request. */
+  /** Creates the SDK's server for one stdio connection or one HTTP request. */
   serverFor(caller: Caller): Server;
 }
 
@@ -45,7 +45,7 @@ export function createModern(whole: Offer, transport: 'pipe' | 'tcp'): Modern {
   };
 }
 
-/** Request details for the recorder. */
+/** Facts about requests, for metrics and traces. */
 interface ModernAbout {
   readonly transport: 'pipe' | 'tcp';
   readonly revision: string;
@@ -82,7 +82,7 @@ function createModernAnswers(offer: Offer, methods: Methods, about: ModernAbout)
 
 const sendsNoRequests = (): Promise<never> => Promise.reject(new Error('In this revision servers send no requests.'));
 
-/** Cacheable results must state a lifetime; ours are never cached. */
+/** Methods whose results must say how long they may be cached. Carrel's must not be cached. */
 const cacheable: ReadonlySet<string> = new Set([
   'tools/list',
   'prompts/list',

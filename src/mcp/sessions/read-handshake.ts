@@ -2,7 +2,7 @@ import { isObject } from '../../base/json.ts';
 
 type Params = Record<string, unknown>;
 
-/** Validates `initialize` and fills in what clients often forget. Returns a string that describes the fault. */
+/** Validates `initialize` and fills in fields that clients often omit. Returns a text if something is wrong. */
 export function readHandshake(params: Params = {}): Params | string {
   const { protocolVersion, capabilities = {}, clientInfo } = params;
   if (typeof protocolVersion !== 'string') return 'protocolVersion must be a string such as "2025-11-25".';
@@ -23,7 +23,7 @@ const isListOf =
   (item: Check): Check =>
   (value) =>
     Array.isArray(value) && value.every(item);
-/** An object whose listed members, if present, are valid. */
+/** Checks that a value is an object, and that its listed members, if present, are valid. */
 const isWith =
   (members: Readonly<Record<string, Check>>): Check =>
   (value) =>
@@ -31,7 +31,7 @@ const isWith =
     Object.entries(members).every(([name, check]) => !Object.hasOwn(value, name) || check(value[name]));
 const areObjects: Check = (value) => isObject(value) && Object.values(value).every(isObject);
 
-/** Per the specification's schema; unknown members may be anything. */
+/** Checks capabilities by the specification's schema. Unknown members may be anything. */
 const areCapabilities = isWith({
   experimental: areObjects,
   extensions: areObjects,

@@ -12,7 +12,7 @@ import type { Methods } from '../methods/methods.ts';
 import { introduction, type Offer } from '../offer.ts';
 import { metaKeys, modernRevisions } from '../protocol-versions.ts';
 
-/** The SDK's server for one connection or request of 2026-07-28 that needs its checks. */
+/** Creates the SDK's server for one connection or request of 2026-07-28 that the SDK must check. */
 export function createSdkServer(offer: Offer, methods: Methods, about: IncomingRequest['about']): Server {
   const sdk = new IntroducingServer(offer, {
     instructions: offer.instructions,
@@ -31,7 +31,7 @@ export function createSdkServer(offer: Offer, methods: Methods, about: IncomingR
 
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 
-/** Adds icons to `server/discover`; the SDK repeats the rest in every answer. */
+/** Adds icons to the answer to `server/discover`. They are not in `serverInfo`, because the SDK repeats that in every answer. */
 class IntroducingServer extends Server {
   readonly #offer: Offer;
 
@@ -40,7 +40,7 @@ class IntroducingServer extends Server {
     this.#offer = offer;
   }
 
-  /** The SDK's hook for changing its own handlers' results; its constructor calls this too. */
+  /** Overrides the SDK's hook for changing the results of its own handlers. The SDK's constructor calls it too. */
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     const answer = super._wrapHandler(method, handler);
     if (method !== 'server/discover') return answer;
@@ -57,7 +57,7 @@ const anyParams: StandardSchemaV1<Params> = {
   '~standard': { version: 1, vendor: 'carrel', validate: (value) => ({ value: value as Params }) },
 };
 
-/** Wraps a request that the SDK has parsed. */
+/** Converts a request that the SDK has parsed. */
 export function requestOf({ mcpReq }: ServerContext, about: IncomingRequest['about']): IncomingRequest {
   const { id, signal, inputResponses } = mcpReq;
   const envelope = (mcpReq.envelope ?? {}) as Params;

@@ -6,25 +6,25 @@ import { takesTasks } from '../tasks/task-methods.ts';
 import { missingTasks, rpcCodes } from '../wire-errors.ts';
 import { type Watches, watchedMax } from './watches.ts';
 
-/** A `subscriptions/listen` of 2026-07-28: a stream of change notifications. */
+/** A `subscriptions/listen` request of 2026-07-28, which opens a stream of change notifications. */
 export interface ListenRequest {
   id: WireId;
   params: Record<string, unknown>;
   caller: Caller;
   send(message: object): void;
-  /** Nothing more will be sent. */
+  /** Called when nothing more will be sent. */
   end(): void;
 }
 
 export interface Listening {
-  /** Ends silently, as if the client disconnected. */
+  /** Ends the stream without a result, because the client disconnected. */
   drop(): void;
-  /** Ends with a final result. */
+  /** Ends the stream with a final result. */
   finish(): void;
 }
 
 export interface Listen {
-  /** Returns an error answer, or the stream after its first message. */
+  /** Opens a stream. Returns it after its first message was sent, or returns an error answer. */
   open(request: ListenRequest): Promise<{ refusal: object } | { listening: Listening }>;
   close(): void;
 }
@@ -32,7 +32,7 @@ export interface Listen {
 const listensMax = 500;
 const perCallerMax = 20;
 
-/** Our own `subscriptions/listen`, because the SDK's knows neither tasks nor rights. */
+/** Creates Carrel's own `subscriptions/listen`: the SDK's supports neither tasks nor restricted callers. */
 export function createListen(watches: Watches): Listen {
   const open = new Map<Listening, string>();
 
@@ -57,7 +57,7 @@ export function createListen(watches: Watches): Listen {
       const _meta = { [metaKeys.subscription]: id.value };
       const waiting: object[] = [];
       let acknowledged = false;
-      // Changes during the checks below are sent after the acknowledgement.
+      // Changes before the acknowledgement are sent after it.
       const watch = watches.open(caller, (method, more = {}) => {
         const message = { jsonrpc: '2.0', method, params: { ...more, _meta } };
         if (acknowledged) send(message);
@@ -106,7 +106,7 @@ interface Wanted {
   taskIds: string[];
 }
 
-/** Returns a string that describes the fault. */
+/** Reads what the client subscribes to. Returns a text if something is wrong. */
 function readWanted({ notifications }: Record<string, unknown>): Wanted | string {
   if (!isObject(notifications)) return 'Invalid params: notifications must be an object.';
   const { resourcesListChanged, resourceSubscriptions: uris = [], taskIds = [] } = notifications;

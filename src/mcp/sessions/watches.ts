@@ -5,11 +5,11 @@ import type { Call, Caller } from '../../tools/call.ts';
 
 /** One client's subscriptions. */
 export interface Watch {
-  /** Resolves once the current state is known: later changes are reported. False if it can't be watched. */
+  /** Subscribes to the list of resources. Resolves when all later changes will be reported; false if it can't be watched. */
   wantList(): Promise<boolean>;
   wantResource(uri: string): Promise<boolean>;
   dropResource(uri: string): void;
-  /** Undefined if the task isn't this caller's. */
+  /** Subscribes to a task. Returns undefined if it isn't this caller's. */
   wantTask(taskId: string): Promise<TaskView | undefined>;
   close(): void;
 }
@@ -17,9 +17,8 @@ export interface Watch {
 export type Tell = (method: string, params?: Record<string, unknown>) => void;
 
 /**
- * Notifies clients of changes. While anyone subscribes, watched items are polled every few seconds, one after
- * another, and soon after a local write. This also finds changes by other processes and merges bursts; clients
- * without subscriptions cost nothing.
+ * Notifies clients of changes. While there are subscriptions, polls the watched items every few seconds, one after another,
+ * and soon after a write in this process. Polling also finds changes by other processes, and merges bursts of changes.
  */
 export interface Watches {
   open(caller: Caller, tell: Tell): Watch;
@@ -73,7 +72,7 @@ export function createWatches(options: WatchesOptions): Watches {
     const tasks = new Map<string, string>();
     let list: string | undefined;
 
-    /** Undefined if it can't be watched or read right now. */
+    /** Returns a stamp that changes with the resource. Undefined if it can't be watched, or can't be read now. */
     const stampOf = async (uri: string | undefined): Promise<string | undefined> => {
       try {
         return await resourcesOf(caller).stamp(uri, call);

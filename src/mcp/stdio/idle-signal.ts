@@ -1,4 +1,4 @@
-/** Signals when nothing is left to answer. */
+/** Lets callers wait until no requests are pending. */
 export function createIdleSignal() {
   const waiting = new Set<() => void>();
   return {

@@ -1,16 +1,16 @@
 export interface LineHandlers {
   line(bytes: Buffer): void;
-  /** A line exceeded the limit; the rest of it is skipped. */
+  /** Called if a line exceeds the limit. The rest of the line is skipped. */
   tooLong(): void;
 }
 
 export interface LineReader {
   push(chunk: Buffer): void;
-  /** End of input: text after the last newline is a line too. */
+  /** Call at the end of the input: text after the last newline is a line too. */
   end(): void;
 }
 
-/** Splits a byte stream into lines, buffering at most one bounded line. */
+/** Splits a byte stream into lines. Buffers at most one line, up to the limit. */
 export function createLineReader(bytesMax: number, handlers: LineHandlers): LineReader {
   let parts: Buffer[] = [];
   let size = 0;

@@ -11,7 +11,7 @@ import { rpcCodes } from '../wire-errors.ts';
 import { createIdleSignal } from './idle-signal.ts';
 import type { ClientLinesOptions, Peer } from './peer.ts';
 
-/** A client whose messages name their revision; the SDK serves it over our transport. */
+/** Serves a client whose messages name their revision. Uses the SDK, with Carrel's own transport. */
 export function openModernPeer(options: ClientLinesOptions, modern: Modern): Peer {
   const { output, caller } = options;
   const idle = createIdleSignal();
@@ -40,7 +40,7 @@ export function openModernPeer(options: ClientLinesOptions, modern: Modern): Pee
     onerror: (error) => options.log.debug('protocol', { error }),
   });
   const answers = modern.answersFor(caller);
-  /** True once the SDK has seen a request that fixes the revision, which affects its other answers. */
+  /** True once the SDK has seen a request from which it knows the revision; that affects its other answers. */
   let opened = false;
   /** Requests answered without the SDK, by id. */
   const running = new Map<unknown, Set<AbortController>>();
@@ -138,7 +138,7 @@ function hasEnvelope(params: Record<string, unknown> | undefined): boolean {
 
 const members = new Set(['jsonrpc', 'id', 'method', 'params']);
 
-/** The SDK drops requests with extra members, and their sender would wait forever. */
+/** Removes extra members: the SDK ignores requests that have any, and their sender would wait forever. */
 function withoutOthers(message: JSONRPCMessage): JSONRPCMessage {
   const own = Object.entries(message).filter(([name]) => members.has(name));
   return Object.fromEntries(own) as JSONRPCMessage;

@@ -19,20 +19,20 @@ export interface ClientLinesOptions {
   drainMs: number;
 }
 
-/** Receives the answers to a client's lines. Lines are numbered, so that a relay knows which are pending. */
+/** Receives the answers to a client's lines. The lines are numbered, so that a relay knows which are unanswered. */
 export interface LineOutput {
-  /** Writes a message as a line; `answers` is the line it answers. */
+  /** Writes a message as a line. `answers` is the number of the line that it answers. */
   write(message: object, answers?: number): void;
-  /** The line gets no answer: it asked for none, or was cancelled. */
+  /** Reports that a line gets no answer: it is not a request, or was cancelled. */
   noAnswer?(line: number): void;
-  /** The line changed the session and must be replayed by a process that takes it over. */
+  /** Reports that a line changed the session. It must be replayed if another process takes over the session. */
   keep?(line: number): void;
-  /** Resolves once the client has read enough. */
+  /** Resolves once the client has read enough of its answers. */
   drained?(): Promise<void>;
   end(): Promise<void>;
 }
 
-/** The other side of the streams, in one of the two eras. */
+/** Handles a client's messages: with a handshake, or in a revision without one. */
 export interface Peer {
   receive(incoming: Incoming[], batch: boolean, parsed: unknown, line: number): void;
   drain(ms: number): Promise<void>;

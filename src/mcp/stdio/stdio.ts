@@ -13,9 +13,9 @@ export interface ClientLines {
   receive(bytes: Buffer, line: number): void;
   /** Rejects a line that exceeds the size limit. */
   refuse(line: number): void;
-  /** End of input: running requests are answered, or aborted after a while. */
+  /** Call at the end of the input. Running requests are answered, or aborted after a while. */
   finish(): Promise<void>;
-  /** The client is gone. */
+  /** Call when the client no longer reads answers. */
   abandon(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export interface StdioOptions extends Omit<ClientLinesOptions, 'output'> {
 }
 
 export interface StdioService {
-  /** Resolves when the client is gone and its requests are answered or aborted. */
+  /** Resolves when the client has disconnected and its requests are answered or aborted. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
@@ -49,17 +49,17 @@ export function serveStdio({ input, output, ...options }: StdioOptions): StdioSe
     options.log.debug('stdin failed', { error });
     void finish();
   });
-  // The client stopped reading (EPIPE).
+  // The client no longer reads answers (EPIPE).
   output.on('error', () => void lines.abandon().then(closed.resolve));
   return { closed: closed.promise, close: finish };
 }
 
 /**
- * Serves one client's lines. The SDK's transport drops pending answers at the end of input, ignores batches and
- * doesn't answer invalid JSON; this one handles all three.
+ * Serves one client's lines. Replaces the SDK's transport, which drops pending answers at the end of the input, ignores
+ * batches and doesn't answer invalid JSON.
  *
- * The first message decides who answers: the SDK if the message names its revision, otherwise a conversation. A client
- * that has sent only `server/discover` may still fall back to a handshake.
+ * The first message decides how the client is served: with the SDK if the message names its revision, otherwise with a
+ * handshake. A client that has sent only `server/discover` may still fall back to a handshake.
  */
 export function serveLines(baseOptions: ClientLinesOptions): ClientLines {
   const { limits, output } = baseOptions;
@@ -127,7 +127,7 @@ export function serveLines(baseOptions: ClientLinesOptions): ClientLines {
   };
 }
 
-/** Requests that change the session; reading a list subscribes to its changes. */
+/** Requests that change the session. `resources/list` does, because it subscribes to changes of the list. */
 const lastingMethods: ReadonlySet<string> = new Set([
   'initialize',
   'resources/list',
@@ -188,7 +188,7 @@ function createSessionPeer(options: ClientLinesOptions): Peer {
   };
 }
 
-/** Lazy: the SDK is loaded only for clients whose messages name their revision. */
+/** Creates a peer that loads the SDK on demand, because only clients whose messages name their revision need it. */
 function createModernPeer(options: ClientLinesOptions): Peer {
   const loaded = Promise.all([options.modern(), import('./modern-peer.ts')]).then(([modern, { openModernPeer }]) =>
     openModernPeer(options, modern),
@@ -200,7 +200,7 @@ function createModernPeer(options: ClientLinesOptions): Peer {
   };
 }
 
-/** Batches the messages of one event-loop tick into one write. */
+/** Creates an output that joins the messages of one event-loop tick into one write. */
 function createLineWriter(output: Writable): LineOutput {
   let buffer = '';
   const flush = (): void => {

@@ -3,14 +3,14 @@ import type { IncomingCall } from '../methods/incoming-call.ts';
 /** Work that may continue after its call was answered. */
 export interface Running<Result> {
   readonly result: Promise<Result>;
-  /** Aborted when the call is cancelled, before or after its answer. */
+  /** Aborted when the call is cancelled, before or after it was answered. */
   readonly signal: AbortSignal;
   cancel(): void;
 }
 
 /**
- * Runs work for a call. If it takes longer than `slowMs`, or announces that it will, `continueAs` turns it into a
- * handle for the caller. If that returns undefined, the caller waits.
+ * Runs work for a call. If the work takes longer than `slowMs`, or calls `beSlow`, `continueAs` creates a handle, which the
+ * caller gets instead of the result. If `continueAs` returns undefined, the caller waits for the result.
  */
 export async function runOrContinue<Result, Handle>(
   call: Pick<IncomingCall, 'signal'>,

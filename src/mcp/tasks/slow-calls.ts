@@ -10,14 +10,14 @@ export interface JobHandle {
   message: string;
 }
 
-/** `begun` is called when the work leaves the queue. */
+/** Work that calls `started` when it leaves the queue. */
 export type Work<Result> = (call: Call, started: () => void) => Promise<Result>;
 
 export type SlowOutcome<Result> = { handle: JobHandle } | { result: Result };
 
 /**
- * Runs work that may be slow. After `slowMs` it becomes a job: the caller gets a handle, work and progress continue,
- * and the job keeps the answer. Without `slowMs`, the caller waits.
+ * Runs work that may be slow. After `slowMs` it becomes a job: the caller gets a handle, the work continues and reports
+ * progress, and the job keeps the result. Without `slowMs`, the caller waits.
  */
 export async function runOrBecomeJob<Result>(
   work: Work<Result>,

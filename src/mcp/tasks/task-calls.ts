@@ -23,17 +23,18 @@ export interface TaskCallOptions {
   tasks: TaskFactory;
 }
 
-/** The call as the work gets it, with two more functions. */
+/** The call, with two more functions for work that may become a task. */
 export interface TaskedCall extends IncomingCall {
   /** Names the remaining background work. */
   lasts(name: string): Promise<void>;
-  /** Reports the status. */
+  /** Sets the task's status message. */
   tell(text: string): void;
 }
 
 /**
- * Runs work for a client that supports tasks. After a while, or if the tool demands it, the client gets a task: the
- * work continues, and the task keeps the answer. If no task can be stored, the client waits.
+ * Runs work for a client that supports tasks. After `afterMs`, or earlier if the tool demands it, the client gets a task: the
+ * work continues, and the task keeps the answer. If no task can be stored, the client waits, or gets an error if the tool
+ * requires a task.
  */
 export async function runOrBecomeTask(
   work: (call: TaskedCall) => Promise<object>,
@@ -122,7 +123,7 @@ function inWords({ progress, total, message }: Progress): string {
 const firstLookMs = 50;
 const looksMs = 1_000;
 
-/** Waits for background work. */
+/** Waits for background work and returns its answer. */
 export async function followLasting(
   lasting: LastingWork,
   name: string,
@@ -131,7 +132,7 @@ export async function followLasting(
 ): Promise<object> {
   for (let waitMs = firstLookMs; ; waitMs = Math.min(waitMs * 2, looksMs)) {
     const state = await lookAt(lasting, name, call, first).catch((error: unknown) => {
-      // Not every engine reports on such work. Then the first answer is final.
+      // Not every engine reports the state of such work. Then the first answer is final.
       if (waitMs === firstLookMs && isCarrelError(error) && error.kind === 'not_found') return { answer: first };
       throw error;
     });
@@ -141,7 +142,7 @@ export async function followLasting(
   }
 }
 
-/** The state of background work. A temporary outage doesn't end it. */
+/** Returns the state of background work. A temporary outage counts as a state, not as a failure. */
 export async function lookAt(
   lasting: LastingWork,
   name: string,

@@ -10,7 +10,7 @@ import { tasksExtension } from '../protocol-versions.ts';
 import { methodNotFound, missingTasks, toRpcError } from '../wire-errors.ts';
 import { lookAt } from './task-calls.ts';
 
-/** Whether these capabilities allow tasks instead of answers. */
+/** True if a client with these capabilities accepts tasks instead of answers. */
 export function takesTasks(capabilities: unknown): boolean {
   const extensions = isObject(capabilities) ? capabilities['extensions'] : undefined;
   return isObject(extensions) && isObject(extensions[tasksExtension]);
@@ -22,7 +22,7 @@ export function createTaskFactory(
   { owner }: Caller,
   linksTo: LinksTo | undefined,
 ): TaskFactory {
-  // A complete result, as the call itself would have returned.
+  // The same result that the call itself would have returned.
   const completed = (result: object): TaskOutcome => ({
     status: 'completed',
     result: { ...result, resultType: 'complete' },
@@ -55,7 +55,7 @@ export function taskMethodsOf(offer: Offer, call: IncomingCall): TaskMethods {
   return createTaskMethods(offer, offer.tasks, call.tasks);
 }
 
-/** A task as its owner sees it in a change stream. */
+/** Returns a task as its owner sees it, for notifications of changes. */
 export async function lookAtTask(offer: Offer, taskId: string, call: Call): Promise<TaskView> {
   if (offer.tasks === undefined) throw methodNotFound();
   const factory = createTaskFactory(offer, offer.tasks, call.caller, undefined);
@@ -63,7 +63,7 @@ export async function lookAtTask(offer: Offer, taskId: string, call: Call): Prom
 }
 
 function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskFactory): TaskMethods {
-  /** Work started by an earlier process: nobody follows it, so each request checks its state. */
+  /** Checks the state of background work that an earlier process started: no process waits for it. */
   const lookAtLeft = async (tool: string, work: string, call: Call): Promise<{ message: string } | TaskOutcome> => {
     try {
       const lasting = catalogue.find(tool)?.tool.lasting;
@@ -94,7 +94,7 @@ function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskF
     async cancel(taskId, { caller }) {
       const { tool, leftWork } = await tasks.cancel(taskId, caller.owner);
       const lasting = leftWork === undefined ? undefined : catalogue.find(tool)?.tool.lasting;
-      // Stopping fails if the work has already ended, which is fine.
+      // Ignores a failure: the work may have already ended.
       if (leftWork !== undefined) await lasting?.stop(leftWork).catch(() => {});
       return {};
     },

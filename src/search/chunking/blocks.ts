@@ -4,7 +4,7 @@ export type Block =
   | (Span & { kind: 'prose' | 'code' | 'table' })
   | (Span & { kind: 'heading'; level: number; title: string });
 
-/** Headings (Markdown, setext, wiki), fenced code, pipe tables and paragraphs, in order and trimmed. */
+/** Splits a text into headings (Markdown, setext, wiki), fenced code, pipe tables and paragraphs, in order and trimmed. */
 export function* blocksOf(text: string): Generator<Block> {
   const lines = linesOf(text);
   for (let index = 0; ; ) {
@@ -45,7 +45,7 @@ const wikiHeading = /^\s*(={1,6}|(?:= ){1,5}=)\s+([^=]+?)\s+\1\s*$/;
 const setextUnderline = /^ {0,3}(=+|-{2,})\s*$/;
 const tableRow = /^\s*\|.*\|\s*$/;
 
-/** An unclosed fence extends to the end of the text (CommonMark 0.31 §4.5). */
+/** Reads fenced code. An unclosed fence extends to the end of the text (CommonMark 0.31 §4.5). */
 function takeFence(lines: Lines, index: number): Taken | undefined {
   const marker = fence.exec(lines.at(index)?.text ?? '')?.[1];
   if (!marker) return undefined;
@@ -79,7 +79,7 @@ function takeTable(lines: Lines, index: number): Taken | undefined {
   return next - index >= 2 ? taken('table', lines, index, next) : undefined;
 }
 
-/** Longer ones are machine output; splitting them is harmless. */
+/** Max lines of a paragraph. Longer ones are machine output; splitting them is harmless. */
 const paragraphLinesMax = 5_000;
 
 function takeParagraph(lines: Lines, index: number): Taken {
@@ -95,7 +95,7 @@ function taken(kind: 'prose' | 'code' | 'table', lines: Lines, index: number, ne
   return { block: { kind, ...trimmed(lines.slice(index, next)) }, next };
 }
 
-/** Trims white space at both ends. */
+/** Returns the span of the lines, without white space at both ends. */
 function trimmed(lines: readonly Line[]): Span {
   const [first] = lines;
   const last = lines.findLast((line) => line.text.trim() !== '') ?? first;

@@ -2,18 +2,18 @@ import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk
 import { type CodeLine, codeLines, type Unit, unitsOf } from './code-units.ts';
 import { forcedPieces } from './sentences.ts';
 
-/** Small declarations share a chunk up to this part of its length. A separate declaration is found more precisely. */
+/** Small declarations share a chunk up to this part of its max length. A smaller chunk is found more precisely. */
 const sharedPart = 0.5;
 
-/** The first lines determine the indent of a body. */
+/** Number of lines, from the start of a body, that are read to find its indent. */
 const linesLookedAt = 10_000;
 
-/** Blocks nested deeper are split between lines instead of by structure. */
+/** Max nesting. Deeper blocks are split between lines instead of by structure. */
 const depthMax = 12;
 
 /**
- * Chunks code, and text laid out like it (YAML, JSON), by indentation. A declaration that fits stays whole, with its comments;
- * a longer one is split within its body. A chunk's path has the names of the declarations around it.
+ * Chunks code, and data with nested structure (YAML, JSON), by indentation. A declaration that fits stays whole, with its
+ * comments; a longer one is split within its body. A chunk's path has the names of the declarations around it.
  */
 export function chunkCode(text: string, language: string | undefined, options: ChunkingOptions = {}): Chunk[] {
   const unitsMax = chunkUnits(options);
@@ -55,7 +55,7 @@ export function chunkCode(text: string, language: string | undefined, options: C
       return;
     }
     const indent = Math.min(...inside.slice(0, linesLookedAt).map((line) => line.indent));
-    // The head joins the first part of the body; brackets indented like the head join the last.
+    // The head stays with the first part of the body. Closing brackets, indented like the head, stay with the last part.
     const lines = [
       ...unit.lines.slice(0, bodyAt).map((line) => ({ ...line, indent, leads: true })),
       ...body.map((line) => ({ ...line, indent: Math.max(line.indent, indent) })),
@@ -83,12 +83,12 @@ export function chunkCode(text: string, language: string | undefined, options: C
   }
 }
 
-/** Many megabytes of data are read in parts of this length: parsed lines take many times their size. */
+/** Length of a part, in UTF-16 units. Huge texts are read in parts, because parsed lines take many times their memory. */
 const partUnits = 1_000_000;
-/** How far a part may extend to end at an unindented line. */
+/** How much longer a part may be, so that it ends before an unindented line. */
 const partSpare = 100_000;
 
-/** Most texts are one part. Parts end between lines. */
+/** Splits a text between lines. Most texts are one part. */
 function* partsOf(text: string): Generator<Span> {
   for (let start = 0; start < text.length; ) {
     const end = text.length - start <= 2 * partUnits ? text.length : partEnd(text, start + partUnits);
@@ -112,7 +112,7 @@ function spanOf({ lines }: Unit): Span {
   return { start: lines[0]?.start ?? 0, end: lines.findLast(({ isBlank }) => !isBlank)?.end ?? 0 };
 }
 
-/** The name that a line declares, if any. Uses keywords and shapes that languages share, not grammars. */
+/** Returns the name that a line declares, if any. Uses keywords and patterns that languages share, not grammars. */
 function declaredName(line: string, language: string | undefined): string | undefined {
   const text = line.slice(0, lineUnitsMax).trim();
   if (language === 'xml') return /^([\w.-]+(?::[\w.-]+)?)(?:\s.*)?:(?:\s|$)/.exec(text)?.[1];
@@ -131,7 +131,7 @@ function declaredName(line: string, language: string | undefined): string | unde
 const lineUnitsMax = 240;
 const nameUnitsMax = 80;
 
-/** `key:`, `"key": {`, and the `- name: x` of an item. */
+/** Returns the key in `key:`, `"key": {` or `- name: x`. */
 function keyName(text: string): string | undefined {
   const key = /^(?:-\s+)?(?:"((?:[^"\\]|\\.){1,80})"|'([^']{1,80})'|([\w.$@/ -]{1,80}?))\s*:(?:\s|$)/.exec(text);
   return key?.slice(1).find((group) => group !== undefined);

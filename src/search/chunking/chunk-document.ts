@@ -4,7 +4,10 @@ import { chunkCode } from './chunk-code.ts';
 import { chunkRows } from './chunk-rows.ts';
 import { chunkText } from './chunk-text.ts';
 
-/** Code and data by structure, tables by rows, the rest by headings and sentences; archive members by their own kind. */
+/**
+ * Chunks code and data by structure, CSV by rows, and the rest by headings and sentences. Each archive member is chunked by
+ * its own kind.
+ */
 export function chunkDocument(
   document: Pick<ExtractedDocument, 'text' | 'kind' | 'codeLanguage' | 'members'>,
   options: ChunkingOptions = {},

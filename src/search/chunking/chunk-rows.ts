@@ -2,7 +2,7 @@ import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk
 import { forcedPieces } from './sentences.ts';
 
 const headerUnitsMax = 300;
-/** Max length of a quoted cell. A longer one comes from a stray quote; every line is then a row. */
+/** Max length of a row with quoted cells. A longer one comes from a stray quote; from there on, every line is a row. */
 const quotedUnitsMax = 20_000;
 
 /** Chunks CSV between rows (RFC 4180: quoted cells may have line breaks). Each chunk's path has the column names. */
@@ -46,7 +46,7 @@ function rowsOf(text: string): Span[] {
   return rows;
 }
 
-/** The end of the first line that leaves no quoted cell open; undefined if one never ends. */
+/** Returns the end of the first line after which no quoted cell is open; undefined if a cell is never closed. */
 function quotedEnd(text: string, start: number, firstEnd: number, quotes: Quotes): number | undefined {
   let end = firstEnd;
   let isOpen = false;
@@ -63,7 +63,7 @@ interface Quotes {
   hasBefore(end: number): boolean;
 }
 
-/** Searches ahead once per mark: searching from every row would reread a text without quotes each time. */
+/** Tracks the next quotation mark. Searching for it from each row would scan the rest of a text without quotes every time. */
 function createQuotes(text: string): Quotes {
   let next = text.indexOf('"');
   return {

@@ -2,12 +2,12 @@ import { type Block, blocksOf } from './blocks.ts';
 import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk.ts';
 import { forcedPieces, sentencesOf } from './sentences.ts';
 
-/** How much of a table's header is repeated in the paths of its chunks. */
+/** Max characters of a table's header that are repeated in the paths of its chunks. */
 const columnsUnitsMax = 300;
 
 /**
- * Headings stay with their text, code and tables stay whole if they fit, paragraphs are split between sentences. Chunks do not
- * overlap, and everything but the white space between them is in exactly one.
+ * Chunks prose. Headings stay with their text, code and tables stay whole if they fit, and long paragraphs are split between
+ * sentences. Chunks do not overlap and cover the whole text, except white space.
  */
 export function chunkText(text: string, options: ChunkingOptions = {}): Chunk[] {
   const unitsMax = chunkUnits(options);
@@ -43,16 +43,16 @@ export function chunkText(text: string, options: ChunkingOptions = {}): Chunk[] 
   return chunks;
 }
 
-/** Every chunk below a heading carries it: without a limit, a long line mistaken for a heading would be copied a thousand times. */
+/** Max characters of a heading in a path: a long line mistaken for a heading would be copied into every chunk below it. */
 const titleUnitsMax = 300;
 
-/** The first row of a table, for the chunks after it. */
+/** Returns the first row of a table, for the paths of its later chunks. */
 function columnsOf(text: string, { start, end }: Span): string {
   const row = text.slice(start, Math.min(end, start + columnsUnitsMax)).split('\n', 1)[0] ?? '';
   return row.replace(/^\s*\|\s*|\s*\|\s*$/g, '');
 }
 
-/** A block that fits is one piece. A longer one is split between sentences or lines, depending on its kind. */
+/** Splits a block that is longer than a chunk between sentences or lines, depending on its kind. */
 function piecesOf(text: string, block: Block, unitsMax: number): Span[] {
   if (block.end - block.start <= unitsMax) return [block];
   const parts = block.kind === 'prose' ? sentencesOf(text, block) : linesOf(text, block);
@@ -67,7 +67,7 @@ function linesOf(text: string, { start, end }: Span): Span[] {
     const newline = text.indexOf('\n', at);
     const lineEnd = newline === -1 || newline >= end ? end : newline;
     const last = lines.at(-1);
-    // Closing brackets and fences mean nothing alone and stay with the previous line.
+    // A line without letters or digits, such as a closing bracket or fence, stays with the previous line.
     if (last && !/[\p{L}\p{N}]/u.test(text.slice(at, lineEnd))) last.end = lineEnd;
     else if (text.slice(at, lineEnd).trim() !== '') lines.push({ start: at, end: lineEnd });
     at = lineEnd + 1;

@@ -7,16 +7,16 @@ export interface Span {
 export interface Chunk extends Span {
   /** The text between the offsets. */
   text: string;
-  /** The headings above, outermost first. A heading that starts the chunk is also in its text. */
+  /** The headings above the chunk, outermost first. A heading that starts the chunk is also in its text. */
   titlePath: readonly string[];
 }
 
 export interface ChunkingOptions {
-  /** Max chunk length in UTF-16 units. Splits between lines or sentences if possible. */
+  /** Max chunk length in UTF-16 units. */
   unitsMax?: number;
 }
 
-/** As in our test data's reference chunking. An answer fits into a chunk, and five chunks into a prompt. */
+/** Default chunk length: an answer fits into a chunk, and five chunks fit into a prompt. */
 const unitsMaxDefault = 1200;
 
 export function chunkUnits({ unitsMax = unitsMaxDefault }: ChunkingOptions): number {

@@ -9,10 +9,10 @@ export interface Chunker {
   close(): Promise<void>;
 }
 
-/** Up to this length, chunking takes a millisecond or two: not worth a thread. */
+/** Max length of texts that are chunked on this thread: they take a millisecond or two. */
 const shortUnits = 20_000;
 
-/** A text of this length gets its own thread, which ends with it and frees its memory. */
+/** Texts longer than this get a thread of their own. It ends when the text is done, which frees its memory. */
 const longUnits = 1_000_000;
 
 /** Chunks long texts on a thread that starts on demand and does not keep the process alive. */

@@ -1,4 +1,4 @@
-/** True if a text is code rather than prose, by the shape of its lines. A mistake costs little. */
+/** Guesses from the form of its lines whether a text is code rather than prose. A mistake costs little. */
 export function looksLikeCode(text: string): boolean {
   const lines = text
     .slice(0, unitsRead)
@@ -9,7 +9,10 @@ export function looksLikeCode(text: string): boolean {
   return codeLines / lines.length >= (lines.length === 1 ? 1 : 0.4) && lines.some((line) => declaration.test(line));
 }
 
-/** Code as words: the language's name, which questions mention, then names split, without brackets and operators. */
+/**
+ * Turns code into words for the embedding model. The programming language comes first, because questions mention it. Names
+ * are split into words; brackets and operators are dropped.
+ */
 export function wordsOfCode(code: string): string {
   const language = languages.find(([, sign]) => sign.test(code.slice(0, unitsRead)))?.[0] ?? '';
   return `${language} ${sentenceOf(code)}`.trim();
@@ -24,7 +27,7 @@ function sentenceOf(code: string): string {
     .trim();
 }
 
-/** The first match is used. A wrong one costs little. */
+/** Patterns that identify a programming language. The first match is used; a wrong one costs little. */
 const languages: readonly (readonly [name: string, sign: RegExp])[] = [
   [
     'python',
@@ -46,7 +49,7 @@ const languages: readonly (readonly [name: string, sign: RegExp])[] = [
   ['sql', /^\s*(?:SELECT|INSERT INTO|CREATE TABLE|UPDATE \w+ SET|DELETE FROM)\b/im],
 ];
 
-/** The start of a text is enough. */
+/** Max characters read to recognise code and its language. */
 const unitsRead = 4_000;
 
 const declaration =

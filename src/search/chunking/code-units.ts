@@ -5,20 +5,20 @@ export interface CodeLine extends Span {
   /** Columns before the first character; tab stops are every four columns. */
   indent: number;
   isBlank: boolean;
-  /** Belongs to the next line, even if it looks unrelated. */
+  /** True if the line belongs to the next one, whatever its indent. */
   leads?: boolean;
 }
 
 /** A statement or declaration, with the comments above it and its indented body. */
 export interface Unit {
   lines: CodeLine[];
-  /** The first line that is neither comment nor annotation. */
+  /** The line that declares something: the first one after comments and annotations. */
   head: CodeLine;
-  /** Only closes an earlier unit. */
+  /** True if the unit only closes an earlier one. */
   isTail: boolean;
 }
 
-/** The lines of a part of a text, without trailing white space. */
+/** Returns the lines of a part of a text, without trailing white space. */
 export function codeLines(text: string, part: Span = { start: 0, end: text.length }): CodeLine[] {
   const lines: CodeLine[] = [];
   for (let start = part.start; start < part.end; ) {
@@ -32,8 +32,8 @@ export function codeLines(text: string, part: Span = { start: 0, end: text.lengt
 }
 
 /**
- * Every non-blank line is in one unit. A unit starts at the smallest indent; comments and annotations above it, and the
- * brackets and keywords that end it, belong to it.
+ * Groups lines into units. A unit starts at a line with the smallest indent. Comments and annotations above it, and the
+ * brackets and keywords that close it, belong to it.
  */
 export function unitsOf(lines: readonly CodeLine[]): Unit[] {
   const base = lines.reduce(
@@ -46,7 +46,7 @@ export function unitsOf(lines: readonly CodeLine[]): Unit[] {
   for (const line of lines) {
     const last = units.at(-1);
     if (line.isBlank) {
-      // A comment followed by a blank line is about more than the next line.
+      // A comment followed by a blank line does not belong to the next declaration.
       if (leading.length > 0 && !inComment && !leading.at(-1)?.leads) units.push(unit(leading.splice(0)));
       else if (leading.length > 0) leading.push(line);
       else last?.lines.push(line);
@@ -60,7 +60,7 @@ export function unitsOf(lines: readonly CodeLine[]): Unit[] {
       for (const before of leading.splice(0)) last.lines.push(before);
       last.lines.push(line);
     } else units.push(unit([...leading.splice(0), line]));
-    // A multi-line comment belongs to what follows it.
+    // A multi-line comment belongs to the declaration after it.
     if (inComment && units.at(-1)?.lines.length === 1 && units.at(-1)?.head === line)
       leading = units.pop()?.lines ?? [];
   }
@@ -74,11 +74,11 @@ function unit(lines: CodeLine[]): Unit {
   return { lines, head, isTail: closes.test(head.text) };
 }
 
-/** Ends or continues what earlier lines started. */
+/** Matches a line that closes or continues the unit before it. */
 const closes =
   /^\s*(?:[}\])>]|(?:end|else|elif|elsif|elseif|except|catch|finally|rescue|ensure|fi|done|esac|endif|endfunction|then|do)\b|\*\/)/;
 
-/** Comments, annotations and attributes belong to what is below them. */
+/** Matches comments, annotations and attributes, which belong to the declaration below them. */
 const leads =
   /^\s*(?:\/\/|#(?!include|define|if|else|endif|pragma|import)|--|;|\/\*|\*|@\w|#\[|\[[A-Z]\w*[\](]|template\s*<|"""|'''|%)/;
 

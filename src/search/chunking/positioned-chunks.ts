@@ -5,14 +5,14 @@ import type { Chunk } from './chunk.ts';
 import { chunkDocument } from './chunk-document.ts';
 
 export type TextToChunk = Pick<ExtractedDocument, 'text' | 'kind' | 'codeLanguage' | 'marks' | 'members'> & {
-  /** A short note stays one chunk, headings or not. */
+  /** True for a note. A short note is one chunk, even if it has headings. */
   isNote?: boolean;
 };
 
-/** A short document is one chunk: its halves would rank separately and crowd out other documents. */
+/** Max length of a document that stays one chunk: its parts would rank separately and crowd out other documents. */
 const wholeUnitsMax = 3_000;
 
-/** The chunks of a text with their pages and lines, from 1. No chunk spans two pages, so a citation can name the page. */
+/** Chunks a text and adds page and line numbers, from 1. No chunk spans two pages, so that a citation can name the page. */
 export function positionedChunks(document: TextToChunk): NewChunk[] {
   const positions = createPositions(document);
   const pageEnds = pageEndsOf(document.marks);
@@ -36,7 +36,7 @@ function pageEndsOf(marks: readonly Mark[]): number[] {
   return marks.flatMap(({ offset, page }, index) => (index > 0 && page !== marks[index - 1]?.page ? [offset] : []));
 }
 
-/** Splits a chunk at these offsets and trims the parts. */
+/** Splits a chunk at the given offsets and trims the parts. */
 function splitAt(offsets: readonly number[], chunk: Chunk): Chunk[] {
   const inside = offsets.filter((offset) => offset > chunk.start && offset < chunk.end);
   if (inside.length === 0) return [chunk];
@@ -49,7 +49,7 @@ function splitAt(offsets: readonly number[], chunk: Chunk): Chunk[] {
   });
 }
 
-/** Joins all chunks if they are short in total and share their headings, page and file. */
+/** Joins all chunks into one if the document is short and they have the same headings, page and file. */
 function wholeOf(
   { text, isNote }: TextToChunk,
   chunks: readonly Chunk[],

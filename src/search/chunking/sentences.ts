@@ -1,6 +1,6 @@
 import type { Span } from './chunk.ts';
 
-/** The sentences in a span, without the white space between them. */
+/** Returns the sentences in a span, without the white space between them. */
 export function sentencesOf(text: string, { start, end }: Span): Span[] {
   const spans: Span[] = [];
   for (const { segment, index } of segments(text.slice(start, end))) {
@@ -12,7 +12,7 @@ export function sentencesOf(text: string, { start, end }: Span): Span[] {
   return spans;
 }
 
-// The rules are the same for nearly all languages, and the root locale has no list of abbreviations that could be wrong.
+// Uses the root locale: its rules suit nearly all languages, and it has no list of abbreviations that could be wrong.
 let segmenter: Intl.Segmenter | undefined;
 
 function segments(text: string): Intl.Segments {

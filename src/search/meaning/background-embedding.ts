@@ -7,15 +7,18 @@ import type { VectorStore } from '../../storage/vectors/vector-store.ts';
 import type { EmbeddingProvider } from '../models/embedding-provider.ts';
 import { embedPassages } from './passage-vectors.ts';
 
-/** Creates a model's missing vectors in the background. Processes on one database each lease a batch of texts at a time. */
+/**
+ * Creates a model's missing vectors in the background. Each process on the database leases a batch of texts at a time. The
+ * owner of a text is the entry or passage that it belongs to.
+ */
 export interface BackgroundEmbedding {
-  /** False while the provider does not answer. */
+  /** False while the embedding provider does not answer. */
   readonly available: boolean;
   /** Call when there may be something to embed. */
   wake(): void;
-  /** Embeds these first. */
+  /** Embeds these owners' texts first. */
   prefer(owners: readonly number[]): void;
-  /** Embeds these first, or waits for processes that leased them, until the timeout or a stall. */
+  /** Embeds these owners' texts first, and waits for them. Gives up after `waitMs`, or earlier if there is no progress. */
   whenEmbedded(owners: readonly number[], waitMs: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -31,21 +34,21 @@ export interface BackgroundEmbeddingDeps {
 }
 
 const batchSize = 32;
-/** Many times what a batch takes. After a crash or a slow batch, another process embeds the texts too, which is harmless. */
+/** Duration of a lease, many times that of a batch. If it expires, another process embeds the texts too, which is harmless. */
 const leaseMs = 30_000;
-/** Max preferred owners. The oldest are dropped: their callers no longer wait. */
+/** Max preferred owners. The oldest are dropped: their callers have stopped waiting. */
 const wantedMax = 20_000;
-/** Max length of a batch: a caller waiting for other texts waits a second at most. */
+/** Max characters per batch, so that a caller who needs other texts waits a second at most. */
 const batchUnitsMax = 16_000;
-/** A text that takes longer may take minutes, so nobody waits for it. */
+/** Callers stop waiting after this long without progress: the text may take minutes. */
 const stallMs = 5_000;
 
-/** How often a caller polls texts leased by another process. */
+/** Poll interval for texts that another process has leased and a caller waits for. */
 const lookMs = 100;
-/** How often this process polls if others leased all that is left: they may have died. */
+/** Poll interval when other processes have leased all remaining texts: those processes may have died. */
 const lookAgainMs = 2_000;
 
-/** Min texts with new vectors for which packing pays off. */
+/** Min number of unpacked vectors for which packing pays off. */
 export const packedMin = 4_000;
 
 export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): BackgroundEmbedding {
@@ -54,7 +57,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   let unpacked = 0;
   /** Owners that a caller waits for, latest first. */
   let wanted = new Set<number>();
-  /** Resolves with the awaited owners that other processes have leased. */
+  /** The current batch. Resolves at its end, with the awaited owners whose texts other processes have leased. */
   let step = Promise.withResolvers<readonly number[]>();
   const claimant = randomUUID();
   const release = () => vectors.release({ model, claimant }).catch(() => {});
@@ -65,7 +68,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     async doSome(signal) {
       const asked = [...wanted].slice(0, batchSize);
       const { isIdle, elsewhere } = await embedNext(asked, signal).catch(async (error: unknown) => {
-        // Other processes may be able to embed them.
+        // Another process may be able to embed the texts.
         await release();
         throw error;
       });
@@ -126,19 +129,19 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     const some = atOnce(texts);
     if (some.length > 0) unpacked += await vectors.put({ model, texts: await embedTexts(some, signal) });
     const left = new Set(texts.slice(some.length).map(({ owner }) => owner));
-    // All but `left` have their vectors or are leased by another process.
+    // All owners except `left` now have vectors, or another process has leased their texts.
     for (const owner of [...asked, ...some.map((text) => text.owner)]) if (!left.has(owner)) wanted.delete(owner);
     return { isIdle: texts.length === 0, elsewhere };
   }
 
-  /** A text that the provider refuses gets no vectors and does not block the others. */
+  /** Embeds a batch. A text that the provider refuses gets no vectors and does not block the others. */
   async function embedTexts(texts: readonly TextToEmbed[], signal: AbortSignal): Promise<PutVectors['texts']> {
     try {
       const windows = await embedPassages(texts, provider, { signal });
       isAway = false;
       return texts.map(({ owner, textHash }, place) => ({ owner, textHash, windows: windows[place] ?? [] }));
     } catch (error) {
-      // This call fails too if the provider is down. If it succeeds, one of the texts is at fault.
+      // This test call fails if the provider is down. If it succeeds, one of the texts is at fault.
       await provider.embed(['.'], { signal }).catch((away) => {
         isAway = !signal.aborted;
         throw away;
@@ -165,11 +168,11 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     backlog.wake();
   }
 
-  /** Packed vectors spare the next process reading them one by one. */
+  /** Packs new vectors into blocks, so that the next process need not read them one by one. */
   async function packMany(signal: AbortSignal): Promise<void> {
     if (unpacked < packedMin) return;
     unpacked = 0;
-    // Unpacked vectors work too.
+    // A failure is harmless: unpacked vectors work too.
     await vectors.pack(model, { signal }).catch(() => {});
   }
 
@@ -179,7 +182,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   }
 }
 
-/** The first texts that fit a batch, at least one. */
+/** Returns as many of the first texts as fit into a batch, at least one. */
 function atOnce(texts: readonly TextToEmbed[]): readonly TextToEmbed[] {
   let units = 0;
   const tooMany = texts.findIndex(({ text }, place) => {

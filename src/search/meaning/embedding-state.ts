@@ -1,7 +1,7 @@
 import type { Storage } from '../../storage/storage.ts';
 import { type ModelState, type VectorCorpus, vectorCorpora } from '../../storage/vectors/vector.ts';
 
-/** What is embedded by which model, for `carrel doctor` and the status. */
+/** How far each model has embedded a corpus, for `carrel doctor` and the status. */
 export interface CorpusEmbeddings {
   readonly corpus: VectorCorpus;
   /** Models with vectors, the newest last. */

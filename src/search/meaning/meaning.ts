@@ -13,18 +13,18 @@ export interface Meaning<Filter> {
   /** The model that answers: the previous one, until every text has vectors of the configured one. */
   readonly model: string;
   readonly dimensions: number | undefined;
-  /** False while the provider does not answer. */
+  /** False while the embedding provider does not answer. */
   readonly available: boolean;
   /** Call when there is something to embed. */
   wake(): void;
-  /** Embeds these first, because somebody asked for them. */
+  /** Embeds these owners' texts first, because a caller needs them. */
   prefer(owners: readonly number[]): void;
   /**
-   * The nearest texts, each once, by its nearest part. Waits briefly for texts being embedded; `pending` counts those that pass
-   * the filter and have no vectors yet.
+   * Returns the nearest texts. Each appears once, scored by its nearest part. Waits briefly for texts being embedded;
+   * `pending` counts texts that pass the filter but have no vectors yet.
    */
   search(request: MeaningRequest<Filter>): Promise<MeaningAnswer>;
-  /** The same, for a caller that scores the candidates itself, together with other reads. */
+  /** Like `search`, but leaves exact scores to the caller, who combines them with other reads. */
   find(request: MeaningRequest<Filter>): Promise<MeaningCandidates>;
   close(): Promise<void>;
 }
@@ -34,11 +34,11 @@ export interface MeaningRequest<Filter> {
   /** The text's embedding, if known from an earlier search. */
   readonly vector?: Float32Array | undefined;
   readonly limit: number;
-  /** Applied by the database. */
+  /** Restricts the search to texts that pass this filter. The database applies it. */
   readonly filter?: Filter | undefined;
   /** Restricts the search to these owners. */
   readonly allowed?: readonly number[] | undefined;
-  /** Reads the state that the search starts from. Set by callers that combine this with other reads. */
+  /** Replaces the first database read of the search. Set by callers that combine it with their own reads. */
   readonly look?: ((request: NearestRequest<Filter>) => Promise<VectorLook>) | undefined;
   /** How long to wait for texts being embedded; three seconds by default. */
   readonly waitMs?: number | undefined;
@@ -66,11 +66,11 @@ export interface MeaningDeps<Filter> {
   /** The provider of a previously used model, by name; undefined if it is no longer available. */
   readonly providerOf?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly log: Logger;
-  /** False: other processes on the database create the vectors. */
+  /** False if only other processes on this database create vectors. */
   readonly embeds?: boolean;
-  /** Max texts being embedded that a search waits for. */
+  /** Max missing texts for which a search waits until all are embedded. */
   readonly waitedForMax?: number;
-  /** If there are more, a search waits for this many of the newest. */
+  /** If more texts are missing, a search waits only for this many of the newest. */
   readonly lastWaitedFor?: number;
 }
 
@@ -80,14 +80,14 @@ interface Settled {
 }
 
 const settleMs = 3_000;
-/** About what can be embedded while a search waits. */
+/** Default for `waitedForMax`: about as many texts as can be embedded in three seconds. */
 const waitedForDefault = 2_000;
 
 /**
- * Uses neither the database nor the model before `wake` or `search`. When the model changes:
- * 1. Every text needs vectors of the new model; new texts get both.
- * 2. Until all have them, queries use the previous model, or the new one if the previous is unavailable.
- * 3. Then queries use the new model, and older vectors are dropped.
+ * Uses neither the database nor the model before the first call. When the configured model changes:
+ * 1. All texts are embedded again with the new model. New texts also get vectors of the previous one.
+ * 2. Until that is done, queries use the previous model, or the new one if the previous is unavailable.
+ * 3. Then queries use the new model, and the previous model's vectors are dropped.
  */
 export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter> {
   const { vectors, provider, log, embeds = true, waitedForMax = waitedForDefault, lastWaitedFor = 0 } = deps;
@@ -97,7 +97,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   const modelOfVector = new WeakMap<Float32Array, string>();
   let isChanging = true;
   let isClosed = false;
-  /** Previous lanes that are closing. */
+  /** Resolves when the lanes of previous models have closed. */
   let leaving: Promise<unknown> = Promise.resolve();
 
   return {
@@ -133,7 +133,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   };
 
   async function find(request: MeaningRequest<Filter>): Promise<MeaningCandidates> {
-    // A read-only database can still be searched.
+    // Ignores a failure: a read-only database can still be searched.
     await start().catch(() => {});
     const before = former;
     if (before !== undefined) {
@@ -180,7 +180,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     const isKnown = request.vector !== undefined && modelOfVector.get(request.vector) === model;
     const vector = await vectorOf(lane, request);
     const asked: NearestRequest<Filter> = { model, query: vector, limit, filter, allowed };
-    // A second search for the same text reuses what the first one found.
+    // A caller that passes a vector repeats its search, so there is no need to wait for new texts again.
     const { look, pending } = isKnown
       ? { look: await vectors.look(asked, { signal }), pending: 0 }
       : await waitForEmbedding(lane, request, asked);
@@ -188,7 +188,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     return { candidates, keysOf: nearest.keysOf, pending, vector, model };
   }
 
-  /** A vector from an earlier answer may belong to another model by now. */
+  /** Returns the query's vector: the caller's, unless it was made by another model. */
   async function vectorOf(lane: ModelLane, request: MeaningRequest<Filter>): Promise<Float32Array> {
     const { text, vector: known, signal } = request;
     if (known !== undefined && modelOfVector.get(known) === lane.model) return known;
@@ -198,7 +198,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     return vector;
   }
 
-  /** Waits for texts that any process is embedding, because a caller may have just written them; counts what is missing. */
+  /** Waits for texts without vectors, because the caller may have just written them. Then counts those still missing. */
   async function waitForEmbedding(
     lane: ModelLane,
     request: MeaningRequest<Filter>,
@@ -213,7 +213,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     if (pending === 0) return { look, pending };
     lane.embedding.wake();
     const passing = filter && idSetOf(look.passing ?? (await vectors.matching(filter, { signal })));
-    /** Newest first: the caller may have just written the newest. */
+    /** Returns the owners without vectors, newest first: the caller may have just written the newest. */
     const missing = async () =>
       (await vectors.unembedded({ model }, { signal })).filter((owner) => passing?.has(owner) ?? true).reverse();
     let owners = await missing();
@@ -222,18 +222,18 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
       await lane.embedding.whenEmbedded(waitedFor, waitMs, signal);
       owners = await missing();
     }
-    // Read last, so that the search finds what was embedded meanwhile.
+    // Reads the state again, so that the search finds texts embedded meanwhile.
     return { look: await again(), pending: owners.length };
   }
 
-  /** Called when everything has vectors of the configured model. */
+  /** Called when all texts have vectors of the configured model. */
   function onDone(): void {
     if (!isChanging) return;
     isChanging = false;
     leaveFormer();
     dropFormer().catch((error) => {
       isChanging = true;
-      // The next process will remove them.
+      // The next process will remove the vectors.
       if (isClosed) return;
       log.warn('could not remove the vectors of a previous model', {
         reason: error instanceof Error ? error.message : '',
@@ -247,11 +247,11 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     if (left !== undefined) leaving = Promise.all([leaving, left.close(), left.provider.close()]);
   }
 
-  /** Drops former models, but keeps those chosen later by another process: its configuration is newer. */
+  /** Drops the vectors of earlier models. Keeps models that another process chose later: its configuration is newer. */
   async function dropFormer(): Promise<void> {
     await vectors.drop();
     const models = await vectors.models();
-    // Another process with the newer configuration has dropped ours.
+    // Another process, with a newer configuration, has dropped this process's model.
     if (!models.some(({ model }) => model === main.model)) return;
     for (const { model } of models) {
       if (model === main.model) return;

@@ -20,7 +20,7 @@ interface ModelLaneDeps<Filter> {
   readonly log: Logger;
   /** Awaited before anything is embedded. */
   readonly ready?: () => Promise<void>;
-  /** False: other processes on the database create the vectors. */
+  /** False if only other processes on this database create vectors. */
   readonly embeds: boolean;
   readonly onDone?: () => void;
 }
@@ -44,7 +44,7 @@ export function createModelLane<Filter>(deps: ModelLaneDeps<Filter>): ModelLane 
   };
 }
 
-/** For a process that doesn't embed. Searches don't wait for new vectors, because no process may be creating them. */
+/** For a process that doesn't embed. Its searches don't wait for new vectors: perhaps no process is creating any. */
 function embeddedByOthers<Filter>(
   vectors: VectorStore<Filter>,
   model: string,
@@ -53,7 +53,7 @@ function embeddedByOthers<Filter>(
   return {
     available: true,
     wake() {
-      // A failure is left for the next call to report.
+      // Ignores a failure: the next call will report it.
       vectors.state({ model }).then(
         ({ pending }) => pending === 0 && onDone?.(),
         () => {},
@@ -65,7 +65,7 @@ function embeddedByOthers<Filter>(
   };
 }
 
-/** For a database that finds the nearest vectors itself: nothing is kept in memory. */
+/** For a database that finds the nearest vectors itself, so that no copy in memory is needed. */
 const storedNearest: NearestVectors = {
   candidates: async (_, { look }) => ({ scored: look.nearest ?? [] }),
   keysOf: undefined,

@@ -13,7 +13,7 @@ export interface NearestOptions {
   readonly limit: number;
   /** Restricts the search to these owners. */
   readonly allowed: readonly number[] | undefined;
-  /** Read after the search started, so it includes everything the search must find. */
+  /** The state of the stored vectors. Read after the search started, so that it includes all earlier writes. */
   readonly look: VectorLook;
   readonly signal: AbortSignal;
 }
@@ -21,7 +21,7 @@ export interface NearestOptions {
 /** Selects candidates for the nearest vectors. */
 export interface NearestVectors {
   candidates(query: Float32Array, options: NearestOptions): Promise<NearCandidates>;
-  /** The vectors of these owners; undefined if the database is queried by owner. */
+  /** Returns the keys of these owners' vectors. Undefined if the database is queried by owner instead. */
   readonly keysOf: ((owners: readonly number[]) => number[]) | undefined;
   close(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface NearestVectors {
 /** Vectors with exact scores, or keys that still need scoring. */
 export type NearCandidates = { readonly scored: readonly ScoredVector[] } | { readonly keys: readonly number[] };
 
-/** The nearest vector of each owner; ties by owner. */
+/** Returns the nearest vector of each owner, nearest first. Ties are broken by owner. */
 export function bestOfOwners(
   scored: readonly { owner: number; start: number; end: number; score: number }[],
   limit: number,

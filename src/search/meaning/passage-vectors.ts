@@ -6,24 +6,28 @@ import { type EmbeddingProvider, type EmbedOptions, normalised } from '../models
 
 export interface PassageToEmbed {
   text: string;
-  /** Title and headings above the passage, outermost first, embedded with each window. Undefined for a message. */
+  /** Title and headings above the passage, outermost first. They are embedded with each window. Undefined for a message. */
   titlePath?: readonly string[];
   /** The previous message of the thread, which a short answer refers to. Not for documents. */
   before?: string;
 }
 
 /**
- * Long prose has a vector per window, so that single sentences are found. A text shorter than three windows is embedded whole.
+ * Preferred characters per window. Long prose has a vector per window, so that single sentences are found. A text shorter
+ * than `windowsMin` windows is embedded whole.
  */
 const windowUnits = 200;
 const windowsMin = 3;
 
-/** A message up to this long is also embedded together with the previous one, if that is as short. */
+/** Max length of a message, and of the one before it, for embedding both together. */
 const threadUnitsMax = 400;
 /** Weight of the vector that includes the previous message. */
 const behindShare = 0.3;
 
-/** Among many windows, one is near to any question, so windows of a message are scaled down by their number. */
+/**
+ * Scales down the vectors of a message by its number of windows: among many, one is near to any question. The factor
+ * falls with the logarithm of the number, up to `crowdWindowsMax`.
+ */
 const crowdWindowsMax = 30;
 const crowdLoss = 0.03;
 
@@ -32,11 +36,11 @@ const windowShare = 0.6;
 
 /**
  * Embeds passages so that a question finds the part that answers it:
- * - Long prose has a vector per window, mixed with the mean of all.
+ * - Long prose has a vector per window, mixed with the mean of all its windows.
  * - Code is embedded whole, as words, with the name of its language.
- * - A short message is embedded alone and with the previous one; the weighted mean is not normalised.
- * - Messages with many windows have shorter vectors.
- * So ranking is by dot product: an index must not normalise the vectors.
+ * - A short message is embedded alone and together with the previous one; the weighted mean is not normalised.
+ * - Messages with many windows have vectors shorter than 1.
+ * Ranking uses the dot product, so an index must not normalise the vectors.
  */
 export async function embedPassages(
   passages: readonly PassageToEmbed[],
@@ -71,7 +75,7 @@ interface Plan {
   isMessage: boolean;
 }
 
-/** The windows of a passage and the texts to embed: one per window, or two for a short message. */
+/** Returns the windows of a passage and the texts to embed: one per window, or two for a short message. */
 function planOf({ text, titlePath, before }: PassageToEmbed, units: number): Plan {
   const isMessage = titlePath === undefined;
   const heading = titlePath && titlePath.length > 0 ? `${titlePath.join(' / ')}\n` : '';
@@ -84,7 +88,7 @@ function planOf({ text, titlePath, before }: PassageToEmbed, units: number): Pla
   return { windows, texts, isMessage };
 }
 
-/** Parts of about equal length, split between sentences. */
+/** Splits a text between sentences into parts of about equal length. */
 function windowsOf(text: string, units: number): Span[] {
   const whole: Span = { start: 0, end: text.length };
   if (text.length < windowsMin * units || looksLikeCode(text)) return [whole];
@@ -113,13 +117,13 @@ function crowding(windows: number): number {
   return 1 - crowdLoss * Math.log(Math.min(windows, crowdWindowsMax));
 }
 
-/** A message's nearness by its nearest window, without the scaling for many windows, which only affects the order. */
+/** Undoes the scaling for many windows: returns the true cosine of a message's nearest window. The scaling is for ranking only. */
 export function uncrowded(cosine: number, text: string, window: Span): number {
   const windows = Math.round(text.length / Math.max(1, window.end - window.start));
   return Math.min(1, cosine / crowding(Math.max(1, windows)));
 }
 
-/** At this length a message has the maximum number of windows. */
+/** Length from which a message is scaled down no further. */
 export const crowdChars = crowdWindowsMax * windowUnits;
 
 function scaled(vector: Float32Array, scale: number): Float32Array {

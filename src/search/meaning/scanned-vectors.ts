@@ -14,16 +14,16 @@ const loadSize = 2_000;
 
 const vectorsMax = 4_000_000;
 
-/** Min candidates to rescore exactly: quantised scores may push a top-ten vector further down. */
+/** Min candidates to rescore exactly, because quantised scores may rank a top-ten vector lower. */
 const rescoredMin = 50;
 
-/** Vectors to examine per wanted owner. A long text has several, and only the nearest counts. */
+/** Vectors to examine per wanted owner: a long text has several, of which only the nearest counts. */
 const vectorsPerOwner = 2;
 
-/** Up to this many vectors are all scored exactly: selecting would take as long. */
+/** Max vectors that are all scored exactly: selecting candidates first would take as long. */
 const scoredMax = 400;
 
-/** An in-memory copy of the stored vectors, updated before each search because other processes may add some. */
+/** Searches an in-memory copy of the stored vectors. Updates it before each search, because other processes may write too. */
 export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsDeps<Filter>): NearestVectors {
   let index: VectorIndex | undefined;
   let lastKey = 0;
@@ -65,7 +65,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
   }
 
   async function update(dimensions: number, given: VectorState): Promise<void> {
-    // A state older than one already seen would look as if the database had gone back in time.
+    // Concurrent searches may pass an older state than the one last applied; it is read again.
     const state = given.lastRemoval < lastRemoval ? await vectors.state({ model }) : given;
     // The stored removals no longer reach back far enough, or the database was replaced.
     const isLost = lastRemoval + 1 < state.firstRemoval || state.lastRemoval < lastRemoval;

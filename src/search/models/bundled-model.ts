@@ -3,12 +3,12 @@ import { packageFile } from '../../base/program-files.ts';
 
 export const bundledModelName = 'carrel-embedding-1';
 
-/** The model that comes with the package. */
+/** Returns the folder of the model that comes with the package. */
 export function bundledModelFolder(): string {
   return fileURLToPath(packageFile(`models/${bundledModelName}`));
 }
 
-/** Cosines this far below the best count as 0. Undefined for models that were not measured. */
+/** Returns the distance from the best cosine at which another counts as 0. Undefined for models that were not measured. */
 export function cosineSpanOf(model: string): number | undefined {
   return model === `local:${bundledModelName}` ? 0.25 : undefined;
 }

@@ -13,14 +13,14 @@ export interface EmbeddingConfig extends RemoteEmbeddingsConfig {
   threads: number;
 }
 
-/** The settings, plus limits that can't be configured. */
+/** Adds limits that can't be configured to the settings. */
 export function embeddingConfigOf(settings: SliceValues<typeof embeddingSlice>): EmbeddingConfig {
   const { openaiKey, threads, ...others } = settings;
   const limits = { timeoutMs: 60_000, queryMs: 20_000, attemptsMax: 4, concurrencyMax: 4 };
   return { ...others, ...limits, openaiKey: openaiKey?.reveal(), threads: modelThreadsOf(threads) };
 }
 
-/** Starts nothing: the first text loads a model or calls a server. Callers check for `none` before. */
+/** Creates a provider, but starts nothing: the first text loads the model or calls the server. `none` is not allowed. */
 export function createEmbeddingProvider(config: EmbeddingConfig): EmbeddingProvider {
   const { provider } = config;
   assert(provider !== 'none');
@@ -33,7 +33,7 @@ export function createEmbeddingProvider(config: EmbeddingConfig): EmbeddingProvi
   });
 }
 
-/** The provider of a model whose vectors are still stored, with the current addresses and keys. Undefined if unavailable. */
+/** Creates the provider of a previous model by name, with the current addresses and keys. Undefined if no longer available. */
 export function formerProvider(config: EmbeddingConfig, name: string): EmbeddingProvider | undefined {
   const [, provider = '', model = ''] = /^([a-z]+):(.+)$/.exec(name) ?? [];
   if (provider === 'ollama' || provider === 'openai') return createEmbeddingProvider({ ...config, provider, model });

@@ -6,8 +6,8 @@ import { loadTokenizer, tokenisedUnitsMax } from './load-tokenizer.ts';
 import { loadOnnxRuntime, type OnnxRuntimeConfig } from './onnx-runtime.ts';
 
 /**
- * A sentence-transformer on ONNX Runtime, in the embedding worker. Loading takes about 0.3 s and 80 MB. Runs texts one by one:
- * in a batch, a quantised model's vector depends on its neighbours, and batches are not faster.
+ * Loads a sentence-transformer on ONNX Runtime, for the embedding worker; takes about 0.3 s and 80 MB. Texts run one by one:
+ * in a batch of a quantised model, a text's vector depends on the other texts, and batches are not faster.
  */
 export async function loadEmbeddingModel(config: OnnxRuntimeConfig) {
   const settings = JSON.parse(await readFile(join(config.modelFolder, 'config.json'), 'utf8'));
@@ -30,7 +30,7 @@ function wordPieces(tokenizer: Tokenizer, text: string, piecesMax: number): numb
   return ids.length <= piecesMax || end === undefined ? ids : [...ids.slice(0, piecesMax - 1), end];
 }
 
-/** Nothing is padded, so this is the mean over all tokens. */
+/** Averages the vectors of all tokens. There is no padding to skip. */
 function meanOverPieces(states: Float32Array, dimensions: number): Float32Array {
   const mean = new Float32Array(dimensions);
   const pieces = states.length / dimensions;

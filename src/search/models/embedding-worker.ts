@@ -13,7 +13,7 @@ export interface EmbeddedText {
 
 const config: OnnxRuntimeConfig = workerData;
 
-/** Maximum 19. Searching has priority over embedding. */
+/** Scheduling priority of this thread (0 is normal, 19 the lowest), so that searches go before embedding. */
 const niceness = 5;
 giveWay();
 
@@ -22,7 +22,7 @@ answerCalls<string, EmbeddedText>(async () => {
   return { perform: async (text) => ({ vector: await model.embed(text), device: model.device }) };
 });
 
-/** Linux has a priority per thread, set by thread id. Elsewhere nothing changes. */
+/** Lowers the priority of this thread. Works on Linux only, where a priority can be set by thread id. */
 function giveWay(): void {
   try {
     const thread = systemThread();

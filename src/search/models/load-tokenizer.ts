@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 
-/** Text after this is not tokenised: models read 512 tokens. */
+/** Max characters that are tokenised: models read only 512 tokens. */
 export const tokenisedUnitsMax = 8_000;
 
 /** Reads tokenizer.json and tokenizer_config.json of the model. */

@@ -12,12 +12,12 @@ export interface LocalEmbeddingsConfig {
   /** Cores for the model, with a thread and about 90 MB each. */
   threads: number;
   queuedTextsMax: number;
-  /** A text takes 5 to 100 ms. A slower worker is terminated and restarted. */
+  /** Timeout of one text, after which the worker is terminated and restarted. A text usually takes 5 to 100 ms. */
   textTimeoutMs: number;
   device?: OnnxDevice;
 }
 
-/** A local model on its own threads; queries go before passages. */
+/** Creates a provider that runs a local model on worker threads. Queries go before passages. */
 export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingProvider {
   const threads = createModelThreads<string, EmbeddedText>({
     from: import.meta.url,

@@ -6,7 +6,7 @@ import { type SummaryProvider, UnusableText } from './summary-provider.ts';
 export interface ModelSummariesConfig {
   readonly provider: 'ollama' | 'openai';
   readonly model: string;
-  /** As configured by the operator. */
+  /** The server's base URL, as configured by the operator. */
   readonly base: string;
   readonly key: string | undefined;
   readonly tokensMax: number;
@@ -14,7 +14,7 @@ export interface ModelSummariesConfig {
   readonly attemptsMax: number;
   readonly backOffMs: number;
   readonly concurrencyMax: number;
-  /** Replaces our own instructions. */
+  /** Replaces the default instructions to the model. */
   readonly prompt: string | undefined;
   /** Tokens that the model can read. */
   readonly contextTokens: number;
@@ -24,14 +24,14 @@ export interface ModelSummariesConfig {
   readonly reasoningEffort: string | undefined;
 }
 
-/** Few languages have fewer characters per token. */
+/** Assumed characters per token. Few languages have fewer. */
 const charsPerToken = 3;
-/** Reserved for the instructions. */
+/** Tokens reserved for the instructions. */
 const promptTokens = 500;
-/** Statuses that concern the text, not the server, its key or its model. */
+/** HTTP statuses that mean the text is at fault, not the server, its key or its model. */
 const aboutText = [400, 413, 422];
 
-/** Summaries by a model on a server: Ollama, or OpenAI's chat completions. */
+/** Creates a provider that summarises with a model on a server: Ollama, or OpenAI's chat completions. */
 export function createModelSummaries(config: ModelSummariesConfig): SummaryProvider {
   const calls = createRemoteCalls({
     ...config,
@@ -77,7 +77,7 @@ function ollama(config: ModelSummariesConfig) {
 }
 
 function openai({ base, model, tokensMax, reasoningEffort }: ModelSummariesConfig) {
-  // Reasoning models accept neither a temperature nor the older name of the limit.
+  // Reasoning models accept neither `temperature` nor `max_tokens`.
   const bounds =
     reasoningEffort === undefined
       ? { temperature: 0, max_tokens: tokensMax }
@@ -96,7 +96,7 @@ const sources = {
   agent: 'It was written by an agent: say what was done, found, concluded or left open.',
 };
 
-/** Random marks around the text keep its content from passing for instructions. */
+/** Builds the prompt. Random marks around the text prevent its content from being taken as instructions. */
 function messagesFor(text: string, source: 'user' | 'agent', prompt: string | undefined): Message[] {
   const mark = randomBytes(8).toString('hex');
   const instructions =
@@ -118,7 +118,7 @@ function fitting(text: string, { contextTokens, tokensMax, truncatesLongTexts }:
   return text.slice(0, room).toWellFormed();
 }
 
-/** A paragraph of plain text, without the model's wrapping. */
+/** Reduces the model's answer to a paragraph of plain text, without its reasoning. */
 function cleaned(answer: string, tokensMax: number): string {
   const plain = answer
     .replace(/<think>[\s\S]*?(?:<\/think>|$)/g, ' ')

@@ -9,7 +9,7 @@ import type { OnnxRuntimeConfig } from './onnx-runtime.ts';
 /** Max threads by default: each loads its own model. */
 const threadsDefaultMax = 8;
 
-/** Threads for a setting: 0 means all cores, up to eight. */
+/** Returns the number of threads for a setting. 0 means one per core, up to eight. */
 export function modelThreadsOf(setting: number): number {
   return setting === 0 ? Math.min(threadsDefaultMax, availableParallelism()) : setting;
 }
@@ -24,7 +24,7 @@ export interface ModelThreadsConfig {
   /** Cores for the model, with a thread each. */
   readonly threads: number;
   readonly queuedMax: number;
-  /** CPU time for one request, without loading. A slower worker is terminated and restarted. */
+  /** Max CPU time of one request, without loading the model. A slower worker is terminated and restarted. */
   readonly timeoutMs: number;
   /** An idle thread ends after this time, unless it is the last one. Default: a minute. */
   readonly idleMs?: number;
@@ -39,7 +39,7 @@ export interface ModelFailures {
 
 export interface RunOptions {
   signal?: AbortSignal | undefined;
-  /** Goes first, because somebody is waiting for it. */
+  /** Runs these requests first, because a search is waiting for them. */
   urgent?: boolean;
 }
 
@@ -56,14 +56,14 @@ interface Lane<Request, Answer> {
   idleTimer?: NodeJS.Timeout;
 }
 
-/** Usually half a second to a second; many times that on a busy machine. */
+/** Timeout for loading the model. It usually takes up to a second, but many times that on a busy machine. */
 const loadTimeoutMs = 120_000;
 
-/** Min waiting requests for which another thread starts: each takes up to 100 MB, and the query of a search is one request. */
+/** Min number of waiting requests before another thread starts. Not one, because a thread takes up to 100 MB. */
 const waitingMin = 4;
 const idleMsDefault = 60_000;
 
-/** A local model on worker threads, started on demand. Each serves one request at a time on one core, urgent ones first. */
+/** Runs a local model on worker threads, started on demand. Each serves one request at a time on one core, urgent ones first. */
 export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) {
   const { failures } = config;
   /** Waiting jobs, in order. */
@@ -71,7 +71,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
   const others = new Set<Job<Request, Answer>>();
   const running = new Set<Job<Request, Answer>>();
   let lanes: Lane<Request, Answer>[] = [];
-  /** Abandoned lanes that are still in native code. */
+  /** Threads that were terminated but may still run native code. */
   const lingering = new Set<Calls<Request, Answer>>();
 
   function start(): Lane<Request, Answer> {
@@ -117,7 +117,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
     return lanes.length === 0 || (lanes.length < config.threads && urgent.size + others.size >= waitingMin);
   }
 
-  /** Returns the memory of a thread that was needed only for a burst. */
+  /** Ends an idle thread to free its memory, unless it is the last one. */
   function endIfSurplus(lane: Lane<Request, Answer>): void {
     if (lanes.length < 2 || !lanes.includes(lane)) return;
     lanes = lanes.filter((each) => each !== lane);
@@ -136,7 +136,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
       await withTimeout(calls, calls.ready(), { timeoutMs: loadTimeoutMs, overdue });
       job.resolve(await withTimeout(calls, calls.call(job.request), { timeoutMs: config.timeoutMs, overdue }));
     } catch (error) {
-      // A dead thread fails all waiting calls; the next request starts another one.
+      // If the thread died, all waiting requests fail; the next request starts a new thread.
       const failure = isCarrelError(error) ? error : failures.failed(error);
       if (calls.alive) job.reject(failure);
       else failAll(failure);
@@ -155,7 +155,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
   }
 
   return {
-    /** One answer per request, in the same order. */
+    /** Returns one answer per request, in the same order. */
     async run(requests: readonly Request[], { signal, urgent: isUrgent }: RunOptions = {}): Promise<Answer[]> {
       if (running.size + urgent.size + others.size + requests.length > config.queuedMax) throw failures.full();
       const queue = isUrgent ? urgent : others;
@@ -170,11 +170,11 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
         return await Promise.race([Promise.all(jobs.map(({ promise }) => promise)), cancelled.promise]);
       } finally {
         signal?.removeEventListener('abort', abort);
-        // If one failed or the call was cancelled, the rest is not needed.
+        // If a request failed or the call was cancelled, the remaining requests are not needed.
         for (const job of jobs) queue.delete(job);
       }
     },
-    /** Threads restart on demand. */
+    /** Fails all waiting requests and ends the threads. A later `run` starts new ones. */
     async close(): Promise<void> {
       failAll(failures.closed());
       const stopping = lanes;
@@ -184,7 +184,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
   };
 }
 
-/** Stops the native runtime's telemetry. Set here, because native code does not see a worker's copy of the environment. */
+/** Stops the native runtime's telemetry. Set on the main thread: native code does not see a worker's copy of the environment. */
 function keepRuntimeQuiet(): void {
   process.env['ORT_DISABLE_TELEMETRY'] = '1';
 }

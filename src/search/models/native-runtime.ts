@@ -7,7 +7,7 @@ import { packageFile } from '../../base/program-files.ts';
 const systems = ['darwin-arm64', 'linux-arm64', 'linux-x64', 'win32-arm64', 'win32-x64'];
 
 /**
- * The command that installs the native runtime if it is missing. It is an optional package that npm skips silently when
+ * Returns the command that installs the native runtime if it is missing. npm silently skips this optional package when
  * offline; the models then run in WebAssembly, several times slower.
  */
 export function missingRuntimeRemedy(from = packageFile('package.json')): string | undefined {
@@ -32,7 +32,7 @@ function installCommand(here: string): string {
     : `ONNXRUNTIME_NODE_INSTALL=skip ${command}`;
 }
 
-/** Alpine and similar: there is no binary for their C library. */
+/** True on Alpine and similar systems: the package has no binary for their C library. */
 function isMusl(): boolean {
   return (
     process.platform === 'linux' && existsSync(`/lib/ld-musl-${process.arch === 'x64' ? 'x86_64' : 'aarch64'}.so.1`)

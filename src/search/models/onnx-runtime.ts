@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { isBuilt } from '../../base/program-files.ts';
 import { inNativeSection, type NativeSection } from '../../base/workers/native-section.ts';
 
-/** Runs a model in native code, or in WebAssembly if that cannot be loaded. */
+/** Runs a model in native code, or in WebAssembly if the native code cannot be loaded. */
 export interface OnnxRuntime {
   readonly device: OnnxDevice;
-  /** The model's first output for a tokenised text, row by row. */
+  /** Returns the model's first output for a tokenised text, row by row. */
   run(text: TokenisedText): Promise<Float32Array>;
 }
 
@@ -45,28 +45,28 @@ export async function loadOnnxRuntime(config: OnnxRuntimeConfig): Promise<OnnxRu
     executionMode: 'sequential',
     // Without the arena, the C library keeps more memory and runs take a tenth longer.
     enableCpuMemArena: true,
-    // A plan per text length takes more memory than it saves.
+    // Memory patterns are planned per text length and take more memory than they save.
     enableMemPattern: false,
   };
-  // Maps the weights from model.onnx.data, so that threads and processes share one copy.
+  // Loads from the file, so that weights in model.onnx.data are memory-mapped and threads and processes share one copy.
   const file = join(config.modelFolder, 'model.onnx');
   const session = await inNative(() => native.InferenceSession.create(file, options));
   return { device: 'cpu', run: (text) => inNative(() => outputOf(session, native, text)) };
 }
 
 async function loadNative(isNeeded: boolean): Promise<Onnx | undefined> {
-  // In a variable, so that the bundler leaves this optional native package alone.
+  // The name is in a variable, so that the bundler does not include this optional native package.
   const name = 'onnxruntime-node';
   try {
     return await import(name);
   } catch (error) {
-    // Not installed, or built for another system.
+    // The package is not installed, or was built for another system.
     if (isNeeded) throw error;
     return undefined;
   }
 }
 
-/** The same vectors, about seven times slower. Everything is read from files: nothing is fetched. */
+/** Loads the model in WebAssembly: the same results, about seven times slower. Reads only files and fetches nothing. */
 async function loadWasm({ modelFolder }: OnnxRuntimeConfig): Promise<OnnxRuntime> {
   const web = await import('onnxruntime-web/wasm');
   web.env.logLevel = 'error';
@@ -82,12 +82,12 @@ async function loadWasm({ modelFolder }: OnnxRuntimeConfig): Promise<OnnxRuntime
   return { device: 'wasm', run: (text) => outputOf(session, web, text) };
 }
 
-/** As named in model.onnx. */
+/** File name of the weights, as referenced in model.onnx. */
 const weightsName = 'model.onnx.data';
 
 const wasmName = 'ort-wasm-simd-threaded.wasm';
 
-/** The build puts it next to the bundle. */
+/** Returns the WebAssembly file, which the build puts next to the bundle. */
 function wasmFile(): string | URL {
   if (isBuilt) return new URL(`./${wasmName}`, import.meta.url);
   return createRequire(import.meta.url).resolve(`onnxruntime-web/${wasmName}`);

@@ -4,7 +4,7 @@ import { parseMeasured, serviceAnswerBytesMax, serviceBounds } from '../../base/
 import { createSlots } from '../../base/slots.ts';
 
 export interface RemoteCallsConfig {
-  /** For one attempt, from the connection to the last byte. */
+  /** Timeout of one attempt, from the connection to the last byte. */
   timeoutMs: number;
   attemptsMax: number;
   concurrencyMax: number;
@@ -13,12 +13,12 @@ export interface RemoteCallsConfig {
   /** How long to skip the server after `failuresMax` failed calls in a row. */
   pauseMs?: number;
   failuresMax?: number;
-  /** For error messages: the server's name, and what still works without it. */
+  /** Text for error messages: the server's name, and what still works without it. */
   server?: ServerWords;
 }
 
 export interface ServerWords {
-  /** The start of a sentence. */
+  /** The server's name, as the start of a sentence. */
   readonly name: string;
   readonly withoutIt: string;
 }
@@ -26,7 +26,7 @@ export interface ServerWords {
 export interface PostOptions {
   /** Limits for the answer; a longer one is refused. */
   readonly answer?: { readonly bytesMax: number; readonly elementsMax: number };
-  /** A search is waiting: retries without a pause, or not at all if the server asks to wait. */
+  /** True if a search is waiting: retries without a pause, or not at all if the server asks to wait. */
   readonly isUrgent?: boolean;
 }
 
@@ -38,8 +38,8 @@ export const embeddingServer: ServerWords = {
 };
 
 /**
- * Calls to a server that may be slow or down: bounded and retried. After several failures in a row it is skipped for a while,
- * so that searches fall back to keywords at once.
+ * Calls a server that may be slow or down, with timeouts and retries. After several failures in a row, calls fail at once for
+ * a while, so that searches need not wait before they fall back to keywords.
  */
 export function createRemoteCalls(config: RemoteCallsConfig) {
   const { backOffMs = 250, pauseMs = 30_000, failuresMax = 3, server = embeddingServer } = config;
@@ -88,7 +88,7 @@ export function createRemoteCalls(config: RemoteCallsConfig) {
       } catch (error) {
         if (error instanceof CarrelError && error.code === 'cancelled') throw error;
         failures += 1;
-        // The first call after the pause is a trial: one more failure starts another pause.
+        // After a pause, a single failure starts the next pause: only a success resets the counter.
         if (failures >= failuresMax) closedUntil = performance.now() + pauseMs;
         throw error;
       } finally {

@@ -4,7 +4,7 @@ import { type EmbeddingProvider, type EmbedOptions, normalised } from './embeddi
 import { createRemoteCalls, embeddingServer, unavailable } from './remote-calls.ts';
 
 export interface RemoteEmbeddingsConfig {
-  /** The server's default model if undefined. */
+  /** The model's name. Undefined: a default for the kind of server. */
   model?: string | undefined;
   ollamaHost: string;
   openaiBase: string;
@@ -17,24 +17,24 @@ export interface RemoteEmbeddingsConfig {
   concurrencyMax: number;
 }
 
-/** Keeps a request within servers' limits (OpenAI: 2,048 texts, 300,000 tokens). */
+/** Max texts per request, within the limits of servers (OpenAI: 2,048 texts, 300,000 tokens). */
 const textsPerRequestMax = 64;
 
 /** Max dimensions of a vector, and bytes per number as text. */
 const [dimensionsMax, numberBytes] = [8_192, 32];
 
-/** Limits of an answer for this many texts. */
+/** Returns the size limits of an answer for this many texts. */
 function answerTo(texts: number) {
   const elementsMax = 1000 + texts * (dimensionsMax + 100);
   return { bytesMax: 64 * 1024 + texts * dimensionsMax * numberBytes, elementsMax };
 }
 
-/** After a search waited without result, the next ones skip the server for this long, unless it answers meanwhile. */
+/** How long searches skip the server after one of them timed out, unless the server answers meanwhile. */
 const silenceMs = 30_000;
 
 const vectorSchema = z.array(z.number()).min(1);
 
-/** Vectors from an Ollama server, or any server with OpenAI's POST /embeddings. */
+/** Creates a provider for an Ollama server, or for any server with OpenAI's POST /embeddings. */
 export function createRemoteEmbeddings(kind: 'ollama' | 'openai', config: RemoteEmbeddingsConfig): EmbeddingProvider {
   const { model, url, headers, bodyOf, answerSchema } = kind === 'ollama' ? ollama(config) : openai(config);
   const { queryMs } = config;
@@ -72,7 +72,7 @@ export function createRemoteEmbeddings(kind: 'ollama' | 'openai', config: Remote
     return (await Promise.all(requests)).flat();
   }
 
-  /** Fails if the answer takes too long. The request continues: the server may be loading its model. */
+  /** Embeds a query. Throws if the answer takes too long, but lets the request continue: the server may be loading its model. */
   async function embedInTime(texts: readonly string[], signal: AbortSignal | undefined): Promise<Float32Array[]> {
     const leftMs = silentUntil - performance.now();
     if (leftMs > 0) throw unavailable(embeddingServer, new Error('silent'), leftMs);

@@ -1,11 +1,11 @@
 import type { Reranker } from '../rerank/reranker.ts';
 import { type Evidence, threeDigits } from './relevance.ts';
 
-/** The evidence for a hit, for display. The first three are shares from 0 to 1. Unknown values are omitted. */
+/** The evidence for a hit, for display. The first three values are from 0 to 1. Unknown values are omitted. */
 export interface EvidenceShares {
   readonly words?: number;
   readonly meaning?: number;
-  /** The relevance by the reranking model alone. */
+  /** The relevance according to the reranking model alone. */
   readonly reranker?: number;
   /** The output of the reranking model, and its lead over the other hits; see `Evidence`. */
   readonly logit?: number;

@@ -5,9 +5,9 @@ export interface WordMatch {
   id: number;
   /** BM25 as a share of the query's highest possible score: 0 to 1. */
   share: number;
-  /** Share of the query's words that the passage has, weighted by rarity; 1 if it has all. Unknown far down a list. */
+  /** Share of the query's words that the passage has, weighted by rarity: 1 if it has all. Undefined far down a list. */
   coverage?: number | undefined;
-  /** The query's terms in the passage. Only for displayed matches, because it needs a read. */
+  /** The query's terms in the passage. Only set for displayed matches, because it needs a database read. */
   terms?: readonly TermShare[];
 }
 
@@ -16,11 +16,11 @@ export interface TermShare {
   term: string;
   /** What this term contributes to the passage's `share`. */
   share: number;
-  /** For a misspelt word that no passage has: the similar words in the passage. */
+  /** If the query's word is misspelt and in no passage: the similar words in this passage. */
   near?: readonly string[];
 }
 
-/** A passage found by at least one leg, with the scores of both. */
+/** A passage found by at least one leg (words or meaning), with the scores of both. */
 export interface Candidate {
   id: number;
   words: (WordMatch & Listed) | undefined;
@@ -38,7 +38,7 @@ export interface FusionSettings {
   rrfK: number;
   /** Cosines this far below the best count as 0. Undefined if unknown for the model; see `spanOf`. */
   span: number | undefined;
-  /** The query is a word or two rather than a question. */
+  /** True if the query is keywords rather than a question; see `isKeywords`. */
   isKeywords: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface FusedMatch {
   explanation: RankExplanation;
 }
 
-/** Why a passage has its rank. Ranks are within a leg, from 1, and absent if the leg did not list it. */
+/** Why a passage has its rank. `rank` is its position in the leg's list, from 1; absent if that leg did not list it. */
 export interface RankExplanation {
   words?: { rank?: number; share: number; weight: number; terms?: readonly TermShare[] };
   meaning?: {
@@ -61,23 +61,23 @@ export interface RankExplanation {
     weight: number;
     window: MeaningMatch['window'];
   };
-  /** Nearness assumed for a passage without vectors: its share divided by the highest share. */
+  /** The nearness assumed for a passage without vectors: its word share divided by the highest word share. */
   assumedNearness?: number;
   rrf: number;
   /** The higher-ranked passage with the same text; see `copyShare`. */
   copyOf?: number;
 }
 
-/** Candidates from each leg. */
+/** Number of candidates from each leg. */
 export const legCandidates = 100;
 
-/** Weight of the meaning score; the word score gets the rest. Chosen on dev splits, see docs/decisions/0016-ranking-settings.md. */
+/** Weight of the meaning score, 0 to 1; the word score gets the rest. See docs/decisions/0016-ranking-settings.md. */
 const meaningWeights = { question: 0.7, keywords: 0.3 } as const;
 
-/** The span of an unmeasured model is estimated from the cosines up to this rank. */
+/** Number of cosines, from the best, from which the span of an unmeasured model is estimated. */
 const spanRank = 50;
 
-/** Factor on the score of a repeated passage: versions of a document must not fill the page. */
+/** Factor on the score of a repeated passage, so that versions of one document do not fill the page. */
 const copyShare = 0.5;
 
 /**
@@ -94,7 +94,7 @@ export function fuse(candidates: readonly Candidate[], settings: FusionSettings)
 
   const fused = candidates.map(({ id, words, meaning }) => {
     const share = words?.share ?? 0;
-    // A passage without vectors must not sink: the best match by words counts as the nearest.
+    // Lets passages without vectors compete: the best match by words counts as the nearest.
     const nearness = meaning ? Math.max(0, 1 - (best - meaning.cosine) / span) : share / (shares[0] || 1);
     const rrf = reciprocal(words?.rank, settings.rrfK) + reciprocal(meaning?.rank, settings.rrfK);
     const sum = (1 - weight) * share + weight * nearness;
@@ -120,12 +120,12 @@ export function fuse(candidates: readonly Candidate[], settings: FusionSettings)
   return fused;
 }
 
-/** Beyond the span every nearness is 0, so the cosine breaks ties. */
+/** Orders by score. The cosine breaks ties, because every nearness beyond the span is 0. */
 function byScore(left: FusedMatch, right: FusedMatch): number {
   return right.score - left.score || cosineOf(right) - cosineOf(left) || left.id - right.id;
 }
 
-/** Lowers repeated passages. Only passages with the same text get exactly the same scores from both legs. */
+/** Lowers the scores of repeated passages. Passages with equal scores from both legs have the same text. */
 function demoteCopies(ordered: readonly FusedMatch[]): void {
   const firsts = new Map<string, number>();
   for (const match of ordered) {
@@ -145,7 +145,7 @@ function cosineOf({ explanation }: FusedMatch): number {
   return explanation.meaning?.cosine ?? -1;
 }
 
-/** The span for unmeasured models, estimated from the query's own cosines. */
+/** Estimates the span of an unmeasured model from the cosines of this query. */
 function spanOf(cosinesDown: readonly number[]): number {
   const last = cosinesDown[Math.min(cosinesDown.length, spanRank) - 1] ?? 0;
   return Math.max(3.6 * ((cosinesDown[0] ?? 0) - last), 1e-6);

@@ -15,7 +15,7 @@ export interface HybridQuery {
   offset?: number;
   /** Candidates per leg, the same for every page; 100 by default. Limits how far paging reaches. */
   depth?: number;
-  /** What to omit; nothing by default. */
+  /** Which hits to omit; none by default. */
   cut?: Cut | undefined;
   signal?: AbortSignal;
 }
@@ -24,7 +24,7 @@ export type HybridSettings = Pick<FusionSettings, 'order' | 'rrfK'>;
 
 export interface HybridDeps {
   corpus: SearchCorpus;
-  /** Undefined: matches have no relevance and keep the fused order. */
+  /** If undefined, matches have no relevance and keep the fused order. */
   judging?: JudgeDeps | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface HybridMatch extends FusedMatch {
 
 export interface HybridResult {
   matches: HybridMatch[];
-  /** Ranked candidates that paging can reach, without omitted ones; includes those not examined yet. */
+  /** Number of matches that paging can reach, without omitted ones. Includes candidates not examined yet. */
   ranked: number;
   candidates: number;
   /** Omitted matches that would otherwise be on the page. */
@@ -53,12 +53,13 @@ export interface HybridResult {
 }
 
 /**
- * 1. Find the best of both legs, words and meaning. If search by meaning is unavailable, the words alone decide. If a word was
- * misspelt, search again with the likeliest correction.
- * 2. Complete: each leg scores what the other found.
+ * Searches by words and by meaning (the two legs), and merges both:
+ * 1. Find the best matches of both legs. If search by meaning is unavailable, the words alone decide. If a word is misspelt,
+ * start again with the likeliest correction.
+ * 2. Complete: each leg scores the passages that only the other found.
  * 3. Fuse: normalise, weight, add up and sort (fusion.ts).
  * 4. Judge: rerank the best, put newer statements before those they replace, and omit weak hits if requested (judging.ts).
- * 5. Take the page. The order does not depend on it, so pages neither overlap nor leave gaps.
+ * 5. Take the page. The order does not depend on the page, so pages neither overlap nor leave gaps.
  */
 export async function searchHybrid(
   query: HybridQuery,
@@ -68,7 +69,7 @@ export async function searchHybrid(
   const { text, signal, depth = legCandidates, offset = 0 } = query;
   const { words: byWords, failure, corrected = [], complete } = await deps.corpus.find(text, depth, signal);
   const meant = withWords(text, corrected);
-  // The models must not read misspelt words.
+  // Searches again, so that the models do not read misspelt words.
   if (meant !== text) return searchHybrid({ ...query, text: meant }, settings, deps);
 
   const { words: scoredWords, meaning: nearest } = await complete();
@@ -76,7 +77,7 @@ export async function searchHybrid(
   const meaning = nearest && isExact ? among(nearest, new Set(byWords.map(({ id }) => id))) : nearest;
   const near = meaning?.listed ?? [];
   const scored = byWords.filter(({ share }) => share > 0);
-  // The tail of the word list keeps its order.
+  // Without search by meaning, unscored matches keep their order and need no score.
   const unscored = new Set(missing(meaning ? [...near, ...byWords] : [], scored));
   const moreWords = scoredWords?.filter(({ id }) => unscored.has(id)) ?? [];
 
@@ -103,13 +104,13 @@ export async function searchHybrid(
   };
 }
 
-/** Keeps only near matches that have the quoted words. */
+/** Keeps only matches with these ids: those that contain the quoted phrases. */
 function among(meaning: CompletedMeaning, ids: ReadonlySet<number>): CompletedMeaning {
   const isIn = ({ id }: MeaningMatch) => ids.has(id);
   return { ...meaning, listed: meaning.listed.filter(isIn), more: meaning.more.filter(isIn) };
 }
 
-/** The text with corrected words. */
+/** Replaces misspelt words in the text. */
 function withWords(text: string, corrected: readonly CorrectedWord[]): string {
   const meant = new Map(corrected.map(({ word, terms: [likeliest = word] }) => [word, likeliest]));
   if (meant.size === 0) return text;
@@ -127,14 +128,14 @@ interface FusedHit extends RankedHit {
   readonly match: FusedMatch;
 }
 
-/** Cosines of unmeasured models say nothing about relevance. */
+/** Creates the hit for judging. Drops the cosines of unmeasured models, which say nothing about relevance. */
 function hitOf(match: FusedMatch, coverage: ReadonlyMap<number, number>, knowsCosines: boolean): FusedHit {
   const { id, score, explanation } = match;
   const { cosine, window } = explanation.meaning ?? {};
   return { id, score, match, coverage: coverage.get(id), window, cosine: knowsCosines ? cosine : undefined };
 }
 
-/** A newer statement that neither leg found. It replaces a hit that was found. */
+/** Creates a hit for a newer statement that neither leg found, but that replaces a hit. */
 function unfound(id: number, { score }: FusedHit): FusedHit {
   return { id, score, match: { id, rank: 0, score, explanation: { rrf: 0 } } };
 }
@@ -159,7 +160,7 @@ async function judgedPage(
   return { page, kept: hits.length, unseen: 0, omitted: 0, reranking: { state: 'off' } };
 }
 
-/** A leg's list, and its scores for passages that it did not list or did not score. */
+/** The matches that a leg listed, and its scores for further passages. */
 interface LegMatches<Match> {
   readonly listed: readonly Match[];
   readonly more: readonly Match[];
@@ -176,7 +177,7 @@ function ranked<Match extends { id: number }>({ listed, more }: LegMatches<Match
   return new Map([...listed, ...more].map((match) => [match.id, { ...match, rank: ranks.get(match.id) }]));
 }
 
-/** Adds the terms to the listed matches; their shares stay. */
+/** Adds terms to the listed matches. Does not change their shares. */
 function withTerms(listed: readonly WordMatch[], scoredWords: readonly WordMatch[] = []): WordMatch[] {
   const terms = new Map(scoredWords.map((match) => [match.id, match.terms]));
   return listed.map((match) => {

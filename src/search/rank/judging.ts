@@ -11,9 +11,9 @@ export interface RankedHit {
   /** The sort key, higher is better: 0 to 1. */
   readonly score: number;
   readonly cosine?: number | undefined;
-  /** How much of the query's words it has, if known. */
+  /** Share of the query's words that the hit has, if known. */
   readonly coverage?: number | undefined;
-  /** The part nearest to the query. */
+  /** The part of the text nearest to the query. */
   readonly window?: { readonly start: number; readonly end: number } | undefined;
 }
 
@@ -21,9 +21,9 @@ export interface JudgedHit<Hit> {
   readonly hit: Hit;
   readonly relevance: number;
   readonly evidence: Evidence;
-  /** The part of its text that the model read, if any. */
+  /** The part of the text that the reranking model read, if any. */
   readonly range?: TextPart['range'] | undefined;
-  /** The ids of the older hit that it replaces and of the newer hit that replaces it. */
+  /** The id of the older hit that this one replaces. `replacedBy`: the id of the newer hit that replaces this one. */
   readonly replaces?: number | undefined;
   readonly replacedBy?: number | undefined;
 }
@@ -33,24 +33,27 @@ export interface JudgeRequest {
   readonly limit: number;
   readonly offset: number;
   readonly cut?: Cut | undefined;
-  /** How many better-ranked hits come before the given ones; 0 by default. */
+  /** Number of better-ranked hits that the caller has left out of its list; 0 by default. */
   readonly before?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** `weak` omits weak hits, except those with every query word (for keywords, any). `below` omits all below that relevance. */
+/**
+ * Which hits to omit. `weak`: weak hits, except those with every query word (for keywords, with any of them). `below`: all
+ * hits below that relevance.
+ */
 export type Cut = 'weak' | { readonly below: number };
 
 export interface JudgeDeps {
   readonly reranker: Reranker;
   /**
-   * The texts that the model reads for these hits, or at most `charsMax` characters of each if there is no model. Deleted hits
-   * are omitted.
+   * Returns the texts of these hits, for the model to read. `charsMax`: only that many characters of each are needed. Deleted
+   * hits are omitted.
    */
   texts(ids: readonly number[], signal?: AbortSignal, charsMax?: number): Promise<ReadonlyMap<number, TextToJudge>>;
-  /** The best part of each text, found off this thread. For callers with long texts. */
+  /** Finds the best part of each text on another thread. For callers with long texts. */
   parts?(texts: readonly Windowed[], query: string, signal?: AbortSignal): Promise<readonly TextPart[]>;
-  /** Looks up unknown coverage. Undefined if words are not searched. */
+  /** Finds the coverage of hits that lack it. Undefined if words are not searched. */
   readonly words: Pick<WordLeg, 'score'> | undefined;
   /** Finds hits that newer ones replace. Absent if texts are never replaced. */
   replacements?(ids: readonly number[], signal?: AbortSignal): Promise<Replacements>;
@@ -58,49 +61,50 @@ export interface JudgeDeps {
 
 export interface TextToJudge {
   readonly text: string;
-  /** Prefix for every part: title and headings, or the end of the previous message. */
+  /** Text before the part that the model reads: title and headings, or the end of the previous message. */
   readonly lead?: string | undefined;
-  /** True for a chat message, false for part of a document; see passage-vectors.ts. */
+  /** True for a chat message, whose cosine is scaled; see `uncrowded`. */
   readonly isMessage?: boolean;
 }
 
 export interface JudgedPage<Hit> {
   readonly page: readonly JudgedHit<Hit>[];
-  /** Hits that were not omitted, on this page or not, among those examined. */
+  /** Number of examined hits that were not omitted, on this page or not. */
   readonly kept: number;
-  /** Hits after those examined. */
+  /** Number of hits that were not examined. */
   readonly unseen: number;
-  /** Omitted hits that would otherwise be on this page. */
+  /** Number of omitted hits that would otherwise be on this page. */
   readonly omitted: number;
   readonly reranking: RerankingState;
 }
 
 /**
- * Reranked in blocks, so that the order does not depend on the page: the best 50 if they are short, else the best 20, and the
- * next 30 if the page needs them.
+ * Where blocks of reranked hits end. Blocks make the order independent of the page. Short texts are one block of 50; long
+ * texts are a block of 20, and one of 30 if the page needs it.
  */
 const blockEnds = { short: [50], long: [20, 50] } as const;
 
-/** Mean characters of short texts. */
+/** Max mean characters of texts that count as short. */
 const shortChars = 300;
 
 /** Max hits reranked. */
 export const rerankedMax = 50;
 
-/** How much of a list to fetch, so that the best can be reranked for any page. */
+/** Returns the part of a list to fetch for a page. It includes all hits that are reranked together with those of the page. */
 export function reachOf({ limit, offset }: { limit: number; offset: number }): { limit: number; offset: number } {
   return offset < rerankedMax ? { limit: Math.max(rerankedMax, offset + limit), offset: 0 } : { limit, offset };
 }
 
-/** Hits per block without reranking: few enough for one word query. */
+/** Hits per block without reranking: few enough for one database query. */
 const unrerankedBlock = 400;
 
-/** Min coverage of a hit with every word, allowing for rounding. */
+/** Min coverage that counts as having every word. Slightly below 1, because of rounding. */
 const everyWord = 1 - 1e-9;
 
 /**
- * Reranks, judges, drops weak hits and takes the page. Without reranking, the order stays and other evidence decides. A hit that
- * replaces another comes before it and is as relevant. `unfound` creates a hit that was not among the given ones.
+ * Reranks hits, rates their relevance, omits weak ones and returns a page. Without a reranking model, the order stays and
+ * relevance comes from other evidence. A newer hit that replaces another comes before it and is at least as relevant.
+ * `unfound` creates such a newer hit if it is not in the list.
  */
 export async function judgePage<Hit extends RankedHit>(
   request: JudgeRequest,
@@ -110,7 +114,7 @@ export async function judgePage<Hit extends RankedHit>(
 ): Promise<JudgedPage<Hit>> {
   const { text, limit, offset, cut, before = 0, signal } = request;
   const { reranker } = deps;
-  // The model can't judge a bare keyword: it is not a question.
+  // The model can't rate hits for bare keywords: it was trained on questions.
   const isKeywords = areKeywords(text);
   const compared = before === 0 ? given.slice(0, comparedMax).map(({ id }) => id) : [];
   const replacements = compared.length === 0 ? undefined : await deps.replacements?.(compared, signal);
@@ -124,7 +128,7 @@ export async function judgePage<Hit extends RankedHit>(
   while (seen < ranked.length && kept.length < offset + limit) {
     const end = ends.find((each) => each > before + seen) ?? Number.POSITIVE_INFINITY;
     const block = ranked.slice(seen, Math.min(end - before, seen + unrerankedBlock));
-    // If the model found the whole best block weak, the rest will not be better.
+    // If all hits of the first block are weak, the rest will not be better.
     const isHopeless = cut === 'weak' && seen > 0 && kept.length === 0 && reranking.state === 'applied';
     const isReranked = end !== Number.POSITIVE_INFINITY && reranking.state === 'applied' && !isHopeless;
     const [coverage, { texts, scored }] = await Promise.all([
@@ -178,7 +182,7 @@ export async function judgePage<Hit extends RankedHit>(
     return !isKeywords || reranker.judge({ ...others, words, logit: undefined, lead: undefined }).isWeak;
   }
 
-  /** Hits that were not reached in time come last. Without any logits the order stays. */
+  /** Returns the sort key. Hits that the model did not reach in time come last. Without any logits, the order stays. */
   function orderOf({ hit, evidence: { logit } }: Pick<JudgedHit<Hit>, 'hit' | 'evidence'>): number {
     return logit === undefined ? hit.score - unscoredLoss : hit.score + reranker.weight * logit;
   }
@@ -188,14 +192,14 @@ export async function judgePage<Hit extends RankedHit>(
     for (const { id, coverage } of block) if (coverage !== undefined) known.set(id, coverage);
     if (deps.words === undefined) return known;
     const unknown = block.filter(({ id }) => !known.has(id)).map(({ id }) => id);
-    // The answer omits hits without any of the words.
+    // `score` omits hits without any of the words.
     for (const id of unknown) known.set(id, 0);
     const told = unknown.length === 0 ? [] : await deps.words.score(text, unknown, signal);
     for (const { id, coverage } of told) known.set(id, coverage ?? 0);
     return known;
   }
 
-  /** Without the model, only the lengths of hits with a cosine are needed. */
+  /** Reads and reranks a block. Without the model, only reads the lengths of hits with a cosine. */
   async function readingOf(block: readonly Hit[], isReranked: boolean) {
     const read = block.filter(({ cosine }) => isReranked || cosine !== undefined).map(({ id }) => id);
     const texts = isReranked ? await textsOf(read) : await shortTexts(read);
@@ -264,10 +268,10 @@ function cosineOf({ cosine, window }: RankedHit, told: TextToJudge | undefined):
   return cosine !== undefined && window && told?.isMessage ? uncrowded(cosine, told.text, window) : cosine;
 }
 
-/** Puts hits without a logit last: more than any score and logit add up to. */
+/** Subtracted from the scores of hits without a logit, so that they come last. Exceeds any score plus logit. */
 const unscoredLoss = 1_000;
 
-/** Averages the relevance of neighbours where it would rise, so that it never rises down the list. */
+/** Makes relevance fall down the list: where a hit is more relevant than the one before it, both get the average. */
 export function falling<Hit extends { readonly relevance: number }>(ordered: readonly Hit[], ceiling = 1): Hit[] {
   const pools: { sum: number; count: number }[] = [];
   for (const { relevance } of ordered) {

@@ -8,32 +8,32 @@ import { cosineSpanOf } from '../models/bundled-model.ts';
 import { failureOf, missing, type SearchCorpus } from './corpus.ts';
 import type { WordMatch } from './fusion.ts';
 
-/** Search by words, over the passages that pass the caller's filter. Both legs filter before they rank. */
+/** Search by words, over the passages that pass the caller's filter. Filters before ranking. */
 export interface WordLeg {
-  /** Best first. Far down a long list the share may be 0: found, but not scored. */
+  /** Returns matches, best first. Far down a long list, matches are not scored and have the share 0. */
   search(text: string, limit: number, signal?: AbortSignal): Promise<readonly WordMatch[]>;
-  /** Scores given passages, with terms. Passages without any of the terms may be omitted. */
+  /** Scores the given passages and returns their terms. May omit passages without any of the terms. */
   score(text: string, ids: readonly number[], signal?: AbortSignal): Promise<readonly WordMatch[]>;
 }
 
 export interface MeaningLeg {
   search(text: string, limit: number, signal?: AbortSignal): Promise<MeaningFound>;
-  /** Scores passages that the other leg found. Passages without vectors are omitted. */
+  /** Scores passages that the word search found. Omits passages without vectors. */
   score(found: MeaningFound, ids: readonly number[], signal?: AbortSignal): Promise<readonly MeaningMatch[]>;
 }
 
-/** The answer for `text`, nearest first. */
+/** The matches for `text`, nearest first. */
 interface MeaningFound extends Pick<MeaningAnswer, 'vector' | 'pending'> {
   readonly text: string;
   readonly matches: readonly MeaningMatch[];
   readonly span: number | undefined;
 }
 
-/** A corpus whose legs are searched separately. If one is undefined, the other decides alone. */
+/** Creates a corpus from two legs that are searched separately. If one is undefined, only the other is searched. */
 export function createLegCorpus(legs: {
   readonly words: WordLeg | undefined;
   readonly meaning: MeaningLeg | undefined;
-  /** See Found; called after a search. */
+  /** Returns the replacements for misspelt words; see `Found`. Called after a search. */
   readonly corrected?: () => readonly CorrectedWord[];
 }): SearchCorpus {
   const { words: wordLeg, meaning: meaningLeg, corrected = () => [] } = legs;
@@ -81,7 +81,7 @@ interface WordHit {
   readonly coverage?: number | undefined;
 }
 
-/** Search by words over one store, with scores as shares of the highest possible one. */
+/** Creates a search by words over one store. Scores are shares of the highest possible score. */
 export function createWordLeg(source: WordSource): WordLeg {
   return {
     async search(text, limit, signal) {
@@ -92,7 +92,7 @@ export function createWordLeg(source: WordSource): WordLeg {
   };
 }
 
-/** Scores passages that were found otherwise. */
+/** Creates the scoring of given passages, without a search. */
 export function createWordScores(
   scoreWords: ScoreWords,
   parse: (text: string) => WordQuery = plainQuery,
@@ -107,7 +107,7 @@ export function matchesOf(hits: readonly WordHit[], scoreMax: number): WordMatch
   return hits.map(({ id, score, coverage }) => ({ id, share: shareOf(score, scoreMax), coverage }));
 }
 
-/** Scored passages with their terms. */
+/** Converts scored passages to matches with their terms. */
 export function wordMatches({ documents, scoreMax }: ScoredWords): WordMatch[] {
   return documents.map(({ key, score, terms }) => {
     const shares = terms.map(({ term, score: own, near }) => ({
@@ -133,7 +133,7 @@ interface MeaningSource<Filter> {
 
 const never = new AbortController().signal;
 
-/** Search by meaning over one corpus, for passages that pass the caller's filter. */
+/** Creates a search by meaning over the passages of one corpus that pass the filter. */
 export function createMeaningLeg<Filter>({ meaning, filter, waitMs }: MeaningSource<Filter>): MeaningLeg {
   return {
     async search(text, limit, signal = never) {

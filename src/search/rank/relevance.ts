@@ -1,22 +1,22 @@
 /** Evidence for the relevance of a hit. Unknown values are undefined. */
 export interface Evidence {
   readonly logit?: number | undefined;
-  /** How far its logit is above those of the other hits; see `leadsOf`. */
+  /** How far the logit is above those of the other hits; see `leadsOf`. */
   readonly lead?: number | undefined;
   /** Share of the question's words in the hit, weighted by rarity: 0 to 1. */
   readonly words?: number | undefined;
   /** Cosine of the bundled embedding model; other models have other scales. */
   readonly cosine?: number | undefined;
-  /** Characters of its text. A long text has a part near to any question, so its cosine says less. */
+  /** Characters of the hit's text. A long text has a part near to any question, so its cosine says less. */
   readonly length?: number | undefined;
 }
 
-/** `doubt`: how far the logit is below that of right answers, from −5 to 0. Above that, the lead says more. */
+/** `doubt`: how far the logit is below that of a right answer, from −5 to 0. Higher logits have no doubt; their lead says more. */
 export type Feature = keyof Evidence | 'doubt';
 
 const [sureLogit, doubtMax] = [-3, 5];
 
-/** Lengths are clamped to this range: few judged texts are shorter or longer. */
+/** Lengths, in characters, are clamped to this range: few texts of the training data are shorter or longer. */
 export const lengthSpan = { min: 100, max: 1_000 } as const;
 
 export interface Logistic {
@@ -24,10 +24,10 @@ export interface Logistic {
   readonly weights: readonly number[];
 }
 
-/** A logistic model of some of the evidence, fitted on judged questions. */
+/** A logistic regression over some of the evidence, fitted on questions with known answers. */
 export interface Fit extends Logistic {
   readonly features: readonly Feature[];
-  /** Estimates whether a hit is on topic at all. Default: the relevance itself. */
+  /** Estimates the probability that a hit is on topic at all. Default: the fit itself. */
   readonly about?: Logistic | undefined;
   /** A hit with a lower probability of being on topic is weak. */
   readonly cut: number;
@@ -36,12 +36,12 @@ export interface Fit extends Logistic {
 export type Calibration = readonly Fit[];
 
 export interface Verdict {
-  /** The share of hits with such evidence that are relevant: 0 to 1, three digits. */
+  /** Probability that a hit with this evidence is relevant: 0 to 1, three digits. */
   readonly relevance: number;
   readonly isWeak: boolean;
 }
 
-/** Uses the fit that covers the most of the known evidence. */
+/** Rates a hit with the fit that uses the most of its known evidence. */
 export function judge(evidence: Evidence, calibration: Calibration): Verdict {
   const fit = calibration
     .filter(({ features }) => features.every((feature) => Number.isFinite(featureValue(evidence, feature))))
@@ -51,7 +51,7 @@ export function judge(evidence: Evidence, calibration: Calibration): Verdict {
   return { relevance: chanceOf(fit, values), isWeak: chanceOf(fit.about ?? fit, values) < fit.cut };
 }
 
-/** The value of a feature in a fit. Lengths enter as logarithms. */
+/** Returns the value of a feature for a fit. A length becomes its logarithm. */
 export function featureValue(evidence: Evidence, feature: Feature): number | undefined {
   if (feature === 'doubt') {
     const { logit } = evidence;
@@ -67,21 +67,21 @@ function chanceOf({ intercept, weights }: Logistic, values: readonly number[]): 
   return threeDigits(1 / (1 + Math.exp(-sum)));
 }
 
-/** Max absolute lead, for a hit that is far ahead of all others or far behind. */
+/** Max absolute value of a lead. */
 const leadMax = 5;
 
-/** Logit distance from which another hit counts fully. At distance 0 it does not count: near-duplicates are both right. */
+/** Logit distance from which another hit counts fully. A hit with the same logit does not count: near-duplicates are both right. */
 const peerDistance = 0.5;
-/** Max weight of another logit: several right answers must not lower one another. */
+/** Max logit that another hit counts with, so that several right answers do not lower one another much. */
 const otherLogitMax = 3;
 
-/** A shorter list is filled up with typical unrelated texts. A hit that is alone has nothing to stand out from. */
+/** Min hits to compare with. A shorter list is filled up with the logit of a typical unrelated text. */
 const comparedMin = 10;
 const unrelatedLogit = -7;
 
 /**
- * The log odds of each logit among the others. An answer stands out among unrelated texts, even if the model is unsure of it.
- * Hits that were replaced don't count.
+ * Returns the lead of each hit: its log odds against the other hits. An answer stands out among unrelated texts, even if the
+ * model is unsure of it. Other hits that were replaced don't count.
  */
 export function leadsOf(hits: readonly { readonly logit: number; readonly isReplaced?: boolean }[]): number[] {
   const others = hits.filter(({ isReplaced = false }) => !isReplaced).map(({ logit }) => logit);
@@ -89,7 +89,7 @@ export function leadsOf(hits: readonly { readonly logit: number; readonly isRepl
   return hits.map(({ logit }) => leadOf(oddsAgainst(logit, others) + filled * Math.exp(unrelatedLogit - logit)));
 }
 
-/** The lead after more hits were found elsewhere. */
+/** Updates a lead for further hits, from another source. */
 export function leadAmong(logit: number, lead: number, others: readonly number[]): number {
   return leadOf(Math.exp(-lead) + oddsAgainst(logit, others));
 }
@@ -105,7 +105,7 @@ function leadOf(odds: number): number {
   return Math.max(-leadMax, Math.min(leadMax, -Math.log(odds)));
 }
 
-/** The reranking model says more than all other evidence together. */
+/** Rates a fit by how much evidence it uses. The reranking model counts more than all other evidence together. */
 function worth({ features }: Fit): number {
   return features.length + (features.includes('doubt') || features.includes('logit') ? 10 : 0);
 }

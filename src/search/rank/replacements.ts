@@ -13,15 +13,15 @@ export interface Stated {
 export interface Replacements {
   /** For each older text: the newer ones to show before it, newest first. */
   readonly newer: ReadonlyMap<number, readonly number[]>;
-  /** The newest text that replaces each one, at the end of the chain. */
+  /** For each replaced text: the newest one, at the end of the chain of replacements. */
   readonly replacedBy: ReadonlyMap<number, number>;
   readonly replaces: ReadonlyMap<number, number>;
 }
 
-/** Max hits compared pairwise. Independent of the page, so that all pages agree. */
+/** Max hits compared pairwise. The same for every page, so that all pages agree. */
 export const comparedMax = 50;
 
-/** Longer texts state many things and replace others only explicitly. */
+/** Max length of a text whose statements are compared. Longer ones state many things and replace others only explicitly. */
 const unitsMax = 1_000;
 
 /** Finds texts that replace others: explicitly, or by reporting a change to the same subject. */
@@ -59,7 +59,7 @@ function add(lists: Map<number, number[]>, key: number, value: number): void {
   lists.set(key, [...(lists.get(key) ?? []), value]);
 }
 
-/** The end of a chain. A cycle is followed once. */
+/** Returns the end of a chain of replacements. Follows a cycle once. */
 function lastOf(id: number, direct: ReadonlyMap<number, number>): number {
   const seen = new Set([id]);
   let last = id;
@@ -70,7 +70,7 @@ function lastOf(id: number, direct: ReadonlyMap<number, number>): number {
   return last;
 }
 
-/** Moves newer hits right before those they replace. `hitToInsert` returns the hit to insert there, or undefined for none. */
+/** Moves newer hits right before those they replace. `hitToInsert` returns the hit to insert, or undefined for none. */
 export function newerFirst<Hit>(
   hits: readonly Hit[],
   idOf: (hit: Hit) => number,

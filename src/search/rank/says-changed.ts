@@ -1,4 +1,4 @@
-/** Verbs of change, in forms that report one. A bare "change" or "to change" is an instruction or a topic. */
+/** Verbs that report a change. Only inflected forms: "change" and "to change" are an instruction or a topic. */
 const reported = `changed changes moved moves switched switches replaced replaces renamed raised lowered cut reduced
   decreased increased extended shortened doubled halved bumped upgraded downgraded migrated rescheduled postponed delayed
   cancelled canceled slipped pushed brought deprecated superseded supersedes overruled retired left resigned reset reverted
@@ -32,7 +32,7 @@ const signs = [
 const changed = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${signs.join('|')})(?![\p{L}\p{N}])`, 'iu');
 
 const forms = `(?:change|move|update|updated|switch|replace|${verbs})`;
-/** Marks a clause as unchanged or as an addition. */
+/** Matches a clause that says that nothing changed, or that something was added. */
 const unchanged = new RegExp(
   [
     String.raw`\b(?:not|never|nobody|no one|n['’]t|nothing|without|should|could|would|might|must|may)\s+(?:\p{L}+\s+){0,4}?${forms}\p{L}*`,
@@ -42,28 +42,28 @@ const unchanged = new RegExp(
   ].join('|'),
   'iu',
 );
-/** Marks a sentence as undecided or as an addition. */
+/** Matches a sentence that is a condition, proposal or question, or that adds something. */
 const undecided =
   /\b(?:if|whether|maybe|perhaps|propos\p{L}+|suggest\p{L}*|consider(?:s|ed|ing)?|discuss\p{L}*)\b|,?\s+too\s*[.!]?\s*$|\?\s*$/iu;
 
 const quoted = /"[^"]*"|“[^”]*”|«[^»]*»|`[^`]*`/gu;
-/** Dots inside names and numbers do not end a sentence. */
+/** Matches one sentence. Dots inside names and numbers do not end it. */
 export const sentence = /[^.!?;\n]+(?:[.](?=\S)[^.!?;\n]*)*[.!?;]?/gu;
 const clauseEnd = /[,:;](?=\s)|\s[-–—]\s|\b(?:and|so|but|because|after|when|that)\b/u;
-/** "The price was cut", "the list is now shared": the subject was changed. */
+/** Matches a passive: in "the price was cut" and "the list is now shared", the subject was changed. */
 const passive = new RegExp(
   String.raw`(?<![\p{L}\p{N}])(?:is|are|was|were|(?:has|have|had) been|gets?|got)\s+(?:\p{L}+\s+)?(?:now|updated|${verbs})(?![\p{L}\p{N}])`,
   'iu',
 );
-/** "Update: nothing has changed" reports no change. */
+/** Matches a label at the start of a sentence: "Update: nothing has changed" reports no change. */
 const label = /^\s*(?:update|correction)\s*$/iu;
-/** "A new number" replaces a number. */
+/** Matches "a new number", which replaces a number. */
 const renewed = /\bnew\s+(\p{L}+)/iu;
 const former = /\b(?:old|former|previous)\b/i;
 
 /**
- * For each reported change in a sentence, its subject: the words before "was changed". An empty string if the subject acts
- * ("Daniel takes over …"). Quotes, questions, plans and additions report no change.
+ * Returns what changed, for each change that a sentence reports: the words before "was changed". An empty string if the
+ * sentence is active ("Daniel takes over …"). Quotes, questions, proposals and additions report no change.
  */
 export function changedThings(text: string): string[] {
   if (!changed.test(text) && !renewed.test(text)) return [];

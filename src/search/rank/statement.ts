@@ -3,30 +3,30 @@ import { stemOf } from '../../words/language.ts';
 import { questionWords } from '../../words/question-words.ts';
 import { changedThings, changeWords, sentence } from './says-changed.ts';
 
-/** The topical words of a text: without values, times and words that any statement has. */
+/** What a text is about. Its topical words exclude values, times and words that any statement has. */
 export interface Statement {
   readonly words: ReadonlySet<string>;
-  /** Names among them: the subject, or part of what is said about it. */
+  /** The names among the words. A name may be the subject, or part of what is said about it. */
   readonly names: ReadonlySet<string>;
   readonly numbers: ReadonlySet<string>;
   readonly hasTime: boolean;
-  /** The first run of adjacent words. */
+  /** The first run of adjacent topical words. */
   readonly lead: readonly string[];
-  /** The words before its verb or colon, if found. */
+  /** The words before the verb or colon, if found. */
   readonly subject: Subject | undefined;
-  /** Per word: the words right before it, right after it, and names or numbers right after it. */
+  /** For each word, the words right before it. `after`: right after it. `namesAfter`: names and numbers right after it. */
   readonly before: Neighbours;
   readonly after: Neighbours;
   /** Words that occur at least once without a word right before them. */
   readonly bare: ReadonlySet<string>;
   readonly namesAfter: Neighbours;
   readonly isPreference: boolean;
-  /** Reports a single event, which stays true. */
+  /** True if the text reports a past event, which nothing newer replaces. */
   readonly isEvent: boolean;
-  /** `isOfMe`: says "I" or "me". `isOfOthers`: says "he" or "she". */
+  /** True if the text says "I" or "me". `isOfOthers`: "he" or "she". */
   readonly isOfMe: boolean;
   readonly isOfOthers: boolean;
-  /** The things it calls "my". */
+  /** The words after "my". */
   readonly mine: readonly string[];
 }
 
@@ -34,13 +34,13 @@ export interface Statement {
 export interface Statements {
   /** The first sentence; for a short text, also the text as a whole. */
   readonly stated: readonly Statement[];
-  /** One per sentence that reports a change, with the adjacent sentences. */
+  /** One per sentence that reports a change. Its statement includes the adjacent sentences. */
   readonly reports: readonly Report[];
 }
 
 interface Report {
   readonly statement: Statement;
-  /** What was changed; undefined if not said. */
+  /** The words for what was changed; undefined if not said. */
   readonly changed: readonly (string | undefined)[];
 }
 
@@ -52,17 +52,17 @@ interface Subject {
   readonly numbers: readonly string[];
   /** Names and owners: "the office in Oslo", "John's number". */
   readonly names: readonly string[];
-  /** True if it ends at "is" or a colon, not at a verb that may be a noun. */
+  /** True if the subject ends at "is" or a colon, rather than at a verb that may be a noun. */
   readonly isSure: boolean;
 }
 
 interface Token {
   readonly term: string;
-  /** Its stem, if topical. */
+  /** The stem, if the word is topical. */
   readonly word: string | undefined;
-  /** Only a space or a joining sign separates it from the previous token. */
+  /** True if only a space or a joining sign separates it from the previous token. */
   readonly isBeside: boolean;
-  /** A colon separates it from the previous token. */
+  /** True if a colon separates it from the previous token. */
   readonly isAfterColon: boolean;
   readonly isAfterSentence: boolean;
   readonly isName: boolean;
@@ -78,7 +78,7 @@ const listOf = (words: string) =>
       .flatMap((word) => [word, stemOf(word)]),
   );
 
-/** Times, amounts and units: what a change changes. */
+/** Times. They are values, which a change replaces, and not topical. */
 const times =
   listOf(`monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
   september october november december today yesterday tomorrow morning afternoon evening night noon midnight am pm utc
@@ -89,7 +89,7 @@ const values = new Set([
     second third last next half each per time percent euro dollar pound eur usd kb mb gb tb ms degree`),
 ]);
 
-/** Words about how something is said, or that apply to anything. */
+/** Words that can be in any statement, and so are not topical. */
 const general =
   listOf(`decision decide decided update updated change changed correction note info fyi reminder agreed agree new
   old now longer instead anymore again please use used using get got gets take taken make made have keep kept set need want
@@ -107,14 +107,14 @@ const pronoun = /^(?:i|we|you|they|he|she)$/;
 const thirdPersonVerb = /[^s]s$/;
 const beside = /^(?:\s|[-_.@/]|['’]s?\s?)$/;
 const sentenceStart = /(?:^|[.!?:;\n]\s*)$/;
-/** Names of machines, addresses and versions: acme.test, eu-central-1, B12. */
+/** Matches names of machines, addresses and versions: acme.test, eu-central-1, B12. */
 const joined = /\p{L}[.@_]\p{L}|\p{L}-\p{N}|\p{L}\p{N}/u;
 const capital = /^(?:\p{Lu}\p{Ll}|(?!I$)\p{Lu}$|\p{N})/u;
-/** "Mel: Hey!", as in chat logs; not "Correction: Mel …". */
+/** Matches the speaker in a chat log ("Mel: Hey!"), but not "Correction: Mel …". */
 const speaker = /^\s*(?!(?:Correction|Update|Decision|Change):)\p{Lu}\p{Ll}+:\s+(?=\p{Lu})/u;
 const number = /^\p{N}/u;
 
-/** Longer texts are conversation or prose, not a single statement that another replaces. */
+/** Max sentences of a text. Longer ones are conversation or prose, not a single statement that another replaces. */
 const sentencesMax = 4;
 
 export function statementsOf(given: string): Statements {
@@ -199,7 +199,7 @@ function tokensOf(text: string): Token[] {
   return tokens;
 }
 
-/** The whole token between spaces. */
+/** Returns the whole word between spaces, with its punctuation. */
 function chunkAround(text: string, start: number, end: number): string {
   const head = /\S*$/.exec(text.slice(Math.max(0, start - 40), start))?.[0] ?? '';
   return head + (/^\S*/.exec(text.slice(start, end + 40))?.[0] ?? '');
@@ -211,7 +211,7 @@ function subjectWord(term: string): string | undefined {
   return tells && ![term, stem].some((form) => values.has(form) || general.has(form)) ? stem : undefined;
 }
 
-/** A word right after a pronoun is a verb, not part of the subject. */
+/** True if a topical word may be in the subject. Right after a pronoun, it is a verb. */
 function isSubjectWord(tokens: readonly Token[], place: number): boolean {
   return tokens[place]?.word !== undefined && !pronoun.test(tokens[place - 1]?.term ?? '');
 }
@@ -238,7 +238,7 @@ function subjectOf(tokens: readonly Token[]): Subject | undefined {
   return { runs, numbers, names, isSure: isAfterColon || auxiliary.test(term) };
 }
 
-/** At "is" or similar, after a colon, or at a verb such as "runs", unless it is a noun before a verb. */
+/** True if the subject ends before this word: "is" or similar, a verb such as "runs", or the first word after a colon. */
 function endsSubject(tokens: readonly Token[], place: number): boolean {
   const [token, next] = [tokens[place], tokens[place + 1]];
   if (token === undefined || token.isAfterColon || auxiliary.test(token.term)) return true;
@@ -253,11 +253,11 @@ function neighbours(pairs: readonly (readonly [word: string, neighbour: string])
   return new Map([...sets].map(([word, found]) => [word, new Set(found.map(([, neighbour]) => neighbour))]));
 }
 
-/** Shared words must exceed the first share of the shorter statement and reach the other shares of the older and the newer one. */
+/** Min shares of common words: more than `sharedMin` of the shorter statement, and `coveredMin` of the older and newer one. */
 const sharedMin = 0.5;
 const coveredMin = { older: 0.4, newer: 0.25 } as const;
 
-/** True if a newer text reports a change of what an older one states. */
+/** True if the newer text reports a change to something that the older one states. */
 export function replaces(newer: Statements, older: Statements): boolean {
   return newer.reports.some(({ statement, changed }) =>
     older.stated.some(
@@ -268,8 +268,8 @@ export function replaces(newer: Statements, older: Statements): boolean {
 }
 
 /**
- * The newer text has the older one's subject and most of its words, and no conflicting name: not "rate limit" instead of
- * "upload limit", not an office in another city.
+ * True if the newer text has the subject and most words of the older one, and no conflicting name: "rate limit" differs from
+ * "upload limit", and so do offices in two cities.
  */
 function areOneSubject(older: Statement, newer: Statement): boolean {
   if (older.isEvent) return false;
@@ -292,12 +292,12 @@ function areOneSubject(older: Statement, newer: Statement): boolean {
   return newer.bare.has(first) || ![...(newer.before.get(first) ?? [])].some((word) => !older.words.has(word));
 }
 
-/** A subject of one word is too broad: only a time replaces a time. */
+/** For one-word subjects, which are broad: true if both texts have a time, or if the older has none and both have numbers. */
 function haveAlikeValues(older: Statement, newer: Statement): boolean {
   return older.hasTime ? newer.hasTime : older.numbers.size > 0 && newer.numbers.size > 0;
 }
 
-/** "The kickoff" and "the meeting" both name "the kickoff meeting"; "the kickoff agenda" does not. */
+/** True if the statement names this thing: "the kickoff" and "the meeting" name "the kickoff meeting", "kickoff agenda" doesn't. */
 function isNamedIn(run: readonly string[], { words, after }: Statement): boolean {
   if (words.has(run.at(-1) ?? '')) return true;
   return run.some((word) => words.has(word) && after.get(word) === undefined);
@@ -308,7 +308,7 @@ function isOfAnother(older: Statement, newer: Statement): boolean {
   return newer.isOfOthers || newer.mine.some((word) => !older.words.has(word));
 }
 
-/** Names that the other text lacks belong to the statement, not to its subject. */
+/** Counts the words of the subject. Names that the other text lacks are not part of it. */
 function subjectSize({ words, names }: Statement, other: Statement): number {
   return Math.max(1, [...words].filter((word) => !names.has(word) || other.words.has(word)).length);
 }

@@ -1,10 +1,10 @@
 import { makeSnippet } from '../../words/snippet.ts';
 import { plainQuery } from '../../words/word-query.ts';
 
-/** About 256 word pieces of English, which is what the model reads. */
+/** Max characters of a part: about 256 English word pieces, as many as the model reads. */
 const unitsMax = 1_100;
 
-/** A text, and its passage nearest to the query. */
+/** A text, and the part of it that is nearest to the query. */
 export interface Windowed {
   readonly text: string;
   readonly window?: { readonly start: number; readonly end: number } | undefined;
@@ -16,7 +16,7 @@ export interface TextPart {
   readonly range: readonly [start: number, end: number];
 }
 
-/** The part of a long text that a model should read: around its nearest window, or around the query's words. */
+/** Returns the part of a long text that the model should read: around its nearest window, or else around the query's words. */
 export function bestPart({ text, window }: Windowed, query: string): TextPart {
   if (text.length <= unitsMax) return { text, range: [0, text.length] };
   const length = window ? window.end - window.start : 0;

@@ -25,7 +25,7 @@ export interface RerankerFacts {
   readonly calibration: Calibration | undefined;
 }
 
-/** A previous message is read as context only if it asks a question. Otherwise team notes rank worse. */
+/** Matches a question mark. The model reads the previous message only if it has one; otherwise team notes rank worse. */
 const questionMark = /[?\uFF1F\u061F]/;
 
 const feature = z.enum(['logit', 'doubt', 'lead', 'words', 'cosine', 'length']);
@@ -59,7 +59,7 @@ export function readRerankerFacts(folder: string): RerankerFacts {
   };
 }
 
-/** Without a model.json, as with other models, the defaults apply. */
+/** Reads model.json. Models without that file get the defaults. */
 function readFacts(folder: string): unknown {
   try {
     return JSON.parse(readFileSync(join(folder, 'model.json'), 'utf8'));

@@ -5,7 +5,7 @@ import type { RerankingProvider } from './reranker.ts';
 
 export interface HttpRerankingConfig {
   readonly url: string;
-  /** Some servers have only one model and need no name. */
+  /** The model's name. Undefined for servers with only one model. */
   readonly model: string | undefined;
   readonly apiKey: string | undefined;
   readonly timeoutMs: number;
@@ -14,7 +14,7 @@ export interface HttpRerankingConfig {
   readonly backOffMs?: number;
 }
 
-/** Text Embeddings Inference takes `texts`; Cohere, Jina, llama.cpp and vLLM take `documents`. */
+/** The request field for passages: `texts` for Text Embeddings Inference, `documents` for Cohere, Jina, llama.cpp and vLLM. */
 type Shape = 'texts' | 'documents';
 
 const scored = z.object({ index: z.int().min(0) }).loose();
@@ -25,13 +25,13 @@ const answerSchema = z.union([
     .transform(({ results }) => results.map(({ index, relevance_score: score }) => ({ index, score }))),
 ]);
 
-/** Statuses of a server that may expect the other request shape. */
+/** HTTP statuses after which the other request shape is tried. */
 const notUnderstood = [400, 404, 405, 415, 422];
 
-/** Keeps probabilities away from 0 and 1, so that each has a logit. */
+/** Min distance of a probability from 0 and 1, so that it has a finite logit. */
 const probabilityMin = 1e-6;
 
-/** A model behind HTTP: POST …/rerank. The first request finds out which of two shapes it takes; probabilities become logits. */
+/** Creates a provider for a server with POST …/rerank. The first request finds out which of two request shapes it accepts. */
 export function createHttpReranking(config: HttpRerankingConfig): RerankingProvider {
   const { model, apiKey } = config;
   const calls = createRemoteCalls({
@@ -81,7 +81,7 @@ export function createHttpReranking(config: HttpRerankingConfig): RerankingProvi
     return Array.from({ length: count }, (_, index) => scores.get(index) ?? 0);
   }
 
-  /** One score outside 0 to 1 shows that the server returns logits, not probabilities. */
+  /** Converts probabilities to logits. A score outside 0 to 1 shows that the server already returns logits. */
   function logitsOf(scores: readonly number[]): number[] {
     givesLogits ||= scores.some((score) => score < 0 || score > 1);
     return givesLogits ? [...scores] : scores.map(logitOfProbability);

@@ -12,16 +12,16 @@ export interface LocalRerankingConfig extends RerankingModelConfig {
   /** Cores for the model, with a thread each. */
   readonly threads: number;
   readonly queuedPairsMax: number;
-  /** A pair takes 2 to 50 ms. A slower worker is terminated and restarted. */
+  /** Timeout of one pair, after which the worker is terminated and restarted. A pair usually takes 2 to 50 ms. */
   readonly pairTimeoutMs: number;
-  /** CPU time for one call, without loading the model. */
+  /** Max CPU time of one call, without loading the model. */
   readonly budgetMs: number;
 }
 
-/** Max wall time of a call, as a multiple of its CPU budget: on a busy machine, CPU time passes slowly. */
+/** Max wall time of a call, as a multiple of its CPU budget: on a busy machine, a call gets little CPU time. */
 const patience = 2;
 
-/** A local model on its own threads, loaded on first use. */
+/** Creates a provider that runs a local model on worker threads. The model loads on first use. */
 export function createLocalReranking(config: LocalRerankingConfig): RerankingProvider {
   const { modelFolder, budgetMs } = config;
   const threads = createModelThreads<Pair, ScoredPair>({
@@ -41,7 +41,7 @@ export function createLocalReranking(config: LocalRerankingConfig): RerankingPro
     passages: readonly string[],
     signal?: AbortSignal,
   ): Promise<(number | undefined)[]> {
-    // Fails early; a thread would fail the same way.
+    // Checks here, to avoid starting a thread that would fail the same way.
     if (!existsSync(join(modelFolder, 'model.onnx'))) throw modelFailed(new Error('model.onnx is missing'));
     const budget = new AbortController();
     let timer: NodeJS.Timeout | undefined;

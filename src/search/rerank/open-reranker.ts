@@ -13,10 +13,10 @@ export type RerankingSettings = SliceValues<typeof rerankingSlice>;
 /** Min timeout for a reranking server, which may be far away. */
 const serverTimeoutMs = 2_000;
 
-/** Relevance below which hits of an uncalibrated model are weak. */
+/** Relevance below which a hit is weak, for models without their own calibration. */
 const uncalibratedThreshold = 0.05;
 
-/** Starts nothing: the first search loads a model or calls a server. */
+/** Creates the configured reranker, but starts nothing: the first search loads the model or calls the server. */
 export function openReranker(settings: RerankingSettings, onScored?: OnScored): Reranker {
   if (!reranks(settings)) return unrankedReranker();
   const bundled = readRerankerFacts(bundledRerankerFolder());
@@ -52,7 +52,7 @@ export function openReranker(settings: RerankingSettings, onScored?: OnScored): 
   });
 }
 
-/** Rates hits by words and vectors only, without a reranking model. */
+/** Creates a reranker without a model: it rates hits by words and vectors only. */
 export function unrankedReranker(): Reranker {
   const { weight, calibration = [] } = readRerankerFacts(bundledRerankerFolder());
   return createReranker({ provider: undefined, weight, calibration });
@@ -62,7 +62,7 @@ export function reranks({ enabled, provider }: RerankingSettings): boolean {
   return enabled !== 'false' && provider !== 'none';
 }
 
-/** Calibration for a model without its own: relevance is the sigmoid of its logit. Hits without a logit use the bundled one. */
+/** Calibrates a model without its own calibration by the sigmoid of its logit. Hits without a logit use the bundled fits. */
 function defaultCalibration(calibration: Calibration): Calibration {
   const withoutReranking = calibration.filter(({ features }) => !features.includes('doubt'));
   return [{ features: ['logit'], intercept: 0, weights: [1], cut: uncalibratedThreshold }, ...withoutReranking];

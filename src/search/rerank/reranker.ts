@@ -2,24 +2,24 @@ import { createHash } from 'node:crypto';
 import { isCarrelError } from '../../base/errors.ts';
 import { type Calibration, type Evidence, judge, type Verdict } from '../rank/relevance.ts';
 
-/** Reads a question and a passage together and scores the relevance. */
+/** A model that reads question and passage together and scores how relevant the passage is. */
 export interface RerankingProvider {
   /** Identifies provider and model. */
   readonly name: string;
-  /** Native code (`cpu`), `wasm`, or another machine (`remote`). Unknown until the first use. */
+  /** Where the model runs: native code (`cpu`), `wasm`, or another machine (`remote`). Unknown until the first use. */
   readonly device: 'cpu' | 'wasm' | 'remote' | undefined;
-  /** A logit per passage, in the same order: higher is more relevant; undefined if not reached in time. */
+  /** Returns a logit per passage, in the same order. Higher is more relevant; undefined if the time ran out. */
   score(query: string, passages: readonly string[], signal?: AbortSignal): Promise<(number | undefined)[]>;
   close(): Promise<void>;
 }
 
 export interface RerankingState {
   readonly state: 'applied' | 'off' | 'failed';
-  /** Why it was not applied, in our words. */
+  /** Why the model was not used. */
   readonly reason?: string;
 }
 
-/** Reported in an answer whose order is not the model's. */
+/** Returns the `reranking` field of an answer. Only present if the model did not determine the order. */
 export function rerankingField(reranking: RerankingState | undefined): { reranking?: RerankingState } {
   return reranking === undefined || reranking.state === 'applied' ? {} : { reranking };
 }
@@ -30,14 +30,14 @@ export interface Scored {
   readonly logits: readonly (number | undefined)[];
 }
 
-/** Judges the relevance of hits; without a model, by their words and nearness. */
+/** Rates the relevance of hits with a model, or by words and vectors if there is none. */
 export interface Reranker {
   readonly provider: RerankingProvider | undefined;
   /** Weight of a logit relative to the fused score. */
   readonly weight: number;
   /** How the model reads a short answer together with its question; undefined if it can't. */
   readonly before: ReadBefore | undefined;
-  /** A failing model does not fail the search. */
+  /** Scores passages. If the model fails, returns the state `failed` instead of throwing. */
   score(query: string, passages: readonly string[], signal?: AbortSignal): Promise<Scored>;
   judge(evidence: Evidence): Verdict;
   close(): Promise<void>;
@@ -46,11 +46,11 @@ export interface Reranker {
 export interface ReadBefore {
   /** Max length of either message. */
   readonly charsMax: number;
-  /** The text to put before a message; undefined if the message ranks better alone. */
+  /** Returns the text to put before a message; undefined if the message ranks better alone. */
   leadOf(before: string): string | undefined;
 }
 
-/** The same reranker without its model: it judges by words and nearness. */
+/** Returns the same reranker without its model: it rates hits by words and vectors. */
 export function withoutModel(reranker: Reranker): Reranker {
   return { ...reranker, provider: undefined, score: async () => ({ state: rerankingOff, logits: [] }) };
 }
@@ -71,11 +71,11 @@ export const rerankingOff: RerankingState = {
   reason: 'Reranking is switched off in the settings.',
 };
 
-/** Max cached logits, about 100 bytes each; the oldest go first. */
+/** Max cached logits, about 100 bytes each. The oldest are dropped first. */
 const logitsMax = 20_000;
 
 export function createReranker({ provider, weight, before, calibration, onScored }: RerankerDeps): Reranker {
-  /** By query and passage. A model's logits are constant, so nothing goes stale. */
+  /** Logits by query and passage. They never change for a model, so none becomes stale. */
   const cache = new Map<string, number>();
 
   async function logitsOf(model: RerankingProvider, query: string, passages: readonly string[], signal?: AbortSignal) {
@@ -99,7 +99,7 @@ export function createReranker({ provider, weight, before, calibration, onScored
     try {
       return { state: { state: 'applied' }, logits: await logitsOf(provider, query, passages, signal) };
     } catch (error) {
-      // A cancelled call must end, but an unavailable model must not fail the search.
+      // An unavailable model must not fail the search; a cancelled call must.
       const isOurs = isCarrelError(error) && ['upstream', 'limit', 'timeout'].includes(error.kind);
       if (!isOurs) throw error;
       return { state: { state: 'failed', reason: error.message }, logits: [] };

@@ -21,7 +21,10 @@ export interface RerankingModelConfig extends OnnxRuntimeConfig {
   readonly tokenizerFolder?: string | undefined;
 }
 
-/** Runs pairs one by one: in a batch, a quantised model's logit depends on its neighbours, and batches are not faster. */
+/**
+ * Loads the model. Pairs run one by one: in a batch of a quantised model, a pair's logit depends on the other pairs, and
+ * batches are not faster.
+ */
 export async function loadRerankingModel(config: RerankingModelConfig): Promise<RerankingModel> {
   const settings = JSON.parse(await readFile(join(config.modelFolder, 'config.json'), 'utf8'));
   const tokenizer = await loadTokenizer(config.tokenizerFolder ?? config.modelFolder);
@@ -49,11 +52,11 @@ interface PairTemplate {
   readonly first: readonly number[];
   readonly between: readonly number[];
   readonly last: readonly number[];
-  /** Token types of the second text, and of the pieces between and after. */
+  /** Token types of the pieces between the texts, and of the second text and the pieces after it. */
   readonly types: { between: number; second: number };
 }
 
-/** Found by tokenising a pair of known words. */
+/** Finds the special pieces by tokenising the pair "a" and "b". */
 function pairTemplate(tokenizer: Tokenizer): PairTemplate {
   const encoded = tokenizer.encode('a', { text_pair: 'b', return_token_type_ids: true });
   const [ids, types]: number[][] = [encoded.ids, encoded.token_type_ids];
@@ -91,7 +94,7 @@ function plainPieces(tokenizer: Tokenizer, text: string): number[] {
   return tokenizer.encode(text.slice(0, tokenisedUnitsMax), { add_special_tokens: false }).ids;
 }
 
-/** One number, or one each for "irrelevant" and "relevant". */
+/** Reads the logit from the output: one number, or one each for "irrelevant" and "relevant". */
 function logitOf(output: Float32Array): number {
   const [first = Number.NaN, second] = output;
   const logit = second === undefined ? first : second - first;

@@ -28,7 +28,7 @@ answerCalls<Pair, ScoredPair>(async () => {
   };
 });
 
-/** CPU time of this thread; before Node 23.9 of the whole process, which is never less. */
+/** Returns the CPU time of this thread. Before Node 23.9, that of the whole process, which is never less. */
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage();
   return (user + system) / 1000;

@@ -1,9 +1,9 @@
-;; Scores rows of one segment against a query and keeps those above a threshold.
+;; Scores rows of one segment against a query and returns those above a threshold.
 ;;
-;; Rows are signed bytes, the query has the same codes in 16 bits. $stride is a multiple of 16.
-;; A row is scored when its bit in $mask is set: rows that a filter excludes cost nothing. The words $word to $word_end of
-;; the mask are read, 32 rows each; the first one stands for the rows from $first_row on.
-;; Rows and scores that were kept lie at $rows_out and $scores_out. Returns their number.
+;; Rows are signed bytes; the query has the same codes in 16 bits. $stride, the bytes per row, is a multiple of 16.
+;; Only rows with a bit in $mask are scored, so rows that a filter excludes cost nothing. The scan reads the mask words from
+;; $word up to, but not including, $word_end. A word covers 32 rows; the first bit of the first word is row $first_row.
+;; Writes row numbers to $rows_out and their scores to $scores_out. Returns how many.
 (module
   (import "segment" "memory" (memory 1 65536 shared))
   (func (export "scan")

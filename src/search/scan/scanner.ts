@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { type IdPages, type IdSet, idSetOf } from '../../storage/id-set.ts';
 import { blockRows, type Segment, segmentRows } from './segment.ts';
 
-/** One search. */
+/** A search for the nearest rows. */
 export interface ScanTask {
   readonly query: Int8Array;
   readonly limit: number;
   readonly rowsUsed: number;
-  /** The groups that pass the filter; undefined: all live rows. */
+  /** The groups that pass the filter. Undefined for all live rows. */
   readonly allowed: IdPages | undefined;
 }
 
@@ -16,12 +16,12 @@ export interface ScoredRow {
   readonly score: number;
 }
 
-/** Mask words of the first scan. Without a threshold it keeps every row, so it covers few. */
+/** Mask words of the first scan. Few, because without a threshold it returns every row. */
 const firstWords = 8;
 
 const blocksPerSegment = segmentRows / blockRows;
 
-/** The best rows, best first. Their scores are not yet multiplied by the query's scale. */
+/** Returns the best rows, best first. The caller must multiply the scores by the query's scale. */
 export function scanRows(segments: readonly Segment[], task: ScanTask): ScoredRow[] {
   const allowed = task.allowed && idSetOf(task.allowed);
   let best: ScoredRow[] = [];
@@ -53,12 +53,12 @@ export function scanRows(segments: readonly Segment[], task: ScanTask): ScoredRo
   return bestOf(best, task.limit);
 }
 
-/** The lower row wins ties. */
+/** Returns the best rows, best first. Ties go to the lower row. */
 function bestOf(rows: readonly ScoredRow[], limit: number): ScoredRow[] {
   return rows.toSorted((left, right) => right.score - left.score || left.row - right.row).slice(0, limit);
 }
 
-/** Filters before scoring: a filtered search ranks only what it may return. */
+/** Marks the rows to score: live ones whose group passes the filter. */
 function fillMask({ live, groups, mask }: Segment, firstRow: number, rows: number, allowed: IdSet | undefined): void {
   const alive = live.subarray(firstRow / 32, Math.ceil((firstRow + rows) / 32));
   if (allowed === undefined) {

@@ -4,10 +4,10 @@ import { scanKernelBase64 } from './scan-kernel-bytes.ts';
 /** Max rows per kernel call. */
 export const blockRows = 4096;
 
-/** Untouched pages of a segment take no memory, so a small index stays small. */
+/** Rows per segment. Unused memory pages take no space, so a small index stays small. */
 export const segmentRows = 65_536;
 
-/** Scratch spaces for two scans at once: on the thread that writes and on the scan thread. */
+/** Which scratch space a scan uses. Two scans can run at once: on the writing thread (0) and on the scan thread (1). */
 export type Scanner = 0 | 1;
 
 /** Byte offsets in a segment's memory, all multiples of 16. */
@@ -18,7 +18,7 @@ export interface SegmentLayout {
   readonly scales: number;
   /** Filter keys: eight bytes per row. */
   readonly groups: number;
-  /** A bit per row with a vector. Set after the row is written, cleared before it is reused. */
+  /** A bit per row, set if the row has a vector. Set after the row is written, cleared before it is reused. */
   readonly live: number;
   readonly scratches: number;
   readonly scratchBytes: number;
@@ -41,14 +41,17 @@ export interface Segment {
   readonly memory: WebAssembly.Memory;
   readonly groups: Float64Array;
   readonly live: Int32Array;
-  /** The query of the next scans, and a bitmask of the block's rows to score. */
+  /** The query of the next scans. `mask`: a bit per row of the block, set if the row should be scored. */
   readonly query: Int16Array;
   readonly mask: Int32Array;
   readonly rows: Uint32Array;
   readonly scores: Float32Array;
-  /** Scores the masked rows of words `word` to `wordEnd`, counted from `firstRow`; returns how many exceed the threshold. */
+  /**
+   * Scores the rows that are marked in the mask words from `word` up to, but not including, `wordEnd`. The mask starts at
+   * `firstRow`. Writes results above the threshold to `rows` and `scores`, and returns how many.
+   */
   scan(firstRow: number, word: number, wordEnd: number, threshold: number): number;
-  /** Writes consecutive rows from `row` on. Their codes are concatenated. */
+  /** Writes consecutive rows from `row` on. `codes` has the codes of all rows, one after the other. */
   writeRows(row: number, rows: SegmentRows): void;
   clearRow(row: number): void;
 }

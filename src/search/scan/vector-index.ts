@@ -9,13 +9,13 @@ import { blockRows, createMemory, openSegment, type Segment, segmentLayout, segm
 
 export interface VectorIndexConfig {
   dimensions: number;
-  /** Limits the memory: 396 bytes for a vector of 384 dimensions, plus about 50 for its id. */
+  /** Max vectors. One of 384 dimensions takes 396 bytes, plus about 50 for its id. */
   vectorsMax: number;
 }
 
 export interface VectorSearchOptions {
   limit: number;
-  /** Only vectors of these groups, such as the texts they belong to. */
+  /** Restricts the search to vectors of these groups. A group is the text that a vector belongs to. */
   groups?: IdSet | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface VectorCandidate {
   score: number;
 }
 
-/** Vectors stored with their codes, which saves quantising when an index is loaded. */
+/** Vectors with their quantised codes, as stored. */
 export interface QuantisedVectors {
   readonly ids: ArrayLike<number>;
   readonly groups: Float64Array;
@@ -33,16 +33,16 @@ export interface QuantisedVectors {
   readonly scales: Float32Array;
 }
 
-/** An in-memory copy of the stored vectors, quantised to bytes and scanned completely per query. */
+/** An in-memory copy of the stored vectors, quantised to bytes. Each query scans all of them. */
 export interface VectorIndex {
   readonly size: number;
   readonly bytes: number;
-  /** Skips known ids. Later searches see the vectors. */
+  /** Adds vectors, except those with known ids. Searches that start later find them. */
   add(vectors: QuantisedVectors): void;
   delete(id: number): boolean;
-  /** The ids of all vectors in these groups. Undefined if there are more than `max` groups or vectors. */
+  /** Returns the ids of all vectors in these groups. Undefined if there are more than `max` groups or vectors. */
   idsOf(groups: IdSet, max: number): number[] | undefined;
-  /** The scan's results, best first. For the exact order, score some more of them exactly. */
+  /** Finds the nearest vectors by quantised scores, best first. For the exact order, request more and rescore them. */
   candidates(query: Float32Array, options: VectorSearchOptions): Promise<VectorCandidate[]>;
   close(): Promise<void>;
 }
@@ -57,14 +57,14 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
   const layout = segmentLayout(config.dimensions);
   const segments: Segment[] = [];
   const rowOfId = new Map<number, number>();
-  /** -1 for a free row. */
+  /** The id in each row; -1 for a free row. */
   const idOfRow: number[] = [];
   const freeRows: number[] = [];
   let rowsUsed = 0;
   /** Started by the first query that needs it. */
   let thread: Calls<ScanWork, ScoredRow[]> | undefined;
 
-  /** Takes consecutive rows of a segment: as many as wanted, or fewer if not available. */
+  /** Reserves consecutive rows of one segment: at most `wanted`, at least one. */
   function takeRows(wanted: number): { row: number; count: number } {
     const free = freeRows.pop();
     if (free !== undefined) return { row: free, count: 1 };
@@ -138,7 +138,7 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
   }
 
   async function scan(task: ScanTask): Promise<ScoredRow[]> {
-    // 0.1 ms, as long as calling the thread would take.
+    // Takes 0.1 ms, as long as a call to the thread.
     if (rowsUsed <= blockRows) return scanRows(segments, task);
     if (!thread?.alive) {
       const worker = { from: import.meta.url, file: 'vector-worker', name: 'carrel-scan' };

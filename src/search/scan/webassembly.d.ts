@@ -1,4 +1,4 @@
-/** Node has WebAssembly, but its types are in TypeScript's DOM library, which a server must not see. */
+/** Types for WebAssembly. TypeScript has them only in its DOM library, which would add browser globals to a server. */
 declare namespace WebAssembly {
   type Module = object;
   const Module: new (bytes: Uint8Array) => Module;

@@ -14,8 +14,8 @@ export interface FieldValues {
 }
 
 /**
- * BM25 over fields (Robertson, Zaragoza: "The probabilistic relevance framework", 2009, §3.6): occurrences are weighted
- * and divided by relative field length before they saturate.
+ * Creates a BM25F scorer (Robertson, Zaragoza: "The probabilistic relevance framework", 2009, §3.6). Occurrences are weighted
+ * by field and divided by the field's relative length; their sum then saturates.
  */
 export function createScorer(
   leaves: readonly WordLeaf[],
@@ -36,11 +36,11 @@ export function createScorer(
 
 export interface DocumentScore {
   readonly score: number;
-  /** Max score from the leaves that the document has. */
+  /** The highest possible score from the leaves that the document has. */
   readonly covered: number;
 }
 
-/** Each leaf's share of a document's score, the largest first. Leaves not in the document are omitted. */
+/** Returns each leaf's part of a document's score, the largest first. Omits leaves that the document lacks. */
 export function scoreTerms(
   leaves: readonly WordLeaf[],
   documentsWith: ReadonlyMap<string, number>,
@@ -62,13 +62,13 @@ export function scoreTerms(
 export interface TermScore {
   readonly term: string;
   readonly score: number;
-  /** For a misspelt word that no document has: the similar terms in the document. */
+  /** If the query's word is misspelt and in no document: the similar terms in this document. */
   readonly near?: readonly string[];
-  /** The most it can add. Summed over all terms of the query: the highest possible score. */
+  /** The most that this term can add to a score. */
   readonly highest: number;
 }
 
-/** The candidates for a misspelt word that the document has. */
+/** Returns the words in the document that are similar to a misspelt query word. */
 export function nearIn({ terms }: Extract<WordLeaf, { kind: 'near' }>, document: DocumentTerms): string[] {
   const has = ({ term }: NearTerm) => fields.some((field) => countLeaf({ kind: 'term', term }, document[field]) > 0);
   return terms.filter(has).map(({ written }) => written);
@@ -78,7 +78,7 @@ function nearField(leaf: WordLeaf, document: DocumentTerms): { near?: readonly s
   return leaf.kind === 'near' ? { near: nearIn(leaf, document) } : {};
 }
 
-/** Upper limit of the score; dividing by it gives 0 to 1. */
+/** Returns the highest possible score. A score divided by it is from 0 to 1. */
 export function highestScore(
   leaves: readonly WordLeaf[],
   documentsWith: ReadonlyMap<string, number>,
@@ -87,7 +87,7 @@ export function highestScore(
   return leaves.reduce((sum, leaf) => sum + leafWeight(leaf, documentsWith, statistics.documents), 0);
 }
 
-/** The terms whose document counts a scorer needs. */
+/** Returns the terms whose document counts a scorer needs. */
 export function countedLeaves(leaves: readonly WordLeaf[]): WordLeaf[] {
   const counted = new Map<string, WordLeaf>();
   for (const leaf of leaves) {
@@ -102,7 +102,7 @@ export function countedLeaves(leaves: readonly WordLeaf[]): WordLeaf[] {
 
 const fields = ['title', 'heading', 'body'] as const;
 
-/** Tuned on the dev splits of LoCoMo, SciFact, CoSQA and Chroma's chunks together. */
+/** BM25's k1: the lower, the less repeated words add. Tuned, like the settings below, on several public data sets. */
 const saturation = 0.9;
 const boosts = { title: 2, heading: 1.5, body: 1 } as const satisfies Record<keyof FieldValues, number>;
 
@@ -111,29 +111,29 @@ const titleLengthMin = 8;
 const titleLengthShare = 0.3;
 
 /**
- * Body length relative to the average, each counted as at least `bodyLengthMin` terms. Between `neutralFrom` × average and the
- * average, length has no effect. Longer bodies score lower, much shorter ones higher.
+ * How the body's length affects the score. Its length and the average count as at least `bodyLengthMin` terms. Bodies longer
+ * than the average score lower, those shorter than `neutralFrom` × average score higher.
  */
 const bodyLengthMin = 80;
 const neutralFrom = 0.6;
 const lossPerLength = 1.5;
 const gainExponent = 1.5;
 
-/** Bonus for the exact form of a word, by how rare that form is. Counts once. */
+/** Bonus for the exact form of the query's word, as a share of that form's rarity. Counts once per document. */
 const writtenShare = 0.2;
 
-/** Weight of a similar word relative to the query's word. */
+/** Weight of words similar to a misspelt one, relative to a word that is spelt right. */
 const nearShare = 0.4;
 
 interface WeightedLeaf {
   readonly leaf: WordLeaf;
-  /** As stored among a field's terms; built once, because every document is searched for it. */
+  /** The leaf as it appears among a field's stored terms. Built once, because every document is searched for it. */
   readonly stored: string;
   readonly weight: number;
   readonly writtenWeight: number;
-  /** The exact form, as stored among a field's terms. */
+  /** The exact form, as it appears among a field's stored terms. */
   readonly writtenTerm: string | undefined;
-  /** For a misspelt word, its candidates; the best one counts. */
+  /** For a misspelt word: the similar words. Only the best one counts. */
   readonly near: readonly (WeightedLeaf & { readonly share: number })[];
 }
 
@@ -165,7 +165,7 @@ function weightedNear(
 
 function leafScore(weighted: WeightedLeaf, document: DocumentTerms, statistics: IndexStatistics): number {
   if (weighted.near.length > 0) {
-    // Candidates count by likelihood, not by rarity. Otherwise the rarest similar word would win.
+    // Similar words count by likelihood, not by rarity. Otherwise the rarest one would win.
     const parts = weighted.near.map(({ share, ...each }) => {
       return (share * leafScore(each, document, statistics)) / (each.weight + each.writtenWeight);
     });
@@ -191,18 +191,18 @@ function lengthDivisor(field: keyof FieldValues, length: number, average: number
   return relative > 1 ? 1 + lossPerLength * (relative - 1) : Math.min(1, relative / neutralFrom) ** gainExponent;
 }
 
-/** The most a leaf can add to a score. Always above zero, so that a match never lowers a score. */
+/** Returns the most that a leaf can add to a score. Always above zero, so that a match never lowers a score. */
 export function leafWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {
   return formsWeight(leaf, documentsWith, documents) + writtenWeight(leaf, documentsWith, documents);
 }
 
-/** How many documents contain a leaf, estimated from its words' counts. */
+/** Estimates how many documents contain a leaf, from the counts of its words. */
 export function documentsOf(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>): number {
   const counts = membersOf(leaf).map((member) => documentsWith.get(leafKey(member)) ?? 0);
   return leaf.kind === 'near' ? counts.reduce((sum, count) => sum + count, 0) : Math.min(...counts);
 }
 
-/** A phrase is as rare as its words combined. */
+/** Weighs a leaf by rarity. A phrase is as rare as its words combined. */
 function formsWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {
   if (leaf.kind === 'near') {
     const [likeliest] = membersOf(leaf);
@@ -234,11 +234,11 @@ function countLeaf(leaf: WordLeaf, text: TermText): number {
 function countStored(leaf: WordLeaf, stored: string, text: TermText): number {
   if (leaf.kind === 'near') return Math.max(...membersOf(leaf).map((member) => countLeaf(member, text)));
   const { main, extra } = text;
-  // Extra forms are not adjacent in the text.
+  // Phrases are not searched in `extra`, whose terms are not in text order.
   return countIn(main, stored) + (leaf.kind === 'phrase' || extra === '' ? 0 : countIn(extra, stored));
 }
 
-/** Empty for a leaf with several candidates. */
+/** Returns the leaf as it appears among stored terms. Empty for a leaf with several terms to choose from. */
 function storedForm(leaf: WordLeaf): string {
   switch (leaf.kind) {
     case 'term':
@@ -252,7 +252,7 @@ function storedForm(leaf: WordLeaf): string {
   }
 }
 
-/** Occurrences may share the space between them. */
+/** Counts occurrences. Two of them may share the space between them. */
 function countIn(text: string, wanted: string): number {
   let count = 0;
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length - 1)) count += 1;

@@ -1,34 +1,37 @@
 import { leafKey, type WordLeaf, type WordQuery } from '../word-query.ts';
 import type { IndexStatistics } from './bm25.ts';
 
-/** Only documents with one of the rarer, essential words become candidates; common words cost most and say least. */
+/**
+ * Divides the words of a query. Only documents with an essential word become candidates. Common words are optional: they
+ * are the slowest to look up and say the least.
+ */
 export interface CandidatePlan {
   readonly essential: readonly WordLeaf[];
   /** Rarest first. */
   readonly optional: readonly WordLeaf[];
 }
 
-/** How many documents the essential words should cover, per attempt; in the last, all words are essential. */
+/** Returns how many documents the essential words should find, for each attempt. In the last one, all words are essential. */
 export function essentialDocuments(query: WordQuery, leaves: readonly WordLeaf[]): readonly number[] {
   const every = Number.POSITIVE_INFINITY;
-  // A document must have all words anyway.
+  // A match must have all words, so trying fewer words first does not help.
   if (isConjunction(query)) return [every];
-  // The number of documents with a phrase is known only after searching, which finds them all.
+  // Only a search tells how many documents have a phrase, and that search finds them all.
   if (leaves.every(({ kind }) => kind === 'phrase')) return [every];
-  // Each attempt repeats the expensive part: collecting the documents of a prefix or phrase.
+  // Fewer attempts for prefixes and phrases: each attempt repeats the slow part, collecting their documents.
   return leaves.some(({ kind }) => kind !== 'term') ? [manyDocuments, every] : [4000, manyDocuments, every];
 }
 
 const manyDocuments = 32_000;
 
-/** Every word in the rough ranking costs the database time per candidate. */
+/** Max words in the database's rough ranking: each costs time per candidate. */
 const roughMax = 8;
 
 export function roughWords({ essential, optional }: CandidatePlan): readonly WordLeaf[] {
   return optional.slice(0, Math.max(0, roughMax - essential.length));
 }
 
-/** The score at this rank decides whether a pool is good enough. The same for every page, so that pages are consistent. */
+/** The rank whose score decides whether a pool of candidates is good enough. The same for every page, so that pages agree. */
 const decidingRank = 50;
 
 export function planCandidates(
@@ -51,8 +54,8 @@ export function planCandidates(
 }
 
 /**
- * True if no other document can rank among the best: non-candidates have optional words only. A full pool is accepted if many
- * documents were examined, or if the query is more than a list of words.
+ * True if no document outside the pool can rank among the best: such documents have optional words only. A full pool is also
+ * accepted if many documents were examined, or if the query is more than a list of alternatives.
  */
 export function poolIsFinal(
   documentsMin: number,
@@ -68,7 +71,7 @@ export function poolIsFinal(
   return (scores[decidingRank - 1] ?? 0) >= bound;
 }
 
-/** True for a plain list of alternatives: a search may start with some of them. */
+/** True for a plain list of alternatives. A search may then start with some of them. */
 export function isAlternatives(query: WordQuery): boolean {
   return query.kind === 'or' && query.parts.every(isLeaf);
 }

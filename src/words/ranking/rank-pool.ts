@@ -4,25 +4,25 @@ import type { Ranked, ScoredDocument } from './word-index.ts';
 
 export interface Candidate {
   readonly key: number;
-  /** Empty if keys break ties. */
+  /** The document's id, which breaks ties. Empty if its key does that. */
   readonly id: string;
   readonly score: number;
   readonly covered: number;
 }
 
-/** Best first, ties by id and key. Both backends rank here, so that they agree. */
+/** Ranks candidates, best first; ties by id, then by key. Used for both databases, so that they rank alike. */
 export function rankPool(pool: readonly Candidate[], scoreMax: number): Ranked[] {
   return pool
     .toSorted((a, b) => b.score - a.score || compareIds(a.id, b.id) || a.key - b.key)
     .map(({ key, score, covered }) => ({ key, score, coverage: coverageOf(covered, scoreMax) }));
 }
 
-/** How much of a query's words a document has, weighted by rarity: 1 with every word. */
+/** Returns the share of the query's words that a document has, weighted by rarity: 1 if it has all. */
 export function coverageOf(covered: number, scoreMax: number): number {
   return Math.min(1, covered / Math.max(scoreMax, Number.EPSILON));
 }
 
-/** Each document's score by its words; documents with none are omitted. */
+/** Scores documents by their words. Omits documents without any of the words. */
 export function scorePool(
   documents: readonly { readonly key: number; readonly terms: DocumentTerms }[],
   termsOf: (terms: DocumentTerms) => TermScore[],
@@ -34,7 +34,7 @@ export function scorePool(
   });
 }
 
-/** By code unit: a locale's collation may differ between machines. */
+/** Compares by code unit: a locale's collation may differ between machines. */
 function compareIds(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -16,24 +16,24 @@ export interface IndexedDocument extends IndexedTexts {
 export interface Page {
   readonly limit: number;
   readonly offset: number;
-  /** False skips counting all matches, which takes as long as finding them. */
+  /** False to skip counting all matches, which takes as long as finding them. */
   readonly counts?: boolean | undefined;
 }
 
 export interface Ranked {
   readonly key: number;
   readonly score: number;
-  /** How much of the query's words it has, weighted by rarity: 1 with every word. Unknown far down a long list. */
+  /** Share of the query's words that it has, weighted by rarity: 1 if it has all. Undefined far down a long list. */
   readonly coverage?: number | undefined;
 }
 
 export interface FoundPage {
   readonly found: readonly Ranked[];
-  /** Number of matches; if they are not counted, only those up to the end of this page. */
+  /** Number of matches. If they were not counted, the number up to the end of this page. */
   readonly total: number;
-  /** Upper bound of the score: a document that repeats every query word. 0 for a query without words. */
+  /** The highest possible score for the query; 0 if the query has no words. */
   readonly scoreMax: number;
-  /** Replacements for words that no document has, if they occur in the results. */
+  /** Replacements for query words that no document has. Only replacements that occur in the results. */
   readonly corrected: readonly CorrectedWord[];
 }
 
@@ -42,7 +42,7 @@ export interface CorrectedWord {
   readonly terms: readonly string[];
 }
 
-/** How well given documents match the words of a query. */
+/** Asks how well certain documents match the words of a query. */
 export interface ScoreWordsRequest {
   readonly query: WordQuery;
   /** Keys after the first `scoredKeysMax` are ignored. */
@@ -59,10 +59,10 @@ export interface ScoredWords {
 
 export interface ScoredDocument {
   readonly key: number;
-  /** The sum of its terms' scores, as in a search. */
+  /** The sum of the terms' scores: the same score as in a search. */
   readonly score: number;
   readonly terms: readonly TermScore[];
 }
 
-/** Exact counts stop here; larger counts are estimates. */
+/** Max number of matches that are counted exactly; larger numbers are estimates. */
 export const countedMax = 20_000;
