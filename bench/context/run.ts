@@ -206,7 +206,7 @@ async function measureAll(subjects: readonly Subject[]): Promise<Measured[]> {
       if (taking === undefined || taking.times.length === 0) continue;
       const times = timesOf(taking);
       measured[at]?.set(name, times);
-      // Progress on stderr: the table may take long to appear.
+      // Progress on stderr: the table appears only at the end.
       console.error(`${subject.command}: ${name}: ${formatTimes(times)}`);
       if (isFilling) await subject.finishWork?.();
     }
