@@ -29,7 +29,8 @@ const search = `{
 }`;
 const answer = `performance.getEntriesByType('resource').find(({ name }) => name.includes('q=lighthouse'))`;
 
-const owner = { after() {} };
+const endings: (() => unknown)[] = [];
+const owner = { after: (end: () => unknown) => void endings.push(end) };
 const { url } = await startCarrel(owner, ['serve', '--transport', 'http'], { env: { EMBEDDING_PROVIDER: 'none' } });
 const client = new Client({ name: 'bench', version: '1' });
 await client.connect(new StreamableHTTPClientTransport(new URL(url)));
@@ -69,5 +70,6 @@ for (const path of pages) {
   await page.goto(path, { waitUntil: 'load' });
   process.stdout.write(`${path}: ${(bytes / 1000).toFixed(1)} kB\n`);
 }
-// Also stops the program and the browser.
+for (const end of endings.reverse()) await end();
+// The browser is shared and closes only at the end of tests.
 process.exit();
