@@ -71,5 +71,5 @@ for (const path of pages) {
   process.stdout.write(`${path}: ${(bytes / 1000).toFixed(1)} kB\n`);
 }
 for (const end of endings.reverse()) await end();
-// The browser is shared and closes only at the end of tests.
+// Needed because the browser is shared between tests and would keep this process running.
 process.exit();
