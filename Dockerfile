@@ -1,4 +1,4 @@
-# The program and its model in one image; every role starts from it. The network is needed for the registry only.
+# One image for every role, with the program and its models. The build needs the network only for the package registry.
 
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
@@ -7,7 +7,7 @@ RUN npm ci
 COPY . .
 RUN npm run build
 
-# Everything but the runtime of the model is bundled. Of that, the binaries for other systems stay behind.
+# The optional packages are not in the bundle. Removes the model runtime's binaries for other systems.
 FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -26,7 +26,7 @@ LABEL io.modelcontextprotocol.server.name="io.github.carrel/carrel"
 RUN mkdir --mode=700 /data && chown node:node /data
 ENV NODE_ENV=production
 ENV CARREL_HOME=/data
-# Each container has one client, or serves over HTTP.
+# Nothing to share: a container has one stdio client, or serves over HTTP.
 ENV CARREL_ALONE=true
 VOLUME /data
 USER node

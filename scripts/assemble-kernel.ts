@@ -1,6 +1,6 @@
 /**
  * Assembles src/search/scan/scan-kernel.wat into the bytes in scan-kernel-bytes.ts.
- * Run it after editing the .wat: `node scripts/assemble-kernel.ts`. A test compares both files.
+ * Run `node scripts/assemble-kernel.ts` after editing the .wat file. A test checks that both files match.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import createWabt from 'wabt';
@@ -11,7 +11,7 @@ export async function assembleKernel(source: string): Promise<Uint8Array> {
   const module = (await createWabt()).parseWat('scan-kernel.wat', source, features);
   try {
     const bytes = new Uint8Array(module.toBinary({}).buffer);
-    // Node checks the types, because the declarations of wabt's own check do not cover shared memory.
+    // Node checks the types here, because the TypeScript declarations of wabt's own check lack shared memory.
     new WebAssembly.Module(bytes);
     return bytes;
   } finally {

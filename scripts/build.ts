@@ -1,7 +1,7 @@
 /**
- * Bundles the program into dist/. The code for starting is one file per thread, because finding and linking hundreds of modules
- * takes longer than running them. Parts that are needed later are in the same file, but run only when needed. The other workers
- * share chunks and load heavy ones on demand.
+ * Bundles the program into dist/. The entry points and the database worker are one file each, because finding and linking hundreds
+ * of modules takes longer than running them. Code that is needed later is in the same file but runs only on demand. The other
+ * workers share chunks and load heavy ones on demand.
  */
 import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -52,12 +52,12 @@ await build({
 writeFileSync('dist/sharing.json', JSON.stringify(sharingFacts()));
 writeFileSync('dist/main.js', escaped(readFileSync('dist/main.js', 'utf8')));
 
-// The WebAssembly replacement for onnxruntime-node. Only this file is copied: its package has 139 MB of others.
+// The WebAssembly fallback for onnxruntime-node. The rest of its package (139 MB) is not needed.
 cpSync('node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm', 'dist/ort-wasm-simd-threaded.wasm');
 
 cpSync('node_modules/pdfjs-dist/build/pdf.worker.min.mjs', 'dist/assets/pdf-worker.js');
 
-// Files that pdf.js loads on demand: tables of Asian encodings, decoders of scanned pages.
+// Files that pdf.js loads on demand: tables of Asian encodings, and decoders for scanned pages.
 for (const path of ['cmaps', 'wasm/jbig2.wasm', 'wasm/openjpeg.wasm']) {
   cpSync(`node_modules/pdfjs-dist/${path}`, join('dist/pdfjs', path), { recursive: true });
 }
@@ -81,7 +81,7 @@ function workerName(file: string): string {
   return file.slice(file.lastIndexOf('/') + 1, -'.ts'.length);
 }
 
-/** The folders of the bundled packages, derived from the bundled files. */
+/** Returns the folders of the bundled packages, given the bundled files. */
 function bundledPackages(inputs: string[]): string[] {
   const folders = new Set<string>();
   for (const input of inputs) {
@@ -91,7 +91,7 @@ function bundledPackages(inputs: string[]): string[] {
   return [...folders].sort();
 }
 
-/** The licences of bundled packages are shipped with the bundle. */
+/** Writes the licences of all bundled packages, which must be shipped with them. */
 function writeNotices(folders: string[]): void {
   const notices = folders.map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
@@ -102,14 +102,14 @@ function writeNotices(folders: string[]): void {
 }
 
 /**
- * Escapes characters beyond ASCII. With a single character beyond Latin-1, V8 stores the whole source with two bytes per
- * character: 10 MB more in every process. esbuild itself leaves such characters in regular expressions and templates.
+ * Escapes characters beyond ASCII. A single character beyond Latin-1 makes V8 store the whole source with two bytes per
+ * character: 10 MB more in every process. esbuild does not escape such characters in regular expressions and templates.
  */
 function escaped(source: string): string {
   return source.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** What relays must know about settings and roles. Roles with their own configuration file or without MCP share nothing. */
+/** Collects what relays must know. Leaves out roles that never share: those with their own configuration file or without MCP. */
 function sharingFacts(): SharingFacts {
   const all = Object.values(roles);
   const fields = [...programSlices, ...all.flatMap(({ slices }) => slices)].flatMap((slice) =>

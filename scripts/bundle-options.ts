@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { BuildOptions, Plugin } from 'esbuild';
 
 /**
- * Makes imports of a Node module read only the exports that are used. A plain import statement reads every export, and some are
- * expensive to read for the first time: those of node:http load all of Node's fetch, those of node:crypto load Web Crypto.
+ * Makes imports of a Node module read only the exports that are used. A plain import statement reads every export, and reading
+ * some of them is expensive: in node:http one loads all of Node's fetch, in node:crypto one loads Web Crypto.
  */
 const leanBuiltins: Plugin = {
   name: 'lean-builtins',
@@ -28,7 +28,7 @@ const leanBuiltins: Plugin = {
   },
 };
 
-/** How everything is bundled, including the baselines of the benchmarks. */
+/** Options of every bundle, including the baselines of the benchmarks. */
 export const bundleOptions = {
   chunkNames: '[name]-[hash]',
   bundle: true,
@@ -47,12 +47,12 @@ export const bundleOptions = {
   logLevel: 'warning',
 } satisfies BuildOptions;
 
-/** The same for the program itself. */
+/** Options of the program's own bundle. */
 export const productOptions = {
   ...bundleOptions,
   alias: {
     '@modelcontextprotocol/server/_shims': fileURLToPath(new URL('./sdk-shims.ts', import.meta.url)),
-    // The builds of these packages for require() hide their exports from a bundler.
+    // esbuild would otherwise choose the CommonJS builds of these packages, whose exports it can't see.
     'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
     yaml: fileURLToPath(new URL('../node_modules/yaml/browser/index.js', import.meta.url)),
   },

@@ -28,7 +28,7 @@ import { bounds } from '../src/toolsets/context/bounds.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** Every generated file and its content. */
+/** Returns the content of every generated file, by path. */
 export async function generatedFiles(): Promise<Record<string, string>> {
   const listings: Record<string, readonly ToolListing[]> = {};
   for (const role of Object.values(roles)) listings[role.name] = await listTools(role);
@@ -52,7 +52,7 @@ function withBounds(page: string): string {
   return `${page.slice(0, before)}${table}${page.slice(after)}`;
 }
 
-/** Names and descriptions of the Fess tools contain a domain. The pages show one called `finance`. */
+/** Example configuration for the pages: names and descriptions of the Fess tools contain a domain, here `finance`. */
 const exampleFess = {
   fessBaseUrl: 'http://127.0.0.1:9',
   domain: {
@@ -63,7 +63,7 @@ const exampleFess = {
   },
 };
 
-/** `withFess`: adds the tools of the example bridge to a role that can include one. */
+/** Lists the tools of a role. `withFess` adds the example's Fess tools, if the role can have any. */
 export async function listTools(chosen: Role, { withFess = true } = {}): Promise<readonly ToolListing[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'carrel-docs-'));
   const fessFile = join(dataDir, '.mcp-feiss', 'config.json');
@@ -83,7 +83,7 @@ export async function listTools(chosen: Role, { withFess = true } = {}): Promise
   }
 }
 
-/** What a caller does about each kind of error. */
+/** For each kind of error, what the caller should do. */
 const kindSections: Readonly<Record<ErrorKind, string>> = {
   input: 'Change the arguments. The same call fails again.',
   not_found: 'The call was correct, but the thing does not exist, or the caller may not see it.',
@@ -166,7 +166,7 @@ function flagTable(flags: readonly FlagDescription[]): string {
   return `| flag | what it does |\n|---|---|\n${rows.join('\n')}\n`;
 }
 
-/** The settings that people need first, and what each is for. */
+/** The settings that most people need, and what each is for. */
 const firstSettings: Readonly<Record<string, string>> = {
   'http.host': 'let other machines connect',
   'http.port': 'listen on another port',
@@ -190,7 +190,7 @@ const firstSettings: Readonly<Record<string, string>> = {
   'log.level': 'log more or less',
 };
 
-/** Sections of settings by task. Every slice is in one of them. */
+/** Sections of the configuration page: for each task, its groups of settings. Every group is in one section. */
 const settingTasks: Readonly<Record<string, readonly string[]>> = {
   'Connect clients': ['http', 'sharing', 'tools'],
   'Control access': ['oauth'],

@@ -1,14 +1,14 @@
 /**
- * Runs the end-to-end suite of mcp-context-server, whose context tools this program implements, against this program. The suite
- * is not part of this repository: pip fetches its source archive and package from PyPI.
+ * Runs the end-to-end tests of mcp-context-server against Carrel, which has the same context tools. The tests are not part of this
+ * repository: pip downloads them from PyPI.
  *
  *     npm run build && node scripts/original-suite.ts            all tests, and the expected failures
  *     node scripts/original-suite.ts --server COMMAND            against another command that speaks MCP on stdio
  *
  * Needs Python 3.12 with venv (the package rejects 3.13), access to a package registry and about 400 MB. The first run takes two
  * minutes, later ones a minute. The Python environment stays in the tests' cache folder. The suite normally starts its own server
- * and creates its own tables; our driver replaces the server with this program and skips the tables. Exits with 1 if a test
- * fails that is not listed below.
+ * and creates its own tables; our driver starts Carrel instead and skips the tables. Exits with 1 if a test fails that is not in
+ * `expectedFailures`.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -104,7 +104,7 @@ function runSuite(): Result[] {
       env: {
         ...process.env,
         ...{ PYTHONPATH: suite, PYTHONUTF8: '1', CARREL_HOME: folder },
-        // As the suite's own wrapper does where no model server is running.
+        // The suite's own wrapper does the same if no model server is running.
         ENABLE_SUMMARY_GENERATION: 'false',
       },
     });

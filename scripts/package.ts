@@ -4,7 +4,8 @@
  *   node scripts/package.ts [--platform linux] [--arch x64] [--out .] [--only tgz|mcpb] [--store]
  *
  * `carrel-<version>-<platform>-<arch>.tgz` is for `npm install` and includes all dependencies; `.mcpb` is for desktop apps. The
- * runtime's package has the binaries of all systems, so any system's files can be packed anywhere. `--store` does not compress.
+ * runtime's npm package has the binaries of all systems, so any machine can build the files for any system. `--store` skips
+ * compression.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -32,7 +33,7 @@ export interface System {
   readonly arch: string;
 }
 
-/** Files needed from unbundled packages. The first two have binaries for some systems only. */
+/** The files that are needed from packages outside the bundle. The first two packages support only some systems. */
 const runtimeFiles = {
   'onnxruntime-node': ['README.md', 'dist/**/*.js', 'bin/napi-v6/<system>/*'],
   'onnxruntime-common': ['package.json', 'README.md', 'dist/cjs/**/*.{js,json}'],
@@ -40,13 +41,13 @@ const runtimeFiles = {
   '@tesseract.js-data/eng': ['package.json', 'README.md', 'index.js', '4.0.0_best_int/*'],
 };
 
-/** Some systems have no native runtime. There the models run in WebAssembly, which is in dist/. */
+/** Returns the packages for a system. Where there is no native runtime, models run in WebAssembly, which is in dist/. */
 function packagesFor({ platform, arch }: System): string[] {
   const hasNative = existsSync(join(root, `node_modules/onnxruntime-node/bin/napi-v6/${platform}/${arch}`));
   return Object.keys(runtimeFiles).filter((name) => hasNative || !name.startsWith('onnxruntime-'));
 }
 
-/** Puts the package into a folder as it will be installed. */
+/** Copies everything that will be installed into a folder. */
 export function stage(folder: string, system: System): void {
   const copy = (file: string): void => {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
@@ -70,13 +71,13 @@ export function stage(folder: string, system: System): void {
   };
   writeJson(join(folder, 'package.json'), own);
   if (!bundled.includes('onnxruntime-node')) return;
-  // Drops its install script, which downloads libraries for graphics cards, and the dependencies that only the script needs.
+  // Drops the runtime's install script, which downloads GPU libraries, and the dependencies that only the script needs.
   const { scripts: _install, dependencies, devDependencies: _theirs, ...runtime } = packageOf('onnxruntime-node');
   const needed = { 'onnxruntime-common': dependencies['onnxruntime-common'] };
   writeJson(join(folder, 'node_modules/onnxruntime-node/package.json'), { ...runtime, dependencies: needed });
 }
 
-/** True for a second copy of the macOS library: the binding loads the one under the other name. */
+/** Whether the file is the redundant second copy of the macOS library. The native binding loads the copy with the other name. */
 function isTwin(file: string): boolean {
   return /libonnxruntime\.\d+\.\d+\.\d+\.dylib$/.test(file);
 }
@@ -89,7 +90,7 @@ function packageOf(name: string) {
   return JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'));
 }
 
-/** The manifest of the .mcpb bundle, in version 0.3 of the format. */
+/** Creates the manifest of the .mcpb bundle, in version 0.3 of the format. */
 export function bundleManifest({ platform }: System): Record<string, unknown> {
   const { serve }: { serve: { name: string; title: string }[] } = JSON.parse(
     readFileSync(join(root, 'test/snapshots/tools.json'), 'utf8'),

@@ -1,5 +1,5 @@
 /**
- * Takes the screenshots for docs/tour.md: runs the built program with a few documents, notes and memories in a real browser.
+ * Takes the screenshots for docs/tour.md: opens the console of the built program, with example data, in a real browser.
  * `npm run build && npm exec -- node scripts/screenshots.ts`. Needs Chromium, for example from Debian's packages.
  */
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
@@ -47,7 +47,7 @@ try {
 } finally {
   for (const end of endings.reverse()) await end();
 }
-// The browser is shared and closes only at the end of tests.
+// Needed because the browser is shared between tests and would keep this process running.
 process.exit();
 
 async function fill(call: (name: string, args: Record<string, unknown>) => Promise<Record<string, unknown>>) {
@@ -82,7 +82,7 @@ async function fill(call: (name: string, args: Record<string, unknown>) => Promi
 async function take(page: Page, path: string, name: string, shows: string): Promise<void> {
   await page.goto(path);
   await page.locator(shows).first().waitFor();
-  // Keyword results come first. The screenshot shows the ranked ones.
+  // Keyword results appear first. Waits for the final order.
   await page.getByText('Ranking', { exact: true }).waitFor({ state: 'hidden' });
   await shoot(page, name);
 }

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Seconds per file, whose name is relative to the repository's root. */
+/** Duration of each test file in seconds, by path relative to the repository's root. */
 export type FileTimes = Map<string, number>;
 
 export interface TestPlan {
-  /** Each runs in a separate process, in this order. */
+  /** Files to start in this order, each in a separate process. */
   readonly entries: readonly string[];
-  /** The files of each entry that holds several. */
+  /** For entries that import several test files: these files. */
   readonly batches: ReadonlyMap<string, readonly string[]>;
   remove(): void;
 }
@@ -20,7 +20,7 @@ const testingPage = 'docs/testing.md';
 /** Files per process. With more, the last process would keep one core busy while the others are idle. */
 const batchFiles = 26;
 
-/** Longest first, so that no core is idle at the end. Unit tests share processes where they can. */
+/** Plans the longest files first, so that no core is idle at the end. Unit tests share processes where they can. */
 export function planTests(files: readonly string[]): TestPlan {
   const durations = readDurations();
   const shared = files.filter(canShareProcess).sort();
@@ -44,8 +44,8 @@ export function planTests(files: readonly string[]): TestPlan {
 }
 
 /**
- * Code that rules out a shared process: it changes the environment, the current folder or the mode of new files, listens to the
- * process, has hooks around every test, or mocks clocks. A file can also say `// own process: <reason>`.
+ * Matches code that needs its own process: it changes the environment, the current folder or the umask, listens to process events,
+ * has hooks around every test, or uses mocks such as fake clocks. A file can also say `// own process: <reason>`.
  */
 const ownProcess =
   /\bprocess\.(chdir|on|once|emit|umask|exitCode|env\[[^\]]+\] \??\??=[^=])|delete process\.env|^(before|after)(Each)?\(|\bmock\.|^\/\/ own process: /m;
@@ -59,7 +59,7 @@ function readDurations(): FileTimes {
   return new Map(Object.entries(JSON.parse(readFileSync(durationsFile, 'utf8'))));
 }
 
-/** Writes durations to test/durations.json, and the twenty longest to docs/testing.md. Files that did not run keep theirs. */
+/** Writes durations to test/durations.json, and the twenty longest to docs/testing.md. Files that did not run keep old values. */
 export function recordDurations(times: FileTimes): void {
   const all = [...new Map([...readDurations(), ...times])]
     .filter(([name]) => name.endsWith('.test.ts') && existsSync(name))

@@ -26,13 +26,13 @@ const { values: flags, positionals } = parseArgs({
   },
 });
 const places = positionals.length > 0 ? positionals : ['test', 'src'];
-/** With more failed files, a retry is pointless. */
+/** Max failed files that are retried. If more fail, the cause is not a busy machine. */
 const retriedMax = 5;
 const files = places.flatMap((place) =>
   statSync(place).isDirectory() ? globSync(`${place}/**/*.test.ts`) : [relative('.', place)],
 );
 
-// Each test process and each of its threads would otherwise compile the same modules.
+// Without this cache, each test process and each of its threads would compile the same modules.
 process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/carrel-test');
 
 interface Outcome {
@@ -46,11 +46,11 @@ const times: FileTimes = new Map();
 const cores = Math.max(1, availableParallelism());
 const startedMs = performance.now();
 
-// Several type checkers take more CPU time in all, which the tests could use.
+// One checker thread: several would use more CPU time in total, which the tests need.
 const checks = flags.checks ? [check('types', ['--checkers', '1']), check('lint')] : [];
 const plan = planTests(files);
 const postgres = await startSharedPostgres(files);
-// Two more processes than cores, because some mostly wait.
+// Two more processes than cores, because some tests mostly wait.
 const all = await runTests(plan.entries, cores + 2);
 const failedChecks = (await Promise.all(checks)).filter((script) => script !== undefined);
 
@@ -81,7 +81,7 @@ function isOutsideFiles({ file }: Outcome['failures'][number]): boolean {
   return !files.includes(file);
 }
 
-/** Without `forceExit`, which would end a process before its last results are sent. A file that hangs fails after the timeout. */
+/** Runs the files. Does not use `forceExit`, which would lose a process's last results. A file that hangs fails by timeout. */
 async function runTests(entries: readonly string[], concurrency: number): Promise<Outcome> {
   const outcome: Outcome = { passed: 0, failed: 0, skipped: 0, failures: [] };
   const tests = run({
@@ -98,7 +98,7 @@ async function runTests(entries: readonly string[], concurrency: number): Promis
   });
   tests.on('test:fail', ({ details, name, nesting, file }) => {
     if (nesting === 0) addTime(file, details.duration_ms);
-    // A suite counts only if it failed itself, in a hook.
+    // A suite counts as failed only if its own hook failed, not if one of its tests did.
     const { error } = details;
     if (details.type === 'suite' && 'failureType' in error && error.failureType === 'subtestsFailed') return;
     outcome.failed += 1;
@@ -107,7 +107,7 @@ async function runTests(entries: readonly string[], concurrency: number): Promis
   tests.on('test:summary', ({ file, duration_ms }) => {
     if (file === undefined) return;
     const batch = plan.batches.get(file);
-    // In a process with one file, the whole time counts: it loads modules before the first test and ends after the last one.
+    // A file with its own process gets the time of the whole process, including loading modules and exiting.
     if (batch === undefined) times.set(relative('.', file), duration_ms / 1000);
     for (const name of batch ?? [relative('.', file)]) console.log(`${seconds(times.get(name))}  ${name}`);
   });
@@ -120,7 +120,7 @@ async function runTests(entries: readonly string[], concurrency: number): Promis
 function addTime(file: string | undefined, durationMs: number): void {
   if (file === undefined) return;
   const name = relative('.', file);
-  // A helper that declares tests doesn't count as a file.
+  // A test may be declared in a helper module, which is not a test file.
   if (files.includes(name)) times.set(name, (times.get(name) ?? 0) + durationMs / 1000);
 }
 
@@ -138,7 +138,7 @@ async function check(script: string, args: readonly string[] = []): Promise<stri
   return code === 0 ? undefined : script;
 }
 
-/** The CPU time of all child processes that have ended. Only Linux reports it. */
+/** Returns the CPU time of all child processes that have ended. Undefined outside Linux. */
 function childrenCpuSeconds(): number | undefined {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');

@@ -2,17 +2,17 @@ import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { crc32, deflateRawSync } from 'node:zlib';
 
 export interface ZipEntry {
-  /** With slashes, from the root of the archive. */
+  /** Path within the archive, with slashes. */
   readonly name: string;
   readonly content: { readonly file: string } | { readonly text: string };
 }
 
-/** A fixed date, so that the same files give the same bytes: the earliest that the format allows. */
+/** Date of every entry: fixed, so that the same files give the same bytes. It is the earliest that the format allows. */
 const date = 0x21;
 const executable = 0o100_755;
 const plain = 0o100_644;
 
-/** Writes a zip archive, file by file. `level` 0 only stores. */
+/** Writes a zip archive, file by file. With `level` 0, files are not compressed. */
 export function writeZip(file: string, entries: readonly ZipEntry[], level: number): void {
   const out = openSync(file, 'w');
   let offset = 0;
@@ -41,7 +41,7 @@ export function writeZip(file: string, entries: readonly ZipEntry[], level: numb
     const place = Buffer.alloc(14);
     place.writeUInt32LE(mode * 0x1_0000, 6);
     place.writeUInt32LE(start, 10);
-    // Marked as made on Unix, so that file modes are applied.
+    // The byte 3 marks the archive as made on Unix, so that file modes are applied.
     return Buffer.concat([Buffer.from('PK\x01\x02\x14\x03'), facts, place, Buffer.from(name)]);
   });
   const start = offset;

@@ -1,7 +1,7 @@
-"""Generates chats by rule: facts about two people, said in passing, with questions whose answer is one turn.
+"""Generates chats from templates: two people mention facts in passing, and each question is answered by one turn.
 
-They teach what the few written examples cannot: whose fact it is, that "when" asks for a time and "where" for a place, and that
-a question and its answer may share no word but a name.
+The chats teach what the few written examples can't: which person a fact is about, that "when" asks for a time and "where" for a
+place, and that a question and its answer may share no word except a name.
 """
 
 import random
@@ -134,7 +134,7 @@ def made_chats(count):
             who = rng.randrange(2)
             slots = {name: rng.choice(values) for name, values in SLOTS.items()}
             slots |= {"S": people[who], "O": people[1 - who]}
-            # A question must mention part of its answer, or concern something only this speaker said.
+            # A question must mention part of its answer, or be about something that only this speaker said.
             text = rng.choice(told)
             said = (rng.choice(OPENERS) + text + rng.choice(CLOSERS)).format(**slots)
             said = said[0].upper() + said[1:]

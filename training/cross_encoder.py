@@ -1,4 +1,4 @@
-"""BERT with one logit, and gte-small's weights read back from the int8 model that the package ships."""
+"""A BERT network with one output logit. Its initial weights are those of gte-small, read from an int8 model."""
 
 import re
 
@@ -28,7 +28,7 @@ class Layer(nn.Module):
 
 
 def finish(x, attended, weights, drop):
-    """The part of a layer after the attention."""
+    """Computes the part of a layer after the attention."""
     out, norm1, up, down, norm2 = weights
     x = F.layer_norm(x + F.dropout(F.linear(attended, *out), drop), (WIDTH,), *norm1, 1e-12)
     return F.layer_norm(x + F.dropout(F.linear(F.gelu(F.linear(x, *up)), *down), drop), (WIDTH,), *norm2, 1e-12)
@@ -57,7 +57,7 @@ class CrossEncoder(nn.Module):
         return self.head(torch.tanh(self.pool(first.to(self.pool.weight.dtype))))[:, 0]
 
     def vectors(self, ids, mask):
-        """The normalised mean over the word pieces, as in the embedding model."""
+        """Returns the normalised mean over the word pieces, as the embedding model does."""
         x = self.states(ids, mask, torch.zeros_like(ids)).float()
         weights = mask[..., None].float()
         return F.normalize((x * weights).sum(1) / weights.sum(1), dim=-1)
@@ -86,7 +86,7 @@ OTHERS = {
 
 
 def load_quantised(path, layers=12, drop=0.05):
-    """gte-small in fp32, from its dynamically quantised ONNX model. The head is new."""
+    """Loads gte-small in fp32 from its dynamically quantised ONNX model. The head is untrained."""
     import onnx
     from onnx import numpy_helper
 
@@ -121,7 +121,7 @@ def load_quantised(path, layers=12, drop=0.05):
 
 
 def student_of(teacher, kept):
-    """Copies the teacher's `kept` layers, its embeddings and its head."""
+    """Creates a student with the teacher's `kept` layers, embeddings and head."""
     student = CrossEncoder(len(kept), teacher.drop)
     for part in ("words", "places", "types", "norm", "pool", "head"):
         getattr(student, part).load_state_dict(getattr(teacher, part).state_dict())

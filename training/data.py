@@ -1,4 +1,4 @@
-"""Training and evaluation data in one format: collections of passages with questions."""
+"""Loads training and evaluation data into one format: collections of passages with questions."""
 
 import hashlib
 import json
@@ -17,10 +17,10 @@ def part_of(text, share):
 
 
 class Collection:
-    """Passages, and questions as (text, {passage: gain}, split, group). A question sees the passages of its group.
+    """Passages, and questions as (text, {passage: gain}, split, group). A question searches the passages of its group.
 
     `before`: for each passage, the previous one in the same session, or None. `conversations`: the conversation of each passage,
-    or -1. It is set only if a question can also see passages of other conversations.
+    or -1. It is set only if a question also searches passages of other conversations.
     """
 
     def __init__(self, name, passages, groups, questions, before=None, conversations=None):
@@ -56,16 +56,16 @@ def judged(folder, name):
 
 
 def held_out(collection):
-    """Passages that answer only test or dev questions: excluded as positives and as negatives.
+    """Returns the passages that answer only test or dev questions. Training uses them neither as positives nor as negatives.
 
-    A model trained on them as negatives would rank them too low; trained on them as positives, it would seem better than it is.
+    As negatives, the model would learn to rank them too low; as positives, its test results would be too good.
     """
     answers = lambda *splits: {at for _, relevant, split, _ in collection.questions if split in splits for at in relevant}
     return answers("test", "dev") - answers("train")
 
 
 def asked(folder, collection):
-    """Adds questions written for passages of the collection: lines "passage | question"."""
+    """Adds the questions that were written for passages of the collection, from files with lines "passage | question"."""
     unseen = held_out(collection)
     for path in sorted(Path(folder).glob(f"{collection.name}-*.txt")):
         for line in path.read_text("utf-8").splitlines():
@@ -120,6 +120,6 @@ MEASURED_ONLY = ("locomo", "long-messages")  # their licences do not permit trai
 
 
 def chosen_by(figures):
-    """The selection metric: mean nDCG@10 over the permitted sets."""
+    """Returns the metric by which weights are selected: the mean nDCG@10 over the sets that may be used for it."""
     chosen = [value for name, value in figures.items() if name not in MEASURED_ONLY]
     return sum(chosen) / len(chosen)

@@ -1,4 +1,4 @@
-"""Figures on held-out questions: by vectors alone, and with a model reranking the best hybrid results."""
+"""Evaluates models on held-out questions: vectors alone, and a model that reranks the best hybrid results."""
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ class Dev:
         self.rows = []
 
     def groups(self):
-        """For each group: (set, questions, text numbers of the questions, passages, text numbers of the passages)."""
+        """Yields for each group: set, questions, text numbers of the questions, passages, text numbers of the passages."""
         for each, asked, offset, q_offset in self.sets:
             groups = {}
             for at in asked:
@@ -36,7 +36,7 @@ class Dev:
 
     @torch.no_grad()
     def by_vectors(self, model, name):
-        """nDCG@10 of each set, one vector per text."""
+        """Computes nDCG@10 of each set, with one vector per text."""
         found = {}
         was = model.training
         model.eval()
@@ -52,7 +52,7 @@ class Dev:
 
     @torch.no_grad()
     def find(self, model):
-        """The hybrid results of this embedding model for each question, to be reranked."""
+        """Computes the hybrid results of each question with this embedding model. They are reranked later."""
         self.rows = []
         for each, some, numbers, members, places in self.groups():
             cosines = vectors_of(model, self.questions, numbers) @ vectors_of(model, self.passages, places).T
@@ -63,7 +63,7 @@ class Dev:
 
     @torch.no_grad()
     def by_logits(self, model, name):
-        """nDCG@10 of each set with the best results reranked, at the weight with the best mean."""
+        """Computes nDCG@10 of each set with the best results reranked, for the reranker weight with the best mean."""
         was = model.training
         model.eval()
         asked = np.concatenate([np.full(len(row[3][:TOP]), row[1]) for row in self.rows])
@@ -87,7 +87,7 @@ class Dev:
         return {name: round(sum(own) / len(own), 4) for name, own in figures.items()}
 
     def sureness(self, model, name):
-        """Mean probability of right and wrong passages among the best, from the logits alone."""
+        """Computes the mean probability of right and of wrong passages among the best results, from the logits alone."""
         right, wrong, passages = [], [], self.passages.up_to(READ)
         with torch.no_grad():
             for _, number, relevant, members, _, places in self.rows[::3]:

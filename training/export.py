@@ -5,8 +5,8 @@ python3 export.py WEIGHTS.pt OUT.onnx vectors|logits DATA_FOLDER BASE_FOLDER
 `vectors`: the graph of the model in BASE_FOLDER with the trained weights, one scale per matrix column. `logits`: a graph built by
 hand from ONNX Runtime's fused operators, with one number per pair. Its word embeddings have one scale per row, its matrices one per
 column. Matrices use 7 bits, so that processors without VNNI don't saturate; pooling and head stay fp32. The input of a matrix has a
-single scale, which one channel ten times as wide as the others would spoil. Such channels are divided before `up` and `down`, and
-the matrix is multiplied by the same factors.
+single scale, so one channel with ten times the range of the others would cost the others their precision. Such channels are divided
+before the matrices `up` and `down`, whose rows are multiplied by the same factors.
 """
 
 import hashlib
@@ -23,8 +23,8 @@ from cross_encoder import LINEARS, OTHERS
 
 HEADS = 12
 LEVELLED_BY = 120  # pairs that determine the divisors of channels
-WIDEST = 2  # wider channels are divided: times the median
-APART = 4096  # bytes: smaller weights stay in the graph
+WIDEST = 2  # channels whose range exceeds this many times the median are divided
+APART = 4096  # min bytes of weights in the separate file; smaller ones stay in the graph
 HEAD = ["pool", "logits", "pool_MatMul", "logits_MatMul"]  # not quantised; the quantiser turns a Gemm into a MatMul
 
 
@@ -89,7 +89,7 @@ def build(state, factors=None):
 
 
 def filled(base, state):
-    """The base model with other weights."""
+    """Returns the base model with the trained weights."""
     model = onnx.load(base)
     held = {each.name: each for each in model.graph.initializer}
     get = lambda name: state[name].float().numpy()
@@ -122,7 +122,7 @@ def filled(base, state):
 
 
 def pairs_to_read(folder, base):
-    """Calibration inputs: training questions, each with a passage that answers it."""
+    """Returns inputs for calibration: training questions, each with a passage that answers it."""
     import data
     from tokenizers import Tokenizer
 
@@ -139,7 +139,7 @@ def pairs_to_read(folder, base):
 
 
 def factors_of(model, path, inputs):
-    """Divisors of the channels that `up` and `down` read."""
+    """Computes the divisors of the channels that the matrices `up` and `down` read."""
     import onnxruntime
 
     sources = {node.name: node.input[0] for node in model.graph.node if node.name.startswith(("up", "down"))}

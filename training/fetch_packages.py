@@ -46,7 +46,7 @@ def allowed(licence):
 
 
 def file_address(url):
-    """Some mirrors return relative addresses."""
+    """Returns an absolute address, because some mirrors return relative ones."""
     return url if url.startswith("http") else "https://files.pythonhosted.org/packages/" + url.split("packages/packages/")[-1]
 
 

@@ -1,4 +1,4 @@
-"""The product's hybrid search over word pieces: close enough to choose negatives and to measure."""
+"""Simulates the product's hybrid search over word pieces, closely enough to choose negatives and to evaluate models."""
 
 import numpy as np
 import torch
@@ -7,7 +7,7 @@ from cross_encoder import VOCABULARY
 from machine import DEVICE
 
 SATURATION, LENGTH = 0.9, 0.4  # parameters of BM25
-SPAN = 0.25  # cosines this far below the best count as 0
+SPAN = 0.25  # a cosine this far below the best counts as 0
 BASE, PER_FLATNESS, FLAT_AT = 0.3, 0.6, 50  # weight of semantic search
 
 
@@ -31,7 +31,7 @@ class Words:
         self.matrix = torch.sparse_coo_tensor(where, torch.from_numpy(weights).float(), (len(members), VOCABULARY)).to(DEVICE).coalesce().to_sparse_csr()
 
     def shares(self, questions, numbers):
-        """[questions, passages]: BM25 as a share of the highest possible score."""
+        """Computes BM25 as a share of the highest possible score: [questions, passages]."""
         pieces = questions.flat.cpu().numpy()
         asked = torch.zeros(VOCABULARY, len(numbers))
         highest = torch.zeros(len(numbers))
@@ -43,7 +43,7 @@ class Words:
 
 
 def fused(shares, cosines):
-    """The product's weighted sum, for rows of passages."""
+    """Computes the product's weighted sum of keyword and vector scores, for rows of passages."""
     best = shares.max(1, keepdim=True).values.clamp(min=1e-9)
     flat = shares.topk(min(FLAT_AT, shares.shape[1]), 1).values[:, -1:] / best
     weight = (BASE + PER_FLATNESS * flat).clamp(0.05, 0.95)

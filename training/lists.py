@@ -1,4 +1,4 @@
-"""Training data: questions with one right passage and several wrong ones."""
+"""Samples training lists: a question with one right passage and several wrong ones."""
 
 import json
 import lzma
@@ -31,7 +31,7 @@ JUDGED = (*CHATS, "scifact", "chroma-chunking")
 
 
 def read_pairs(path):
-    """Collections of weak pairs. Documentation of all kinds shares one pool of passages for the negatives."""
+    """Reads the pairs made by rule as collections. Documentation of all kinds shares one pool of passages for the negatives."""
     kinds = {}
     for line in lzma.open(path, "rt"):
         pair = json.loads(line)
@@ -41,7 +41,7 @@ def read_pairs(path):
 
 
 def read_public(path):
-    """Collections of public questions. Collections of one kind share a pool of passages."""
+    """Reads public questions as collections. Collections of one kind share a pool of passages for the negatives."""
     kinds = {}
     for line in lzma.open(path, "rt"):
         row = json.loads(line)
@@ -58,7 +58,7 @@ def of_pairs(name, pairs):
 
 
 def from_corpora(judged):
-    """Pairs from passages that are not held out: title → abstract, sentence → the rest, docstring → function."""
+    """Makes pairs from passages that are not held out: title → abstract, sentence → the rest, docstring → function."""
     titles, rests, functions = [], [], []
     rng = random.Random(f"{data.SEED}/corpora")
     for each in judged:
@@ -87,7 +87,7 @@ def from_corpora(judged):
 
 
 class Lists:
-    """Draws a question with one right passage and wrong ones, all as numbers into the texts."""
+    """Draws questions with one right passage and several wrong ones. All are given as text numbers."""
 
     def __init__(self, collections, offsets, q_offsets, passages, questions, p_vectors, q_vectors):
         self.sources, self.names = [], []
@@ -105,7 +105,7 @@ class Lists:
         self.turns = [[] for _ in self.sources]
 
     def prepare(self, each, asked, offset, q_offset):
-        """Per question: its number, right passages, near wrong ones, adjacent ones, and all passages of its group."""
+        """Returns for each question: its number, right passages, near wrong ones, adjacent turns, and all passages of its group."""
         ready, groups = [], {}
         for at in asked:
             groups.setdefault(each.questions[at][3], []).append(at)
@@ -135,7 +135,7 @@ class Lists:
                     talk = talks[each.conversations[right[0] - offset]] if each.conversations[right[0] - offset] >= 0 else []
                     doubtful = np.zeros(top.shape[1], bool)
                     if each.name not in JUDGED:
-                        # A passage nearer than the right one is often right too, and so is its near copy.
+                        # A passage nearer than the right one is often right too, and so is a near-duplicate of the right one.
                         doubtful = copies[row] | (nearer[row] & (np.random.random(top.shape[1]) > 0.3))
                     wrong = np.union1d(members[top[row]][~doubtful], np.array(talk, dtype=np.int64))
                     wrong = np.setdiff1d(wrong, right)
@@ -143,7 +143,7 @@ class Lists:
         return ready
 
     def draw(self, source):
-        """Draws one list. Turns next to the answer are drawn often, because they share its topic or context."""
+        """Draws one list. Turns next to the answer are frequent negatives, because they share its topic."""
         if not self.turns[source]:
             self.turns[source] = list(np.random.permutation(len(self.sources[source])))
         asked, right, wrong, beside, members = self.sources[source][self.turns[source].pop()]
@@ -158,7 +158,7 @@ class Lists:
         return asked, chosen
 
     def batch(self, count, shares, of_one=False):
-        """Questions and their passages, [count] and [count, LISTED]; from one source if given."""
+        """Draws questions [count] and their passages [count, LISTED]; all from one source if `of_one` is set."""
         chances = np.array([shares.get(name, 0) * (len(own) >= count or not of_one) for name, own in zip(self.names, self.sources)])
         sources = np.random.choice(len(chances), 1 if of_one else count, p=chances / chances.sum())
         drawn = [self.draw(source) for source in np.resize(sources, count)]
@@ -166,13 +166,13 @@ class Lists:
 
 
 def beside(right, members):
-    """The turns before and after an answer, at most two."""
+    """Returns the turns before and after an answer, at most two."""
     near = {each + step for each in right for step in (-1, 1)} - set(right)
     return [each for each in sorted(near) if len(members) and members[0] <= each <= members[-1]][:2]
 
 
 class PairSteps(torch.utils.data.IterableDataset):
-    """For a model that reads a question and a passage together."""
+    """Yields steps for a model that reads a question and a passage together."""
 
     def __init__(self, lists, questions, passages, count, seed):
         self.lists, self.questions, self.passages, self.count, self.seed = lists, Places(questions), Places(passages), count, seed
@@ -185,7 +185,7 @@ class PairSteps(torch.utils.data.IterableDataset):
 
 
 class VectorSteps(PairSteps):
-    """For a model that reads each separately. Half of the steps use one source, which is harder."""
+    """Yields steps for a model that reads question and passage separately. Half of them use a single source, which is harder."""
 
     def __iter__(self):
         seed_worker(self.seed)
@@ -201,7 +201,7 @@ def seed_worker(seed):
 
 
 class Places:
-    """Text positions without the device, for the sampling processes."""
+    """Positions of texts, without the data on the GPU, for the sampling processes."""
 
     def __init__(self, texts):
         self.starts, self.lengths = texts.starts, texts.lengths

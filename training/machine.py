@@ -14,7 +14,7 @@ AFTERWARDS_S = 60  # reserved for figures, export and packing
 
 
 def left():
-    """Seconds of training left."""
+    """Returns the seconds of training that are left."""
     return LIMIT_S - AFTERWARDS_S - (time.time() - STARTED)
 
 

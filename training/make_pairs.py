@@ -1,4 +1,4 @@
-"""Turns packages into question → passage pairs without any labelling by people.
+"""Turns packages into question → passage pairs by rule, without human labelling.
 
 python3 make_pairs.py PACKAGES_FOLDER OUT.jsonl
 
@@ -84,7 +84,7 @@ def docstrings(source, rng, most=120):
 
 
 def further(node, told, rng):
-    """The docstring after its first sentence, for half of the functions, because searched code often has one."""
+    """Returns the docstring without its first sentence, for half of the functions: real code often has such comments."""
     rest = [*sentences(told)[1:], *ast.get_docstring(node).split("\n\n")[1:]]
     if not rest or rng.random() < 0.5:
         return []
@@ -93,7 +93,7 @@ def further(node, told, rng):
 
 
 def sections_of(text, name):
-    """(headings above, heading, body) of Markdown or reStructuredText."""
+    """Yields (headings above, heading, body) for each section of Markdown or reStructuredText."""
     text = text.replace("\r\n", "\n")
     text = re.sub(r"^(?P<head>[^\n]{3,90})\n(?P<bar>[=\-~^\"'#*+]{3,})[ ]*$", lambda m: f"\n{'#' * (1 + '=-~^'.find(m['bar'][0]) % 4)} {m['head']}", text, flags=re.M)
     parts = re.split(r"^(#{1,5})[ \t]+(.+?)[ \t#]*$", text, flags=re.M)
@@ -152,7 +152,7 @@ def cloze(body, rng, share):
 
 
 def members(path):
-    """(name, text) of the files worth reading."""
+    """Yields (name, text) of the files that are used."""
     wanted = re.compile(r"\.(py|md|rst|markdown)$|/docs?/.*\.txt$", re.I)
     skipped = re.compile(r"(^|/)(tests?|testing|_vendor|vendor|node_modules|locale|fixtures|licenses?)/|changelog|changes|history|license|copying|authors|security\.md|code_of_conduct", re.I)
     try:

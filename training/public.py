@@ -1,4 +1,4 @@
-"""Filters a public collection of questions and passages down to what may shape shipped weights.
+"""Filters a public collection of questions and passages: keeps those whose licence permits training a shipped model.
 
 python3 public.py COLLECTION_FOLDER OUT_FOLDER
 
@@ -17,7 +17,7 @@ LONGEST = 1500  # characters of a passage; training reads 320 word pieces
 
 
 def kind_of(source):
-    """Sources of one kind share a pool of passages for negatives."""
+    """Returns the kind of a source. Sources of one kind share a pool of passages for negatives."""
     return source.split("-")[0]
 
 

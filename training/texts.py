@@ -1,4 +1,4 @@
-"""Texts as word pieces on the device, and models that read them."""
+"""Keeps texts as word pieces on the GPU, and runs models on them."""
 
 import copy
 
@@ -12,7 +12,7 @@ MOST_TOKENS = 2048 if SMALL else 65536  # max tokens in one forward pass
 
 
 class Texts:
-    """Word pieces of many texts, flat on the device."""
+    """The word pieces of many texts, in one tensor on the GPU."""
 
     def __init__(self, texts, tokenizer, longest):
         pieces = []
@@ -30,14 +30,14 @@ class Texts:
         return self.flat[index].long(), inside
 
     def up_to(self, longest):
-        """The same texts, shortened."""
+        """Returns the same texts, shortened to `longest` word pieces."""
         shorter = copy.copy(self)
         shorter.lengths = np.minimum(self.lengths, longest)
         return shorter
 
 
 def plan(questions, passages, asked, shown):
-    """Pairs grouped by similar length, as [(piece positions, longest)], and how to restore the order."""
+    """Groups pairs by similar length. Returns [(piece positions, longest)], and how to restore the order."""
     where = np.stack([questions.starts[asked], questions.lengths[asked], passages.starts[shown], passages.lengths[shown]])
     lengths = where[1] + where[3] + 3
     order = np.argsort(lengths, kind="stable")
@@ -54,7 +54,7 @@ def plan(questions, passages, asked, shown):
 
 
 def pair_batch(questions, passages, where, longest):
-    """Input of the model for pairs, padded to the longest."""
+    """Returns the model's input for pairs, padded to the longest."""
     q_start, q_length, p_start, p_length = where.to(DEVICE, non_blocking=True)[:, :, None]
     places = torch.arange(longest, device=DEVICE)[None]
     q_ids, in_q = questions.at(q_start, q_length, places - 1)
@@ -73,7 +73,7 @@ def logits_of(model, questions, passages, planned):
 
 
 def vectors_of(model, texts, numbers=None, pieces=MOST_TOKENS):
-    """Vectors of these texts, or of all, in their order: [texts, 384]."""
+    """Computes the vectors of these texts, or of all, in their order: [texts, 384]."""
     if SMALL and not torch.is_grad_enabled():
         return torch.nn.functional.normalize(torch.randn(len(texts.lengths if numbers is None else numbers), 384, device=DEVICE), dim=-1)
     numbers = np.arange(len(texts.lengths)) if numbers is None else numbers

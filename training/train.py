@@ -45,7 +45,7 @@ torch.backends.cuda.matmul.allow_tf32 = True
 
 
 class Prepared:
-    """Everything that training reads, as numbers."""
+    """Everything that training reads: texts as word pieces, lists, and initial vectors."""
 
     def __init__(self, base):
         tokenizer = Tokenizer.from_file(str(BASE / "tokenizer.json"))
@@ -85,9 +85,9 @@ def prepared(base):
 
 
 def train(name, model, steps, loss_of, look_at):
-    """Trains bf16 weights with fp32 copies for the optimiser, and averages them. The learning rate follows the clock.
+    """Trains bf16 weights with fp32 copies for the optimiser, and averages them. The learning rate decays with the elapsed time.
 
-    Stores the weights that were best on the kept-out questions in the model and in WORK_FOLDER.
+    Stores the weights that were best on the held-out questions in the model and in WORK_FOLDER.
     """
     seconds, rate = max(1, min(SECONDS[name], left())), RATES[name]
     model.train()
@@ -121,7 +121,7 @@ def train(name, model, steps, loss_of, look_at):
             if each.grad is not None:
                 copy.grad.copy_(each.grad)
         model.zero_grad(set_to_none=True)
-        # A single bf16 overflow would ruin the run.
+        # Skips a step whose gradients overflowed in bf16: one such step would ruin the run.
         if torch.isfinite(torch.nn.utils.clip_grad_norm_(high, 1.0)):
             optimiser.step()
         else:
@@ -153,7 +153,7 @@ def saved(name):
 
 
 def lowered(model):
-    """bf16, with the head in fp32."""
+    """Moves the model to the GPU in bf16, with the head in fp32."""
     model.layers = model.layers[:LAYERS]
     model = model.to(DEVICE).to(LOW)
     model.pool.float()
@@ -192,7 +192,10 @@ def main():
     teacher = saved("teacher")
 
     def by_contrast(model, drawn):
-        """In-batch contrast. A passage that the teacher rates as good is no negative. Stays near the base model."""
+        """Computes the embedding model's loss: in-batch contrast, divergence from the teacher, distance from the base model.
+
+        Passages that the teacher scores about as high as the right one are not negatives.
+        """
         asked, shown, planned = drawn
         asked, shown = np.asarray(asked), np.asarray(shown)
         with torch.no_grad():

@@ -1,9 +1,9 @@
-"""Turns conversations written for training into a set like the judged ones.
+"""Converts the conversations written for training to the format of the judged sets.
 
 python3 written.py written/chats OUT_FOLDER/chats
 
 A text file has conversations: a line "## kind-name", turns as "1 Nora: …", and questions as "? 1,7 | …" with the turns that
-answer them. Some conversations are kept out of training (split "dev").
+answer them. Some conversations are held out of training (split "dev").
 """
 
 import json

@@ -1,6 +1,6 @@
 /**
- * Painting times and page weights of the console in Chromium: `node bench/console/paint.ts`, after a build.
- * Prints the medians of nine searches.
+ * Measures paint times and page sizes of the console in Chromium: `node bench/console/paint.ts`, after a build.
+ * Prints the median times of nine searches and the transferred bytes of each page.
  */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { openBrowser } from '../../test/support/browser.ts';
@@ -10,7 +10,7 @@ import { pause } from '../../test/support/pause.ts';
 const searches = 9;
 const pages = ['/', '/?q=lighthouse', '/documents', '/activity', '/connect'];
 
-/** Submits a search and notes when a frame with the skeleton, and with the first result, was painted. */
+/** Script for the page: submits a search and records when the placeholder and the first result were painted. */
 const search = `{
   const form = document.querySelector('form[data-search]');
   const times = (window.times = {});
@@ -71,5 +71,5 @@ for (const path of pages) {
   process.stdout.write(`${path}: ${(bytes / 1000).toFixed(1)} kB\n`);
 }
 for (const end of endings.reverse()) await end();
-// The browser is shared and closes only at the end of tests.
+// Needed because the browser is shared between tests and would keep this process running.
 process.exit();

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * CPU time of these processes and their descendants in milliseconds, including ended ones. The resolution is 10 ms, so measure
- * many calls together.
+ * Returns the CPU time of these processes and their descendants in milliseconds, including descendants that have ended. The
+ * resolution is 10 ms, so measure many calls together.
  */
 export function cpuMilliseconds(roots: readonly number[]): number {
   const processes = new Map(readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? statOf(Number(name)) : [])));
@@ -22,11 +22,11 @@ export function parentOf(pid: number): number | undefined {
 
 const millisecondsPerTick = 10;
 
-/** Empty for a process that has ended. */
+/** Returns the process with its parent and CPU time, or an empty list if it has ended. */
 function statOf(pid: number): [number, { parent: number; milliseconds: number }][] {
   try {
-    // Fields after the name, which may contain anything: the second is the parent, the twelfth to fifteenth are the user and
-    // system times of the process and of its ended children.
+    // Skips the name, which may contain anything. Of the fields after it, the second is the parent; the twelfth to fifteenth are
+    // the user and system times of the process and of its ended children.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ').map(Number) ?? [];
     const ticks = fields.slice(11, 15).reduce((sum, each) => sum + each, 0);
     const milliseconds = millisecondsPerTick * ticks;

@@ -1,6 +1,6 @@
 /**
- * The context store at scale, through the protocol: storing one by one and in batches, then searches with filters, words and
- * ids. Speaks MCP over stdio, so any server with the tools of 002 can be measured with the same data on the same machine.
+ * Measures the context store at scale, through the protocol: stores entries one by one and in batches, then searches by filters,
+ * words and ids. It speaks MCP over stdio, so any server with the tools of mcp-context-server can be measured with the same data.
  *
  *     node bench/context/run.ts                         this program, on SQLite and, if available, PostgreSQL
  *     node bench/context/run.ts --backend sqlite        one of them
@@ -8,8 +8,8 @@
  *
  *     --entries 100000   --calls 100   --only fts,hybrid (the store is always filled first)
  *
- * Reports for each call the wall time and the CPU time of the server and, on PostgreSQL, of the database (Linux only): on a
- * busy machine only CPU times are comparable. Two servers alternate, a few calls each. Embeddings and reranking are off;
+ * Reports wall time per call, and (on Linux) the CPU time of the server and of PostgreSQL. On a busy machine, only CPU times are
+ * comparable. If two servers are measured, they alternate, a few calls each. Embeddings and reranking are off;
  * bench/memory and bench/speed measure them. Entries come from a fixed seed.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -40,7 +40,7 @@ const only = options.only?.split(',');
 interface Times {
   readonly p50: number;
   readonly p99: number;
-  /** CPU time of the server and its helpers, per call. */
+  /** CPU time per call in milliseconds, of the server and its helpers together. */
   readonly cpu: number;
   readonly helpersCpu: number;
 }
@@ -48,9 +48,9 @@ interface Times {
 /** Where a server stores its entries. */
 interface Place {
   readonly settings: Record<string, string>;
-  /** Other processes that work for the server. */
+  /** Ids of other processes that work for the server, such as PostgreSQL. */
   readonly helpers: readonly number[];
-  /** Makes a filled database do its background work now. */
+  /** Runs the database's background work (vacuum, checkpoint) now, so that it does not disturb the measurement. */
   readonly finishWork?: (() => Promise<void>) | undefined;
 }
 
@@ -62,7 +62,7 @@ interface Subject extends Omit<Place, 'settings'> {
   readonly own: readonly number[];
 }
 
-/** Times of one operation's calls so far. */
+/** The calls of one operation so far: wall time of each, and CPU time of all, in milliseconds. */
 interface Taking {
   readonly times: number[];
   own: number;
@@ -73,8 +73,8 @@ interface Taking {
 const turns = 10;
 
 /**
- * Warm-up calls per operation: V8 compiles until about the 2,000th. Slow calls stop at the time limit below, at the same number
- * for both servers.
+ * Warm-up calls per operation: V8 optimises until about the 2,000th call. If calls are slow, the warm-up ends at the time limit
+ * below, after the same number of calls for both servers.
  */
 const warmingCalls = 2_500;
 const warmingMs = 60_000;
@@ -82,7 +82,7 @@ const warmingTurn = 50;
 
 const program = fileURLToPath(new URL('../../bin/carrel.js', import.meta.url));
 const ours = `${process.execPath} ${program} context`;
-/** Only for Carrel: other servers do not know this value. */
+/** Settings for Carrel only: other servers don't know this value. */
 const ourSettings = { EMBEDDING_PROVIDER: 'none' };
 
 if (options.backend !== 'postgresql') await compare('SQLite', (use) => use({ settings: {}, helpers: [] }));
@@ -176,7 +176,7 @@ async function withServer(
   }
 }
 
-/** Fills every server; then they alternate, a few calls each, because a machine's speed varies. */
+/** Fills every server, then alternates between them, a few calls each, because a machine's speed varies. */
 async function measureAll(subjects: readonly Subject[]): Promise<Measured[]> {
   const measured = subjects.map((): Measured => new Map());
   const workloads = subjects.map(() => createWorkload(entriesCount, callsCount));
@@ -206,7 +206,7 @@ async function measureAll(subjects: readonly Subject[]): Promise<Measured[]> {
       if (taking === undefined || taking.times.length === 0) continue;
       const times = timesOf(taking);
       measured[at]?.set(name, times);
-      // Progress on stderr: the table may take long to appear.
+      // Progress on stderr: the table appears only at the end.
       console.error(`${subject.command}: ${name}: ${formatTimes(times)}`);
       if (isFilling) await subject.finishWork?.();
     }

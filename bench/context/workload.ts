@@ -6,7 +6,7 @@ export interface Operation {
   input(): Record<string, unknown>;
 }
 
-/** The same calls with the same data in every run, drawn from one seed. */
+/** Creates the calls to measure. A fixed seed makes them the same in every run. */
 export function createWorkload(entriesCount: number, callsCount: number): Operation[] {
   const random = createRandom(7);
   const below = (bound: number) => Math.floor(random() * bound);
@@ -87,7 +87,7 @@ export function createWorkload(entriesCount: number, callsCount: number): Operat
   ];
 }
 
-/** mulberry32. */
+/** Creates a random number generator (mulberry32). */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

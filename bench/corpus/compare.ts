@@ -1,13 +1,13 @@
-/** How much of the text that another program extracts is in ours. */
+/** Compares our text with the text that another program extracted from the same file (the reference). */
 export interface Comparison {
-  /** Share of its words that are in ours, with multiplicity. */
+  /** Share of the reference's words that our text has. A word that occurs twice counts twice. */
   readonly recall: number;
-  /** Share of its adjacent word pairs that are adjacent in ours. */
+  /** Share of the reference's adjacent word pairs that are adjacent in our text. */
   readonly order: number;
   readonly words: number;
 }
 
-/** Undefined if the other program extracted next to nothing. */
+/** Compares the two texts. Returns undefined if the reference is too short. */
 export function compare(text: string, reference: string, withNumbers: boolean): Comparison | undefined {
   const theirs = wordsOf(reference, withNumbers);
   if (theirs.length < wordsMin) return undefined;
@@ -19,10 +19,10 @@ export function compare(text: string, reference: string, withNumbers: boolean): 
   };
 }
 
-/** Shorter references are not compared. */
+/** Min words of a reference. */
 const wordsMin = 5;
 
-/** Letters and digits, lower-cased and composed; ligatures expanded. */
+/** Splits a text into lower-case words and, with `withNumbers`, numbers. Normalises ligatures and accents. */
 function wordsOf(text: string, withNumbers: boolean): string[] {
   const plain = text.normalize('NFKC').replaceAll('\u00ad', '').toLowerCase();
   return plain.match(withNumbers ? /[\p{L}\p{M}]{2,}|\p{N}+/gu : /[\p{L}\p{M}]{2,}/gu) ?? [];

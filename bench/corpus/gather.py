@@ -35,7 +35,7 @@ def members(archive):
 
 
 def unpack(source, archive, folder):
-    """Keeps one copy of a file that several packages contain."""
+    """Unpacks the documents of one package. A file that several packages contain is stored once."""
     seen = {path.name.split("-", 1)[0] for path in folder.glob("*/*")}
     for name, read in members(archive):
         kind = Path(name).suffix.lower().lstrip(".")
@@ -129,7 +129,7 @@ def read_odf(path):
 
 
 def converted(path):
-    """Presentations by LibreOffice, all at once: catppt also prints masters and leftovers of earlier saves."""
+    """Returns the presentation as converted by LibreOffice; the first call converts all. (catppt also prints masters and deleted text.)"""
     folder = path.parent.parent.parent / "converted"
     if not folder.exists():
         folder.mkdir()
@@ -169,7 +169,7 @@ READERS = {
     "docx": pandoc,
     "odt": pandoc,
     "epub": pandoc,
-    # It writes [pic] for a picture.
+    # antiword prints [pic] for a picture.
     "doc": lambda path: run("antiword", "-m", "UTF-8", "-w", "0", str(path)).replace("[pic]", " "),
     "ppt": lambda path: read_odf(converted(path)),
     "pptx": read_pptx,

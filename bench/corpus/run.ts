@@ -1,6 +1,6 @@
 /**
- * Reads files that other programs made and compares the text with other readers': `node bench/corpus/run.ts FOLDER [--format
- * doc] [--worst 10] [--write]`. gather.py fills FOLDER. `--write` puts the table into docs/formats.md.
+ * Extracts the text of real documents and compares it with the text that other programs extract: `node bench/corpus/run.ts FOLDER
+ * [--format doc] [--worst 10] [--write]`. gather.py fills FOLDER. `--write` puts the table into docs/formats.md.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -27,7 +27,7 @@ interface Outcome {
   readonly refused?: string;
 }
 
-/** With the knowledge base's limits. */
+/** Has the limits of the knowledge base. */
 const extractor = createExtractor({
   cpuMsMax: 300_000,
   memoryMb: 512,
@@ -56,7 +56,7 @@ async function read(format: string, name: string): Promise<Outcome> {
   const reference = readFileSync(`${path}.reference.txt`, 'utf8');
   try {
     const { text, title } = await extractor.extract({ bytes, filename: name, mode: 'markdown', extent: 'page' });
-    // Sheets show numbers in their formats; other readers return stored values.
+    // Numbers of spreadsheets can't be compared: Carrel formats them as the sheet does, other readers return the stored values.
     const withNumbers = !['xls', 'xlsx', 'ods'].includes(format);
     return { name, compared: compare(`${title ?? ''}\n${text}`, reference, withNumbers) };
   } catch (error) {

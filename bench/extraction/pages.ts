@@ -20,7 +20,7 @@ export interface ScoredPage {
 
 const folder = new URL('./pages/', import.meta.url);
 
-/** Files are in their page's charset; all tools get the same decoded text. */
+/** Loads all pages. Each file has its own charset; all tools get the same decoded text. */
 export async function loadPages(): Promise<BenchPage[]> {
   const names = readdirSync(folder)
     .filter((file) => file.endsWith('.html'))

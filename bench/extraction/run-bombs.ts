@@ -6,8 +6,8 @@ import { htmlBombs, otherBombs, pdfBombs } from '../../test/security/parsers/bom
 const smallPage = Buffer.from('<!doctype html><title>Small</title><p>A small page that must be served meanwhile.</p>');
 
 /**
- * Feeds every bomb to an extractor with production settings while it also reads a small page. The stall is the longest time for
- * which this process's event loop was blocked.
+ * Reads every bomb with an extractor that has production settings and reads a small page at the same time. The stall is the
+ * longest time for which this process's event loop was blocked.
  */
 export async function runBombs(): Promise<void> {
   const extractor = createExtractor({ cpuMsMax: 5000, memoryMb: 256, workersMax: 2 });

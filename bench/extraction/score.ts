@@ -7,8 +7,8 @@ export interface Score {
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /**
- * How well `actual` matches the words of `expected` and their frequencies, ignoring order and case. The segmenter also splits
- * Chinese, Japanese and Thai.
+ * Measures how well `actual` matches the words of `expected` and their frequencies, ignoring order and case. The segmenter also
+ * finds the words of Chinese, Japanese and Thai.
  */
 export function scoreWords(actual: string, expected: string): Score {
   const wanted = countWords(expected);

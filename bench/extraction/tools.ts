@@ -2,7 +2,7 @@ import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
 import { readHtml } from '../../src/documents/html/read-html.ts';
 
-/** Each tool's text of a page, with the title first. */
+/** The compared tools. Each returns the text of a page, with the title first. */
 export const tools: Record<string, (html: string) => string> = {
   carrel: (html) => {
     const { title, text } = readHtml(html, { mode: 'text', url: 'https://page.example/a/b', charsMax: 2_000_000 });
@@ -37,7 +37,7 @@ function brokenUp(html: string): string {
     );
 }
 
-/** linkedom creates no body for a page that omits its tags, as HTML allows; that is not Readability's fault. */
+/** Adds a body element if the page omits it, as HTML allows: linkedom does not, and Readability would find nothing. */
 function whole(html: string): string {
   return /<body\b/i.test(html) ? html : `<html><head></head><body>${html}</body></html>`;
 }

@@ -1,9 +1,9 @@
 /**
  * Measures the latency that the bridge adds to Fess requests: `node bench/fess/run.ts [rounds]`, after `npm run build`. Linux only.
  *
- * Three ways to the same fake Fess alternate in every round: a direct request, the built bridge over HTTP, and a minimal proxy
- * on the official SDK. All send the same request, so only the layer in between differs. Added latency is a median minus that of
- * the direct request. The result is the bridge's added latency divided by the proxy's.
+ * Every round queries the same fake Fess in three ways: directly, through the built bridge over HTTP, and through a minimal proxy
+ * on the official SDK. All send the same request. The added latency of the bridge or proxy is its median minus the median of the
+ * direct requests. The result is the bridge's added latency divided by the proxy's.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ async function measure(): Promise<void> {
   mkdirSync(join(home, '.mcp-feiss'));
   const domain = { id: 'finance', name: 'Finance', labelFilter: 'finance' };
   const limits = { maxInFlightRequests: 64 };
-  // Otherwise a slow call on a busy machine would return a job instead of a result.
+  // With the default, a slow call on a busy machine would return a job instead of a result.
   const timeouts = { longRunningThresholdMs: 60_000 };
   writeFileSync(
     join(home, '.mcp-feiss/config.json'),
@@ -116,7 +116,7 @@ function rotated<Item>(items: readonly Item[], by: number): Item[] {
   return [...items.slice(at), ...items.slice(0, at)];
 }
 
-/** Starts a program and waits for its address on stderr. */
+/** Starts a program and returns the address that it prints on stderr. */
 function start(args: readonly string[]): Promise<string> {
   const env = { PATH: process.env['PATH'] ?? '', HOME: home, CARREL_HOME: join(home, 'data') };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });

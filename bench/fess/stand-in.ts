@@ -1,4 +1,4 @@
-/** The fake Fess in its own process, so that it takes no time from what is measured. */
+/** Runs the fake Fess in a separate process, so that its work does not slow down the measured programs. */
 import { generateCorpus } from '../../test/fakes/fess/corpus.ts';
 import { startFakeFess } from '../../test/fakes/fess/start-fake-fess.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Extraction speed by format: `node bench/ingest/formats.ts [seconds]`. Small files come from the test corpus; large ones are
- * generated, with about 2 MB of text each.
+ * Measures extraction speed by format: `node bench/ingest/formats.ts [seconds]`. Small files come from the test corpus; large ones
+ * are generated, with about 2 MB of text each.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createExtractor } from '../../src/documents/extractor.ts';
@@ -12,7 +12,7 @@ export interface FormatFigure {
   size: 'small' | 'large';
   files: number;
   filesPerSecond: number;
-  /** Counts the size of the files, which may be compressed. */
+  /** Megabytes of the files themselves, which may be compressed, per second. */
   mbPerSecond: number;
   charsPerSecond: number;
   /** Peak memory of one reader process, in MB; null if unknown. */
@@ -20,7 +20,7 @@ export interface FormatFigure {
 }
 
 export interface FormatBenchOptions {
-  /** Time for each row. */
+  /** Measuring time of each row. */
   seconds?: number;
   workers?: number;
   /** Only these kinds. */
@@ -44,7 +44,7 @@ export async function measureFormats(options: FormatBenchOptions = {}): Promise<
   return figures;
 }
 
-/** A new extractor per row, so that the peak belongs to this format. */
+/** Measures one row with a new extractor, so that the memory peak belongs to this format. */
 async function measure(
   format: string,
   size: FormatFigure['size'],
@@ -62,7 +62,7 @@ async function measure(
     count.bytes += file.bytes.byteLength;
     count.chars += text.length;
   };
-  // Warm-up: starting processes and loading readers happens once, not per document.
+  // Warm-up: starting processes and loading parsers happens once, not per document.
   await Promise.all(Array.from({ length: workers * files.length }, (_, index) => read(index)));
   Object.assign(count, { files: 0, bytes: 0, chars: 0 });
   const started = performance.now();

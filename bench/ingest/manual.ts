@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 import { createRandom } from './markdown.ts';
 
-/** About 110,000 tokens on 311 pages. */
+/** Lines per page and characters per line: 311 such pages have about 110,000 tokens. */
 const linesOnPage = 20;
 const charactersInLine = 72;
 
 /**
- * A PDF like a manual: numbered headings, running text with words placed one by one, a header and a page number on each page.
- * Its sentences come from our own documentation in random order, so no two pages are the same.
+ * Creates a PDF like a manual: numbered headings, running text with words placed one by one, a header and a page number on each
+ * page. Its sentences come from our own documentation in random order, so no two pages are the same.
  */
 export function createManual(pages: number): { name: string; content: Buffer } {
   const random = createRandom(311);
@@ -51,7 +51,7 @@ function drawPage(page: number, sentences: readonly string[], random: () => numb
   return drawn;
 }
 
-/** Words with their distances, as typesetting programs write them. */
+/** Formats words with the distances between them, as typesetting programs write them. */
 function kerned(text: string): string {
   return text
     .split(' ')

@@ -1,4 +1,4 @@
-/** Generates a file of words with natural frequencies, from a fixed seed. Every file and chunk is different. */
+/** Generates a Markdown file whose word frequencies are like English. Each `index` gives a different file, the same in every run. */
 export function createMarkdown(index: number, chunks: number): { name: string; content: Buffer } {
   const random = createRandom(index + 1);
   const sections = Array.from({ length: chunks }, (_, section) => {
@@ -12,7 +12,7 @@ export function queryWords(random: () => number): string {
   return [word(random), word(random), word(random)].join(' ');
 }
 
-/** Mulberry32: the same numbers on every machine. */
+/** Creates a random number generator (mulberry32) that gives the same numbers on every machine. */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -29,7 +29,7 @@ function sentence(random: () => number): string {
   return `${Array.from({ length: 12 }, () => word(random)).join(' ')}.`;
 }
 
-/** The rank is distributed as in Zipf's law: the first hundred words make up nearly half of the text. */
+/** Draws a word by Zipf's law: the hundred most frequent words make up nearly half of the text. */
 function word(random: () => number): string {
   const rank = Math.floor(vocabulary ** random());
   return (

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface MemoryWatch {
-  /** Peak memory in MB: of the engine, and of its largest reader process (sampled ten times a second). */
+  /** Returns the peak memory of the engine and of its largest reader process, in MB, sampled ten times a second. */
   peaks(): { engine: number; readers: number };
   stop(): void;
 }

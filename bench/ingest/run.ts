@@ -1,12 +1,12 @@
 /**
- * Ingests files through the HTTP API of the built engine. Reports files and MB a second for each format, the peak memory, and
- * how long searches take during ingestion and on the idle engine.
+ * Ingests files through the HTTP API of the built engine. Reports files and MB per second for each format, the peak memory, and
+ * how long searches take during ingestion and while the engine is idle.
  *
  *     node bench/ingest/run.ts                    every format of test/corpus, then searches during ingestion
  *     node bench/ingest/run.ts --chunks 100000    this many chunks of generated Markdown instead
  *
  *     --copies 40   copies of each file, each with a few bytes that readers ignore
- *     --embed       with the bundled model; without it, words only
+ *     --embed       also embeds with the bundled model; otherwise there is only keyword search
  *     --workers 2
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ const { values: options } = parseArgs({
 });
 const corpus = join(import.meta.dirname, '../../test/corpus');
 const sendersAtOnce = 8;
-/** Ingested before measuring, so that searches find something. */
+/** Number of files that are ingested before measuring, so that searches find something. */
 const filesBefore = 100;
 
 const closings: (() => void | Promise<void>)[] = [];
@@ -134,7 +134,7 @@ async function ingest(files: readonly { name: string; content: Buffer }[]) {
   }
 }
 
-/** CPU time of the engine and its readers in ms, including concurrent searches. */
+/** Returns the CPU time of the engine and its reader processes in ms, including concurrent searches. */
 function cpuOfAll(): number {
   const pid = program.process.pid ?? 0;
   return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + cpuMicroseconds(each), 0) / 1000;

@@ -1,7 +1,7 @@
 import type { EngineClient } from '../../test/support/engine-client.ts';
 import { createRandom, queryWords } from './markdown.ts';
 
-/** Searches one after another, up to `count` times or until the signal aborts. Returns times in ms, including timeouts. */
+/** Runs one search at a time, up to `count` or until the signal aborts. Returns their durations in ms, including timeouts. */
 export async function measureSearches(
   engine: EngineClient,
   { count = Number.POSITIVE_INFINITY, signal }: { count?: number; signal?: AbortSignal },

@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { DataSet } from '../quality/data-set.ts';
 
-/** Searches a thread without Carrel. Returns the numbers of the ten best passages. */
+/** Another way to search a thread (`group`). Returns the numbers of the ten best passages. */
 export type Baseline = (question: string, group: string) => number[];
 
-/** Grep, as an agent with a shell uses it: lines with the question's words, most matches first. */
+/** Creates a search like grep in a shell: lines with any of the question's words, most matches first. */
 export function createGrep({ passages }: DataSet): Baseline {
   const texts = passages.map(({ text }) => text.toLowerCase());
   return (question, group) => {
@@ -21,7 +21,7 @@ export function createGrep({ passages }: DataSet): Baseline {
   };
 }
 
-/** Plain SQLite FTS5: Porter stems, any of the words, its own BM25. */
+/** Creates a search with plain SQLite FTS5: Porter stems, any of the words, ranked by FTS5's BM25. */
 export function createFts5({ passages }: DataSet): Baseline {
   const database = new DatabaseSync(':memory:');
   database.exec("CREATE VIRTUAL TABLE turns USING fts5 (text, thread UNINDEXED, tokenize = 'porter unicode61')");

@@ -1,11 +1,12 @@
 /**
- * LoCoMo through the context tools: every turn is stored with store_context_batch, every question asked with the search tools
- * in its own thread. Reports recall of the evidence turns, tokens per answer, and latency.
+ * Runs LoCoMo, a benchmark of questions about long conversations, through the context tools. Stores every turn with
+ * store_context_batch, then searches each question's thread. Reports recall of the turns with the answer, tokens per search
+ * result, and latency.
  *
  *     node bench/memory/run.ts --data ../shared/data --split test [--cache folder]
  *
- * Category 5 (questions without an answer) is left out, as in the published figures. A cache keeps vectors between runs; the
- * times then exclude the model.
+ * Category 5 (questions without an answer) is left out, as in the published figures. `--cache` keeps vectors between runs; the
+ * times then exclude the embedding model.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -75,7 +76,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The passage of each context_id. */
+/** Stores all passages. Returns the passage of each context_id. */
 async function storeAll(data: DataSet): Promise<Map<number, number>> {
   const start = performance.now();
   const passageOf = new Map<number, number>();
@@ -157,7 +158,7 @@ function show(name: string, figures: readonly Figures[], tokens: number, times: 
   console.log(`| ${name} | ${figures.length} | ${numbers} | ${cost} | ${at(0.5)} | ${at(0.99)} |`);
 }
 
-/** The words of a question joined by OR, because no turn has all of them. */
+/** Joins the words of a question by OR, because hardly any turn has all of them. */
 function anyWord(text: string): string {
   return wordsOf(text).slice(0, 60).join(' OR ');
 }

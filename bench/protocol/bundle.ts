@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { build } from 'esbuild';
 import { bundleOptions, productOptions } from '../../scripts/bundle-options.ts';
 
-/** Bundles each baseline separately, so that none carries another's code; returns the file to start. */
+/** Bundles each server separately, so that none contains another's code. Returns a function that names a server's file. */
 export async function bundlePeers<Name extends string>(names: readonly Name[]): Promise<(name: Name) => string> {
   const folder = new URL('./dist/', import.meta.url).pathname;
   rmSync(folder, { recursive: true, force: true });

@@ -9,7 +9,7 @@ export type PeerName = (typeof peerNames)[number];
 
 export type Who = 'bare node' | 'SDK v1' | 'SDK v2' | 'Carrel';
 
-/** Cases of one group do the same over the same transport, so they can be compared. */
+/** One server in one setting. Cases of the same group do the same work over the same transport, so they can be compared. */
 export interface Case {
   group: string;
   who: Who;
@@ -48,7 +48,7 @@ export interface RunningCase {
   kill(): Promise<void>;
 }
 
-/** One process per case, so that memory used by one kind of request does not affect another. */
+/** Starts a case in its own process, so that memory used by one kind of request does not affect another. */
 export async function startCase(which: Case, file: string): Promise<RunningCase> {
   const peer = startPeer([file, which.transport, which.mode]);
   const client = await (which.transport === 'stdio'
@@ -65,7 +65,7 @@ export async function startCase(which: Case, file: string): Promise<RunningCase>
   };
 }
 
-/** Carrel streams to a client that accepts only event streams. The SDKs require both types and are configured at start-up. */
+/** Returns the Accept header. Carrel streams if a client accepts only event streams; the SDKs require both types in any mode. */
 function accept({ who, mode }: Case): string {
   return who === 'Carrel' && mode === 'sse' ? 'text/event-stream' : 'application/json, text/event-stream';
 }

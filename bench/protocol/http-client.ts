@@ -7,13 +7,13 @@ export interface HttpTarget {
   url: string;
   mode: HttpMode;
   accept: string;
-  /** Open connections: the maximum of concurrent calls. */
+  /** Number of open connections, and so the maximum of concurrent calls. */
   connections: number;
 }
 
 /**
- * A client on plain sockets: Node's own would use more CPU than the measured servers. It supports only what the peers do: one
- * answer after another on a connection, with a length or in chunks.
+ * Creates a client on plain sockets, because Node's HTTP client would use more CPU than the measured servers. It supports only
+ * what these servers send: one answer after another on a connection, with a length or in chunks.
  */
 export async function connectHttp({ url, mode, accept, connections }: HttpTarget): Promise<Client> {
   const { host, hostname, port, pathname } = new URL(url);
@@ -26,7 +26,7 @@ export async function connectHttp({ url, mode, accept, connections }: HttpTarget
 
   const post = async (body: string): Promise<Answer> => {
     const taken = free.pop() ?? (await new Promise<Line>((resolve) => waiting.push(resolve)));
-    // A server may close a connection that was idle during the other cases.
+    // The server may have closed a connection that was idle while other cases ran.
     const line = taken.open ? taken : await openLine(hostname, Number(port));
     const answer = await line.ask(`${fixed.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
     const next = waiting.shift();

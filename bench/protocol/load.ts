@@ -1,12 +1,12 @@
 import { cpuMicroseconds } from './process-meter.ts';
 import type { Client } from './stdio-client.ts';
 
-/** One round of one case. */
+/** Figures of one round of one case. */
 export interface Round {
-  /** Sequential calls. */
+  /** Latency of sequential calls. */
   p50Ms: number;
   p99Ms: number;
-  /** Concurrent calls. */
+  /** Throughput of concurrent calls. */
   perSecond: number;
   /** CPU time of the server process, all threads, per concurrent call. */
   cpuMicroseconds: number;

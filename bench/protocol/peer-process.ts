@@ -4,10 +4,10 @@ import type { Readable, Writable } from 'node:stream';
 export interface PeerProcess {
   readonly pid: number;
   send(line: string): void;
-  /** The next line that it prints. */
+  /** Returns the next line that the process prints. */
   nextLine(): Promise<string>;
   kill(): Promise<void>;
-  /** Closes its input and waits until it exits. */
+  /** Closes the input of the process and waits until it exits. */
   end(): Promise<void>;
 }
 

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** CPU time of a process, from the kernel. A busy machine hardly changes it, unlike wall time. Linux only. */
+/** Returns the CPU time of a process. Unlike wall time, it hardly changes on a busy machine. Linux only. */
 export function cpuMicroseconds(pid: number): number {
   let nanoseconds = 0;
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    // First field: time on a CPU. `/proc/<pid>/stat` has steps of 10 ms, too coarse for one round.
+    // The first field is the time on a CPU. `/proc/<pid>/stat` has a resolution of 10 ms, too coarse for one round.
     nanoseconds += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]);
   }
   return nanoseconds / 1000;

@@ -20,7 +20,7 @@ export interface Verdict {
   reached: boolean;
 }
 
-/** Targets from the project's requirements. */
+/** Targets: max CPU time per request relative to the SDK, and max extra start-up time. */
 const ratios = { [groups.json]: 0.3, [groups.modern]: 0.5, [groups.stdio]: 0.85, [groups.stdioModern]: 0.85 };
 const startUpExtraMs = 60;
 
@@ -80,7 +80,7 @@ export function judge(results: readonly CaseResult[], product: StartUpResult, sd
   ];
 }
 
-/** Compared round by round, because the load varies; `best` compares the two best rounds. */
+/** Returns the CPU time relative to the SDK. `median` compares round by round, because the load varies; `best` the best rounds. */
 function ratioToSdk(results: readonly CaseResult[], group: string, who: Who): { median: number; best: number } {
   const cpu = (name: Who): number[] =>
     results

@@ -29,9 +29,9 @@ const quick: Plan = {
   starts: 5,
   size: { stdio: { alone: 100, together: 3_000 }, http: { alone: 100, together: 600 } },
 };
-/** Warm-up: the compiler must have seen the code often enough. */
+/** Warm-up calls, after which V8 has optimised the code. */
 const warmUp: RoundSize = { alone: 0, together: 3_000 };
-/** Max time: a very busy machine gets fewer rounds, not a longer run. */
+/** Max time of all rounds: a very busy machine gets fewer rounds, not a longer run. */
 const roundsMs = 100_000;
 const roundsMin = 3;
 
@@ -80,7 +80,7 @@ async function measureStartUps(starts: number) {
   return { ours, first, sdk, bare };
 }
 
-/** Cycles through all cases in every round, so that load affects all alike. */
+/** Runs all cases in every round, so that other load on the machine affects all alike. */
 async function measureLoad({ rounds, size }: Plan): Promise<CaseResult[]> {
   const running: RunningCase[] = [];
   try {

@@ -4,14 +4,14 @@ import { initialize, initialized, listTools } from './wire-text.ts';
 
 export interface StartUp {
   ms: number;
-  /** From spawn to the answer to `tools/list`, the client's next request. */
+  /** Time from spawn to the answer to `tools/list`, which a client usually requests next. */
   listMs: number;
-  /** CPU time of all threads: more than the wall time if two ran at once, less if the process waited for a core. */
+  /** CPU time of all threads. It exceeds the wall time if threads ran in parallel. */
   cpuMs: number;
   residentMegabytes: number;
 }
 
-/** From spawn to the first `initialize` answer on stdio. */
+/** Starts a server on stdio and measures the time to its answers to `initialize` and `tools/list`. */
 export async function measureStartUp(argv: readonly string[]): Promise<StartUp> {
   const start = performance.now();
   const peer = startPeer(argv);
@@ -31,7 +31,7 @@ export async function measureStartUp(argv: readonly string[]): Promise<StartUp> 
   return { ms, listMs, cpuMs, residentMegabytes: resident };
 }
 
-/** Starts once and exits normally, so that later starts find a filled compile cache. */
+/** Starts the server once and ends it normally, so that later starts find a filled compile cache. */
 export async function startBefore(argv: readonly string[]): Promise<void> {
   const peer = startPeer(argv);
   peer.send(initialize);

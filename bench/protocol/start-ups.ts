@@ -1,6 +1,6 @@
 /**
- * Start-up of every role, next to the bundled SDK: `node bench/protocol/start-ups.ts [starts]`. Needs Linux and the built
- * product, as run.ts does.
+ * Compares the start-up of every role with that of a bundled SDK server: `node bench/protocol/start-ups.ts [starts]`. Needs Linux
+ * and the built product, as run.ts does.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { measureStartUp, startBefore } from './start-up.ts';
 import { initialize } from './wire-text.ts';
 
 const starts = Number(process.argv[2] ?? 11);
-/** By then a server has finished its start-up work. */
+/** Time after which a server has finished its start-up work. */
 const idleAfterMs = 5_000;
 
 const product = new URL('../../bin/carrel.js', import.meta.url).pathname;

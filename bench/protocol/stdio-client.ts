@@ -1,7 +1,7 @@
 import type { PeerProcess } from './peer-process.ts';
 import { callText, checkAnswer, initialize, initialized } from './wire-text.ts';
 
-/** Accepts several concurrent calls. */
+/** Sends calls to a server. Several calls may run at the same time. */
 export interface Client {
   call(): Promise<void>;
   close(): void;
@@ -23,7 +23,7 @@ export async function connectStdio(peer: PeerProcess, modern: boolean): Promise<
       pending.delete(id);
     }
   };
-  // Reading ends with the process, which is not a failure.
+  // Reading fails when the process ends, which is expected.
   read().catch(() => {});
   return {
     call() {

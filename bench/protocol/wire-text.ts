@@ -26,7 +26,7 @@ export function callText(id: number, modern: boolean): string {
   return JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params });
 }
 
-/** Throws if the answer is wrong: a fast wrong answer must not count. */
+/** Throws if the answer is wrong, so that wrong answers are not counted as fast ones. */
 export function checkAnswer(answer: string, id: number): void {
   const { id: answered, result } = JSON.parse(answer);
   if (answered !== id || result?.structuredContent?.text !== text || result.isError === true) {

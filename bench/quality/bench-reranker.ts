@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { openReranker, unrankedReranker } from '../../src/search/rerank/open-reranker.ts';
 import type { Reranker } from '../../src/search/rerank/reranker.ts';
 
-/** The shipped reranker, without a time limit. `model`: a folder with another model, or `none`. */
+/** Opens the shipped reranker, without a time limit. `model` names a folder with another model, or is `none`. */
 export function openBenchReranker(model: string | undefined): Reranker {
   if (model === 'none') return unrankedReranker();
   return openReranker({

@@ -6,7 +6,7 @@ import type { EmbeddingProvider } from '../../src/search/models/embedding-provid
 const hashBytes = 20;
 const batch = 64;
 
-/** Keeps vectors on disk between runs, by model and text: embedding the sets takes half an hour on two cores. */
+/** Wraps a provider and keeps its vectors on disk between runs, because embedding the sets takes half an hour on two cores. */
 export function createCachedEmbeddings(provider: EmbeddingProvider, folder: string, set: string): EmbeddingProvider {
   const dimensions = provider.dimensions ?? 0;
   const file = join(folder, `${set}.${provider.name.replace(/\W+/g, '-')}.vectors`);
@@ -46,7 +46,7 @@ function hashOf(text: string): string {
   return createHash('sha1').update(text).digest('hex');
 }
 
-/** A record truncated by an interrupted run is the last one, and is ignored. */
+/** Reads all records into `known`. If an interrupted run left a truncated record at the end, it is ignored. */
 function readInto(known: Map<string, Float32Array>, bytes: Buffer, dimensions: number): void {
   const record = hashBytes + 4 * dimensions;
   for (let at = 0; at + record <= bytes.length; at += record) {

@@ -4,8 +4,9 @@
  *
  *     node bench/quality/calibrate.ts --data ../shared/data [--sets scifact,cosqa] [--split dev] [--hits file] [--lost 0.01]
  *
- * `--lost` is the share of relevant results that the threshold may hide. `--hits` keeps the results between runs. `--check` fits nothing: it measures models/reranker-int8/model.json. With `--model
- * none` nothing is reranked. The printed `calibration` belongs in model.json. The shipped one was made with
+ * `--lost` is the share of relevant results that the threshold may hide. `--hits` keeps the search results between runs. `--check`
+ * fits nothing and measures the fits in models/reranker-int8/model.json. `--model none` turns reranking off. The printed
+ * `calibration` belongs in model.json. The shipped one was made with these options:
  *
  *     --data ../shared/data,<output folder of training/written.py> --sets scifact,cosqa,chroma-chunking,cranfield,chats
  */
@@ -37,7 +38,7 @@ import { createProductLegs } from './product-legs.ts';
 const { values: options } = parseArgs({
   options: {
     data: { type: 'string', default: '../shared/data' },
-    // LoCoMo must not shape what is shipped: its licence is non-commercial. It is only measured.
+    // LoCoMo is only measured: its licence is non-commercial, so it must not influence the shipped fits.
     sets: { type: 'string', default: 'scifact,cosqa,chroma-chunking,cranfield' },
     measured: { type: 'string', default: 'locomo' },
     split: { type: 'string', default: 'dev' },
@@ -51,7 +52,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Each off-topic question is asked in every third set, which is enough and takes a third of the time. */
+/** Each set gets every third off-topic question, which is enough and takes a third of the time. */
 const rounds = 3;
 
 const subsets: Feature[][] = [
@@ -84,13 +85,13 @@ report(calibration);
 function fitOf(features: readonly Feature[]): Fit | undefined {
   const relevance = relevanceFit(features);
   if (relevance === undefined) return undefined;
-  // Keyword evidence alone is a poor judge of semantic results, so its threshold omits nothing.
+  // Keywords alone say little about semantic results, so this fit has no threshold (0).
   if (features.join() === 'words') return { features, ...relevance, cut: 0 };
   const about = onTopicFit(features);
   return { features, ...relevance, about, cut: cutOf({ features, ...relevance, about, cut: 0 }) };
 }
 
-/** Features with a negative weight are dropped: they only reflect how the sets differ. */
+/** Fits relevance. Drops features with a negative weight: these only reflect how the sets differ. */
 function relevanceFit(features: readonly Feature[]): Logistic | undefined {
   // With a reranker, `doubt` and `lead` suffice: the other features add nothing.
   const informative = features.includes('doubt')
@@ -103,12 +104,12 @@ function relevanceFit(features: readonly Feature[]): Logistic | undefined {
   return fewer && { ...fewer, weights: features.map((name) => fewer.weights[kept.indexOf(name)] ?? 0) };
 }
 
-/** Separates relevant results from those of off-topic questions. */
+/** Fits the threshold: separates relevant results from the results of off-topic questions. */
 function onTopicFit(features: readonly Feature[]): Logistic | undefined {
   return logisticOf(features, (hit) => hit.isOffTopic || hit.gain > 0);
 }
 
-/** By default every set has the same total weight, and so do its off-topic results, however many there are of either. */
+/** Fits the hits that `isUsed` selects. By default each set has the same total weight, and so have its off-topic results. */
 function logisticOf(
   features: readonly Feature[],
   isUsed: (hit: JudgedHit) => boolean,
@@ -134,9 +135,9 @@ function logisticOf(
 }
 
 /**
- * Three quarters of the highest threshold that loses at most `--lost` of the relevant results among the ten shown, averaged over
- * the sets. The margin protects relevant results that score lower on other data. It lets
- * hardly any more irrelevant ones through.
+ * Returns three quarters of the highest threshold that hides at most the share `--lost` of the relevant results among the first
+ * ten, averaged over the sets. The margin protects relevant results that score lower on other data, and lets hardly any more
+ * irrelevant ones through.
  */
 function cutOf(fit: Fit): number {
   const lost = Number(options.lost);
@@ -153,7 +154,7 @@ function cutOf(fit: Fit): number {
   return round(0.75 * best);
 }
 
-/** The results of searches that provide these features. */
+/** Returns the results of the searches that provide these features: with or without reranking. */
 function shownFor(features: readonly Feature[]): readonly JudgedHit[] {
   return features.includes('doubt') ? shown.reranked : shown.without;
 }
@@ -162,7 +163,7 @@ function bestByFusion(all: readonly JudgedHit[], count: number): JudgedHit[] {
   return listsOf(all).flatMap((list) => list.toSorted((left, right) => right.fused - left.fused).slice(0, count));
 }
 
-/** The hits of each question, best first. */
+/** Groups the hits by question, best first. */
 function listsOf(all: readonly JudgedHit[]): JudgedHit[][] {
   const lists: JudgedHit[][] = [];
   for (const hit of all) {
@@ -181,7 +182,7 @@ function lostOf(set: string, fits: Calibration): { lost: number; of: number } {
   return { lost: relevant.filter((hit) => isCut(hit, fits)).length, of: relevant.length };
 }
 
-/** As in the product: with the model, relevance falls down the list. */
+/** Rates the hits as the product does: with a reranker, relevance never rises from one hit to the next. */
 function relevanceOf(list: readonly JudgedHit[], fits: Calibration) {
   const judged = list.map((hit) => ({ hit, relevance: judge(hit, fits).relevance }));
   return fits[0]?.features.includes('doubt') ? falling(judged) : judged;
@@ -220,7 +221,7 @@ function report(fits: Calibration): void {
   }
 }
 
-/** Expected calibration error over ten bins of equal size. */
+/** Returns the expected calibration error over ten bins of equal size. */
 function calibrationError(pairs: readonly { given: number; isRelevant: boolean }[]): number {
   const sorted = pairs.toSorted((left, right) => left.given - right.given);
   let error = 0;
@@ -267,7 +268,7 @@ async function readHits(): Promise<JudgedHit[]> {
   return collected;
 }
 
-/** True for questions that the reranker was trained on, seven in ten of these sets: it would be too sure of them. */
+/** Whether the reranker was trained on this question (70 % of these sets). On such questions its scores are too confident. */
 function isSeen(set: string, id: string): boolean {
   if (options.split !== 'dev' || !['scifact', 'cosqa', 'chroma-chunking'].includes(set)) return false;
   const hash = createHash('md5').update(`20261115${id}`).digest('hex');

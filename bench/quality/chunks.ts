@@ -1,6 +1,6 @@
 /**
- * How often the chunker keeps an answer whole: `node bench/quality/chunks.ts --data ../shared/data`. The spans are the exact
- * answers of the chroma-chunking set; the baseline splits at every 1,200 characters.
+ * Measures how often the chunker keeps an answer in one chunk: `node bench/quality/chunks.ts --data ../shared/data`. The answers
+ * are the exact spans of the chroma-chunking set. The baseline splits at every 1,200 characters.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

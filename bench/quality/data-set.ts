@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A test collection: passages, questions, and which passages answer them. Numbers are positions in the corpus. */
+/** A test collection: passages, questions, and which passages answer each question. Passages are named by their index. */
 export interface DataSet {
   name: string;
   passages: BenchPassage[];
@@ -11,7 +11,7 @@ export interface DataSet {
 export interface BenchPassage {
   text: string;
   title: string;
-  /** Queries see only passages of their own group: a thread (conversations), a language (XQuAD-R), or everything. */
+  /** A query searches only passages of its own group: a thread (conversations), a language (XQuAD-R), or the whole set. */
   group: string;
   /** The previous passage in the same session of a thread. */
   before: number | undefined;
@@ -70,7 +70,7 @@ export function loadDataSet(folder: string, name: string): DataSet | undefined {
   };
 }
 
-/** Each group as a separate set, with its own index and statistics. */
+/** Splits a set into one set per group, each with its own index and statistics. */
 export function splitByGroup(set: DataSet): DataSet[] {
   return [...new Set(set.passages.map(({ group }) => group))].sort().map((group) => {
     const numbers = new Map<number, number>();

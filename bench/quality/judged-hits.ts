@@ -4,14 +4,14 @@ import type { BenchQuery, DataSet } from './data-set.ts';
 import { offTopicQuestions } from './off-topic-questions.ts';
 import type { ProductLegs } from './product-legs.ts';
 
-/** One result of one question: its evidence, and whether it is relevant. Unjudged ones count as irrelevant. */
+/** One result of one question: its evidence, and its gain (0 if irrelevant or not judged). */
 export interface JudgedHit extends Evidence {
   readonly set: string;
   readonly question: string;
   readonly isOffTopic: boolean;
-  /** In the product's order, from 1. */
+  /** Rank in the product's order, from 1. */
   readonly rank: number;
-  /** Before reranking. */
+  /** Combined keyword and vector score, before reranking. */
   readonly fused: number;
   readonly gain: number;
 }
@@ -19,7 +19,7 @@ export interface JudgedHit extends Evidence {
 /** The number of results that are reranked for the first page. */
 const hitsPerQuestion = 20;
 
-/** The best results of judged questions, and of as many off-topic questions. */
+/** Collects the best results of the set's questions and of off-topic questions. */
 export async function collectHits(
   set: DataSet,
   legs: ProductLegs,

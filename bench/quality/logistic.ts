@@ -1,17 +1,17 @@
 import type { Logistic } from '../../src/search/rank/relevance.ts';
 
 export interface Sample {
-  /** One per feature, in the same order. */
+  /** One value per feature, in the order of the weights. */
   readonly values: readonly number[];
   readonly isRelevant: boolean;
   readonly weight: number;
 }
 
-/** Keeps weights finite if classes are separable. */
+/** L2 penalty that keeps the weights finite if the classes are separable. */
 const ridge = 1e-7;
 const steps = 50;
 
-/** Logistic regression by Newton's method. */
+/** Fits a logistic regression by Newton's method. */
 export function fitLogistic(samples: readonly Sample[]): Logistic {
   const size = 1 + (samples[0]?.values.length ?? 0);
   const total = samples.reduce((sum, { weight }) => sum + weight, 0);
@@ -41,7 +41,7 @@ export function fitLogistic(samples: readonly Sample[]): Logistic {
   return { intercept, weights };
 }
 
-/** Gaussian elimination with pivots, for a small system. */
+/** Solves a small linear system by Gaussian elimination with pivots. */
 function solve(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
   const rows = matrix.map((row, place) => [...row, vector[place] ?? 0]);
   for (let at = 0; at < rows.length; at++) {

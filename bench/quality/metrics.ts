@@ -5,7 +5,7 @@ export interface Figures {
   mrr10: number;
 }
 
-/** One query's figures. nDCG with linear gains, as in trec_eval. */
+/** Computes the metrics of one query. nDCG uses linear gains, as trec_eval does. */
 export function figuresOf(ranking: readonly number[], relevant: ReadonlyMap<number, number>): Figures {
   const gains = ranking.slice(0, 10).map((passage) => relevant.get(passage) ?? 0);
   const ideal = [...relevant.values()].sort((left, right) => right - left).slice(0, 10);

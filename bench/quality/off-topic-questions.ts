@@ -1,4 +1,4 @@
-/** Questions that none of the test collections covers: everything they find is irrelevant. */
+/** Questions on subjects that no test collection covers, so every result is irrelevant. */
 export const offTopicQuestions: readonly string[] = [
   'Which colour is a bend sinister in heraldry?',
   'How many bells are rung in a full peal of triples?',

@@ -22,17 +22,17 @@ import { createEntryJudging } from '../../src/toolsets/context/search/entry-judg
 import { createTextThread } from '../../src/toolsets/context/search/text-thread.ts';
 import type { DataSet } from './data-set.ts';
 
-/** Both legs over one data set, stored and searched as in the product, in its own database. */
+/** One data set in its own database, stored and searched as in the product. The legs are keyword search and vector search. */
 export interface ProductLegs {
-  /** The legs limited to a group's passages; ids are the database's. */
+  /** Returns the two searches, limited to the passages of a group. Results have the database's ids. */
   forGroup(group: string): Legs;
-  /** The corpus position of a result. */
+  /** Returns the index of the passage that has this database id. */
   passageOf(id: number): number;
   close(): Promise<void>;
 }
 
 export interface Legs {
-  /** For one search. */
+  /** The stored passages. */
   corpus: SearchCorpus;
   words: WordLeg;
   /** Undefined without embeddings. */
@@ -40,7 +40,7 @@ export interface Legs {
   judging: JudgeDeps;
 }
 
-/** A new database, and its removal. */
+/** A new database, and a function that removes it. */
 export interface BenchStorage {
   readonly storage: Storage;
   remove(): Promise<void>;
@@ -80,7 +80,7 @@ interface Stored {
 
 const batch = 200;
 
-/** Conversations as memory: an entry per turn, a thread per conversation. */
+/** Stores conversations as memory: an entry per turn, a thread per conversation. */
 async function storeEntries(
   set: DataSet,
   storage: Storage,
@@ -128,7 +128,7 @@ async function storeEntries(
   };
 }
 
-/** Everything else as a knowledge base: documents of one chunk, with their titles. */
+/** Stores any other set as a knowledge base: one document of one chunk per passage, with its title. */
 async function storePassages(
   set: DataSet,
   storage: Storage,
@@ -166,7 +166,7 @@ async function storePassages(
   };
 }
 
-/** Bypasses the chunker, which could split a passage, and uses unique hashes, because sets repeat texts. */
+/** Stores a document without the chunker, which could split the passage. The hash must be unique, because sets repeat texts. */
 async function storeDocument({ documents, ingestion }: Storage, hash: string, title: string, text: string) {
   const own = { contentType: 'text/plain', title, docType: 'text' };
   await ingestion.accept({

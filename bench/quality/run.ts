@@ -1,10 +1,10 @@
 /**
- * Search quality on the test collections: keyword, semantic and hybrid, with the shipped settings. Each collection has its own
- * database and uses the product's own write and read paths. Only vectors are kept between runs.
+ * Measures keyword, semantic and hybrid search on the test collections, with the shipped settings. Each collection is stored and
+ * searched by the product's own code, in its own database. Only vectors are kept between runs (`--cache`).
  *
  *     node bench/quality/run.ts --data ../shared/data --split test [--sets locomo,scifact] [--cache folder]
  *
- * `--backend postgresql` uses PostgreSQL instead of SQLite. `--model none` skips reranking; a folder names another model.
+ * `--backend postgresql` uses PostgreSQL instead of SQLite. `--model none` skips reranking; `--model FOLDER` uses another reranker.
  * Settings are chosen on the dev splits; the test splits are for reporting. See docs/benchmarks.md.
  */
 import { availableParallelism, tmpdir } from 'node:os';
@@ -120,7 +120,7 @@ async function rankings(legs: Legs, text: string, wordsOnly: boolean): Promise<R
   };
 }
 
-/** The model is English, so for the eleven languages only keyword search is measured, each in its own index. */
+/** Reports keyword search in eleven languages, each with its own index. Vectors are left out, because the model is English. */
 async function reportLanguages(set: DataSet): Promise<void> {
   const means: number[] = [];
   for (const language of splitByGroup(set)) {

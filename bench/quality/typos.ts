@@ -1,7 +1,7 @@
 /**
- * Misspelt queries: one word of each gets one random typo (two in some words of eight letters or more). Counts how many have the
- * correct query's first result among their first five, with keyword search and the shipped settings. Also reports the CPU time of
- * both; on a busy machine, wall time says nothing.
+ * Measures spelling correction: one word of each query gets one random typo (sometimes two in words of eight letters or more).
+ * Counts the misspelt queries whose first five results include the first result of the correct query, with keyword search and the
+ * shipped settings. Also reports the CPU time of correct and misspelt queries.
  *
  *     node bench/quality/typos.ts --data ../shared/data [--sets locomo,scifact,chroma-chunking] [--count 500]
  */
@@ -71,7 +71,7 @@ async function measure(
   );
 }
 
-/** A query word with a typo. */
+/** Puts a typo into one word of the query. Returns undefined if no word is suitable. */
 function misspell(text: string): { text: string; word: string; slip: string } | undefined {
   const words = wordsIn(text);
   const match = words[Math.floor(random() * words.length)];
@@ -85,14 +85,14 @@ function misspell(text: string): { text: string; word: string; slip: string } | 
   return { text: replaced(slip), word, slip };
 }
 
-/** Words outside quotes and names, which are searched literally. */
+/** Returns the words that may be corrected. Quoted words and names are searched literally, so they are left out. */
 function wordsIn(text: string): RegExpExecArray[] {
   return [...text.matchAll(/(?<=^|[\s(])\p{L}\p{Ll}{3,}(?=$|[\s,;?!).])/gu)].filter(
     ([word]) => !text.includes('"') && leavesOf(plainQuery(word, { alone: false })).length > 0,
   );
 }
 
-/** A missing, extra, wrong or swapped letter. */
+/** Makes one typo: a missing, extra, wrong or swapped letter. */
 function slipped(word: string): string {
   const at = Math.floor(random() * word.length);
   const letter = letters[Math.floor(random() * letters.length)] ?? 'e';
@@ -132,7 +132,7 @@ function shuffled<Item>(items: readonly Item[]): Item[] {
     .map(({ item }) => item);
 }
 
-/** The same numbers each time (mulberry32). */
+/** Creates a random number generator (mulberry32) that gives the same numbers in every run. */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {

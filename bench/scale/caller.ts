@@ -5,13 +5,13 @@ import { exchange, modernRequest } from '../../test/support/raw-http.ts';
 
 export type Fields = Record<string, unknown>;
 
-/** Tool calls over HTTP, as clients of MCP revision 2026-07-28 send them (no session). */
+/** Makes tool calls over HTTP as clients of MCP revision 2026-07-28 do, without a session. */
 export interface Caller {
   /** Returns the structured result. Retries if no answer came; throws if the tool reports an error. */
   call(tool: string, args: Fields): Promise<Fields>;
-  /** Times of answered calls, by tool. */
+  /** Durations of answered calls in ms, by tool. */
   readonly times: ReadonlyMap<string, readonly number[]>;
-  /** Calls sent again because their outcome was unknown. */
+  /** Number of calls that were sent again because no answer came. */
   readonly repeated: () => number;
 }
 

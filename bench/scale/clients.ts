@@ -4,11 +4,11 @@ import type { Caller } from './caller.ts';
 import type { Observed } from './history.ts';
 import { createDocuments, createEntries, createNotes, type Kind, type KindName, lettersOf, nameOf } from './things.ts';
 
-/** Written by one client and read by all. */
+/** An entry, note or document that one client writes and all clients read. */
 interface Thing {
   readonly kind: KindName;
   readonly word: string;
-  /** Undefined while it is being processed. */
+  /** Undefined until the job that creates the document is done. */
   id: string | undefined;
   work: string;
   version: number;
@@ -25,11 +25,11 @@ const drawn = Object.entries(shares).flatMap(([kind, ways]) =>
   Object.entries(ways).flatMap(([what, share]) => new Array(share).fill({ kind: kind as KindName, what })),
 ) as { kind: KindName; what: string }[];
 
-/** Share of reads of any client's things, and share of writes that are sent twice under one key. */
+/** Share of reads that read a thing of any client, and share of writes that are sent twice with the same idempotency key. */
 const ofOthers = 0.3;
 const sentTwice = 0.2;
 
-/** The calls of all clients, with the answers. */
+/** Makes the calls of all clients, and records their answers. */
 export function createRun(caller: Caller) {
   const history: Observed[] = [];
   const failures: string[] = [];
@@ -70,7 +70,7 @@ export function createRun(caller: Caller) {
     mine.set(`${client} ${kind}`, [...(mine.get(`${client} ${kind}`) ?? []), own]);
   }
 
-  /** True once the thing is stored and can be read. */
+  /** Returns true once the thing is stored and can be read. */
   async function isDone(thing: Thing): Promise<boolean> {
     const { done } = kinds[thing.kind];
     if (thing.id !== undefined || done === undefined) return true;
@@ -117,7 +117,7 @@ export function createRun(caller: Caller) {
         failures.push(String(error));
       }
     },
-    /** Waits until all work is done and each document has been searched for. */
+    /** Waits until all jobs are done, and reads each document once more. */
     async finish(): Promise<void> {
       for (const thing of things.document) {
         while (!(await isDone(thing))) await delay(50);

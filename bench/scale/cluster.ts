@@ -7,9 +7,9 @@ import { cpuMilliseconds } from '../context/process-tree.ts';
 export interface Cluster {
   /** URL of the balancer. */
   readonly url: string;
-  /** CPU time of all processes so far, killed ones included. */
+  /** Returns the CPU time of all processes so far, including killed ones. */
   cpuMs(): number;
-  /** Kills the first and starts another in its place. */
+  /** Kills the first process and starts another in its place. */
   killOne(): Promise<void>;
 }
 
@@ -40,8 +40,8 @@ function pidOf({ process }: Carrel): number {
 }
 
 /**
- * A minimal balancer: skips processes that refuse the connection, and answers 502 to a broken request, because its outcome is
- * unknown. Clients retry.
+ * Starts a minimal balancer. It skips processes that refuse the connection. If a connection breaks during a request, it answers
+ * 502, because the outcome is unknown; the client then retries.
  */
 async function startBalancer(owner: Owner, origins: () => readonly string[]): Promise<string> {
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });

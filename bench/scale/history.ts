@@ -1,13 +1,13 @@
 /**
  * One answer that a client got. A thing is an entry, note or document that one client writes several times and all clients
- * read. Every write is repeated until it is acknowledged.
+ * read. Clients repeat a write until it is acknowledged.
  */
 export interface Observed {
   readonly thing: string;
   readonly kind: 'write' | 'read';
-  /** How it was written or read. */
+  /** The operation, such as `add` or `hybrid`. */
   readonly by: string;
-  /** Before the call was sent, and when its answer arrived, by one clock for all clients. */
+  /** When the call was sent and when its answer arrived, by a clock that all clients share. */
   readonly startMs: number;
   readonly endMs: number;
   /** For a write, the returned id. For a read, one id per hit: two hits mean that the thing is stored twice. */

@@ -2,7 +2,7 @@ import type { Caller, Fields } from './caller.ts';
 import type { Kept } from './history.ts';
 import { type KindName, nameOf, threadOf, versionIn } from './things.ts';
 
-/** Everything stored, page by page. */
+/** Lists everything that is stored at the end of the run, page by page. */
 export async function keptAtEnd({ call }: Caller, clients: number): Promise<Kept[]> {
   const kept: Kept[] = [];
   const wordIn = (text: unknown): string => String(text).split(/\s/)[0] ?? '';

@@ -1,7 +1,7 @@
 import { timingsOf } from '../speed/timings.ts';
 import type { ScaleFigures } from './scale.ts';
 
-/** One row per number of processes, from the medians of its rounds. */
+/** Formats a table with one row per number of processes, from the medians of its rounds. */
 export function scaleTable(figures: readonly ScaleFigures[], cores: number): string {
   const rounds = [...Map.groupBy(figures, ({ processes }) => processes)];
   const rate = ({ calls, seconds }: ScaleFigures) => calls / seconds;
@@ -29,7 +29,7 @@ export function scaleTable(figures: readonly ScaleFigures[], cores: number): str
   );
 }
 
-/** p50 / p99 of each tool. */
+/** Formats a table of p50 / p99 of each tool. */
 export function timesTable(figures: readonly ScaleFigures[]): string {
   const rounds = [...Map.groupBy(figures, ({ processes }) => processes)];
   const tools = [...new Set(figures.flatMap(({ times }) => [...times.keys()]))].sort();

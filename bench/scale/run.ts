@@ -1,12 +1,12 @@
 /**
- * One, two and four processes on one PostgreSQL behind a balancer, with a mix of writes, searches and uploads from many
- * clients. Every client's answers are checked: nothing lost, doubled or stale.
+ * Measures one, two and four processes on one PostgreSQL behind a balancer, with a mix of writes, searches and uploads from many
+ * clients. Checks every answer: nothing may be lost, stored twice or stale.
  *
  *     npm run build && node bench/scale/run.ts                    # 1, 2 and 4 processes, 50 clients, 30 seconds each
  *     node bench/scale/run.ts --processes 2 --clients 20 --seconds 10 --kill   # one process is killed in the middle
  *
- * `--rounds 3` alternates and reports medians. Prints Markdown; exits with 1 if an answer was wrong. Linux only, it reads
- * /proc. The clients, the balancer and a fake embedding server are in this process, on the same machine.
+ * `--rounds 3` measures each number of processes three times, in turn, and reports medians. Prints Markdown; exits with 1 if an
+ * answer was wrong. Needs Linux, because it reads /proc. The clients, the balancer and a fake embedding server run in this process.
  */
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -59,7 +59,7 @@ async function once(postgres: PostgresServer, processes: number, round: number):
       ...{ processes, clients, seconds, seed: seed + round, kills: options.kill, databaseUrl: database.url },
       databaseCpuMs: () => cpuMilliseconds([postmaster]),
     });
-    // The table may take long to appear.
+    // Progress on stderr: the table appears only at the end.
     console.error(`${processes} processes: ${measured.calls} calls, ${measured.faults.length} wrong answers`);
     return measured;
   } finally {

@@ -14,10 +14,10 @@ export interface ScaleConfig {
   readonly clients: number;
   readonly seconds: number;
   readonly seed: number;
-  /** Kills one process in the middle and starts another. */
+  /** Whether one process is killed and replaced in the middle of the run. */
   readonly kills: boolean;
   readonly databaseUrl: string;
-  /** CPU time of the database and its helpers. */
+  /** Returns the CPU time of all database processes. */
   readonly databaseCpuMs: () => number;
 }
 
@@ -25,7 +25,7 @@ export interface ScaleFigures {
   readonly processes: number;
   readonly seconds: number;
   readonly calls: number;
-  /** CPU time per call: of the processes, of the database, and of the clients with their balancer. */
+  /** CPU time per call in ms: of the servers, of the database, and of this process (clients and balancer). */
   readonly cpuMs: { readonly servers: number; readonly database: number; readonly clients: number };
   readonly times: ReadonlyMap<string, readonly number[]>;
   readonly written: Readonly<Record<KindName, number>>;
@@ -35,7 +35,7 @@ export interface ScaleFigures {
   readonly faults: readonly string[];
 }
 
-/** Measuring starts after this many steps of a client, because a new process first compiles its code. */
+/** Warm-up calls of each client, which are not measured: a new process first compiles its code. */
 const warmSteps = 10;
 
 /** Reranking and summaries are off. The limits per address are raised, because all clients share one address. */

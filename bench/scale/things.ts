@@ -4,19 +4,19 @@ import type { Caller, Fields } from './caller.ts';
 
 export type KindName = 'entry' | 'note' | 'document';
 
-/** How one kind of thing is written and read through the tools. Each has a unique word. */
+/** How one kind of thing is written and read through the tools. Each thing has a unique word. */
 export interface Kind {
-  /** The id of the thing, or of the job that creates it. */
+  /** Adds a thing. Returns its id, or the id of the job that creates it. */
   add(word: string, client: number): Promise<string>;
   /** Returns the thing's id once its job is done. Undefined for kinds without jobs. */
   readonly done: ((work: string) => Promise<string | undefined>) | undefined;
-  /** Undefined for kinds that never change. */
+  /** Writes a new version and returns the id. Undefined for kinds that never change. */
   readonly change: ((id: string, word: string, version: number) => Promise<string>) | undefined;
-  /** Several ways to find the thing, each through a different index. */
+  /** Several ways to read or find the thing, each through a different index. */
   readonly reads: Readonly<Record<string, (id: string, word: string) => Promise<Found>>>;
 }
 
-/** The name of a thing in the history. */
+/** Returns the name of a thing in the history. */
 export function nameOf({ kind, word }: { readonly kind: KindName; readonly word: string }): string {
   return `${kind} ${word}`;
 }
@@ -27,7 +27,7 @@ export interface Found {
   readonly version: number | undefined;
 }
 
-/** Words for texts, as diverse as texts on several subjects. */
+/** Words from which texts are made: enough that texts differ like texts on several subjects. */
 const vocabulary = Array.from({ length: 2_000 }, (_, number) => lettersOf(number + 512));
 const textWords = 30;
 
@@ -37,7 +37,7 @@ function textOf(word: string, version: number): string {
   return `${word} version ${version} ${others.join(' ')}`;
 }
 
-/** Spells a number in letters that no stemmer takes for an ending. */
+/** Spells a number in letters that no stemmer mistakes for a suffix. */
 export function lettersOf(number: number): string {
   return number.toString(8).replace(/\d/g, (digit) => 'bcdfghkm'[Number(digit)] ?? '');
 }
@@ -47,8 +47,8 @@ function seedOf(word: string): number {
 }
 
 /**
- * A fake model: each word has its own direction, so texts that share more words are nearer. A unique word counts more, as in a
- * real model. Otherwise a query for it would find some of the thousands of other texts nearer by chance.
+ * Embeds a text like a model: each word has its own direction, so texts that share more words are nearer. Words outside the
+ * vocabulary count more. Otherwise, some of the thousands of other texts would by chance be nearer to a query for a unique word.
  */
 export function embedWords(text: string): number[] {
   const vector = new Array<number>(dimensions).fill(0);
@@ -60,11 +60,11 @@ export function embedWords(text: string): number[] {
   return vector;
 }
 
-/** A unique word counts about as much as all other words of its text together. */
+/** Weight of a unique word: about as much as all other words of its text together. */
 const ownWeight = 6;
 const shared = new Set([...vocabulary, 'version']);
 
-/** As in the bundled model: with fewer, any two texts are near by chance. */
+/** The same number as in the bundled model. With fewer, unrelated texts would often be near by chance. */
 const dimensions = 384;
 
 export function versionIn(text: unknown): number | undefined {
@@ -72,7 +72,7 @@ export function versionIn(text: unknown): number | undefined {
   return version === undefined ? undefined : Number(version);
 }
 
-/** The hits with the word: searches by meaning find others too. */
+/** Selects the hits that contain the word, because semantic search also finds other things. */
 function withWord(hits: unknown, word: string, idOf: (hit: Fields) => unknown): Found {
   const own = (hits as Fields[]).filter((hit) => JSON.stringify(hit).includes(word));
   const [first] = own;
@@ -86,7 +86,7 @@ export function createEntries({ call }: Caller, isRepeated: () => boolean): Kind
     const ids = (await twice(isRepeated(), () => call(tool, keyed))).map(({ context_id: id }) => String(id));
     return only(tool, ids);
   };
-  // In semantic search other texts may be nearer, but the one with the word is among the first.
+  // In semantic search, other texts may be nearer, but the text with the word is among the first 20.
   const found = async (tool: string, word: string): Promise<Found> =>
     withWord((await call(tool, { query: word, limit: 20 }))['results'], word, ({ id }) => id);
   return {
@@ -133,7 +133,7 @@ export function createNotes({ call }: Caller, isRepeated: () => boolean): Kind {
   };
 }
 
-/** Uploaded in two pieces, so that an upload's calls go to several processes. */
+/** Creates the kind `document`. Documents are uploaded in two pieces, so that the calls of an upload reach several processes. */
 export function createDocuments({ call }: Caller, isRepeated: () => boolean): Kind {
   return {
     async add(word) {
@@ -160,7 +160,7 @@ export function createDocuments({ call }: Caller, isRepeated: () => boolean): Ki
     reads: {
       async search(_, word) {
         const { results } = await call('kb_search', { query: word });
-        // Each of its chunks is a hit.
+        // Each chunk of the document is a hit.
         const { ids, version } = withWord(results, word, ({ document_id: id }) => id);
         return { ids: [...new Set(ids)], version };
       },
@@ -168,12 +168,12 @@ export function createDocuments({ call }: Caller, isRepeated: () => boolean): Ki
   };
 }
 
-/** Sends a call twice at the same moment, so that two processes get it. */
+/** Sends a call once or, if `really` is set, twice at the same moment, so that two processes get it. */
 async function twice<Result>(really: boolean, call: () => Promise<Result>): Promise<Result[]> {
   return Promise.all(really ? [call(), call()] : [call()]);
 }
 
-/** The result of a write that was sent twice under one key. */
+/** Returns the id of a write that was sent twice under one key. Throws if the two answers differ. */
 function only(tool: string, ids: readonly string[]): string {
   const [id = ''] = ids;
   if (ids.some((other) => other !== id)) throw new DoubledError(`${tool} sent twice under one key gave ${ids}`);

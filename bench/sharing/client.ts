@@ -12,9 +12,9 @@ export interface Answer {
 
 export interface Client {
   readonly pid: number;
-  /** From the start to the answer to `initialize`. */
+  /** Time from the start of the process to the answer to `initialize`. */
   readonly startMs: number;
-  /** Unexpected answers. */
+  /** Answers to no request, or second answers. */
   readonly surplus: Answer[];
   ask(method: string, params: object): Promise<Answer>;
   end(): Promise<number>;

@@ -4,7 +4,7 @@
  *
  *     npm run build && node bench/sharing/kills.ts [--kills 12]
  *
- * Kills are more than twelve seconds apart: relays give up after more than five losses within a minute.
+ * Kills are more than twelve seconds apart: relays give up if their process ends more than five times in a minute.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,10 +1,10 @@
 /**
- * The cost of the first to the tenth stdio client, with a shared process and with one process each: time until `initialize` is
- * answered, and memory of all processes before and after a search has loaded the models.
+ * Measures the cost of each of ten stdio clients, first with a shared process, then with one process per client: the time until
+ * `initialize` is answered, and the memory of all processes before and after a search loads the models.
  *
  *     npm run build && node bench/sharing/run.ts [--clients 10]
  *
- * PSS divides shared pages among their processes, so its sum is the real memory. Linux only.
+ * Memory is measured as PSS, which divides shared pages among their processes, so the sum is the real usage. Linux only.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { type Client, startClient } from './client.ts';
 
 const { values: options } = parseArgs({ options: { clients: { type: 'string', default: '10' } } });
 const clientsMax = Number(options.clients);
-/** Time for deferred start-up work. */
+/** Time after which a new process has done its deferred start-up work. */
 const startUpMs = 2_500;
 
 for (const args of [[], ['--alone']]) await measure(args);
@@ -51,7 +51,7 @@ async function measure(args: readonly string[]): Promise<void> {
   }
 }
 
-/** All processes started for the folder. */
+/** Returns the ids of all processes that use the folder. */
 function processesOf(folder: string): number[] {
   return readdirSync('/proc').flatMap((name) => {
     try {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /** The file that controls faults.c, with the fields of its `struct control` in the same order. */
 export interface FaultControl {
-  /** Restarts counting from 0. Call number `at` fails and, with `sticky`, all later calls too. With `at` 0 none fails. */
+  /** Restarts counting from 0. Call number `at` then fails and, with `sticky`, all later calls too. `at: 0` lets all succeed. */
   set(fault: { at: number; error?: number; sticky?: boolean }): void;
   moveClock(seconds: number): void;
   state(): { calls: number; failed: number };
@@ -40,7 +40,7 @@ export function createFaultControl(file: string): FaultControl {
   };
 }
 
-/** Compiles the shim. Returns the environment that loads it into a program with its data in `data`. */
+/** Compiles faults.c. Returns the environment that loads it into a program whose data is in the folder `data`. */
 export function prepareFaults(folder: string, data: string): { env: Record<string, string>; controlFile: string } {
   const library = join(folder, 'faults.so');
   const controlFile = join(folder, 'faults');
@@ -50,7 +50,7 @@ export function prepareFaults(folder: string, data: string): { env: Record<strin
   return { env, controlFile };
 }
 
-/** Why faults can't be injected here, or undefined. */
+/** Returns the reason why faults can't be injected on this machine, or undefined. */
 export function faultObstacle(): string | undefined {
   if (process.platform !== 'linux') return 'faults are injected on Linux only';
   try {

@@ -3,9 +3,9 @@ import type { ProgramUnderTest } from './soaked-program.ts';
 
 /** Records acknowledged writes, and checks that they are still stored. */
 export interface Ledger {
-  /** One write of some kind, by a client. */
+  /** Makes a write, of a kind that depends on `number`, and records the outcome. */
   write(program: ProgramUnderTest, number: number): Promise<void>;
-  /** Reads everything acknowledged since the last check, and some older writes. */
+  /** Checks everything that was acknowledged since the last check, and some older writes. */
   verify(program: ProgramUnderTest): Promise<void>;
   readonly counts: { acknowledged: number; unknown: number; verified: number };
   readonly refusals: Record<string, number>;
@@ -21,7 +21,7 @@ const kinds = {
 type Kind = keyof typeof kinds;
 type Answer = Record<string, unknown>;
 
-/** Client pause while the program is down. */
+/** How long a client waits before it tries again while the program is down. */
 const awayMs = 50;
 
 const olderAtOnce = 200;
@@ -39,7 +39,7 @@ export function createLedger(): Ledger {
       ? { thread_id: 'soak', source: 'user', text, tags: ['soak'] }
       : { title: text.slice(0, 40), content: text, tags: ['soak'] };
 
-  /** The missing ids. */
+  /** Returns those of the ids that are not stored. */
   async function missing(program: ProgramUnderTest, kind: Kind, ids: readonly unknown[]): Promise<unknown[]> {
     for (let attempt = 1; ; attempt += 1) {
       const { value, code } =

@@ -6,14 +6,14 @@ import { createLeaseOwner, isGone } from '../../src/jobs/lease-owner.ts';
 const prefix = 'carrel-soak-';
 const ownerFile = 'owner';
 
-/** A folder that a later run recognises as abandoned if this one is killed. */
+/** Creates a folder that names its owner. If this run is killed, a later one sees that the folder is abandoned. */
 export function makeOwnFolder(within: string): string {
   const folder = mkdtempSync(join(within, prefix));
   writeFileSync(join(folder, ownerFile), createLeaseOwner());
   return folder;
 }
 
-/** A separate disk that can be filled safely; a plain folder if none can be mounted. */
+/** Mounts a small disk that can be filled safely. If it can't be mounted, returns a plain folder. */
 export function makeDisk(folder: string): { path: string; isMounted: boolean } {
   const path = join(folder, 'disk');
   mkdirSync(path);
@@ -27,7 +27,7 @@ export function makeDisk(folder: string): { path: string; isMounted: boolean } {
 
 export function removeDisk(folder: string): void {
   const disk = join(folder, 'disk');
-  // Lazily, because a killed server may still be closing its files.
+  // `-l` unmounts lazily, because a killed server may still be closing its files.
   if (isTmpfs(disk)) execFileSync('umount', ['-l', disk]);
 }
 
@@ -36,7 +36,7 @@ export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Removes leftovers of this user's killed runs. Running ones, and anything else, are left alone. */
+/** Removes folders that killed runs of this user left behind. Folders of running processes, and all others, stay. */
 export function removeLeftBehind(within: string): void {
   for (const name of readdirSync(within)) {
     const folder = join(within, name);

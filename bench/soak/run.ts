@@ -1,8 +1,8 @@
 /**
- * Load on the built program while a nemesis kills and pauses it, fills its disk, fails its system calls, moves its clock and
- * restarts PostgreSQL: `npm run soak -- [--minutes 180] [--points 5000] [--seed 1]`. Before that, every write runs once for
- * each of its system calls with that call failing (sweep-faults.ts). Prints JSON; exits with 1 if something acknowledged was
- * lost, a refusal gave no reason, or memory grew.
+ * Tests the built program under load and faults: `npm run soak -- [--minutes 180] [--points 5000] [--seed 1]`. The faults (the
+ * "nemesis") kill and pause the program, fill its disk, fail its system calls, move its clock and restart PostgreSQL. Before that,
+ * sweep-faults.ts repeats every write with each of its system calls failing in turn. Prints JSON; exits with 1 if an acknowledged
+ * write was lost, a refusal gave no reason, or memory grew.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

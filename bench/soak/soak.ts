@@ -10,37 +10,37 @@ export interface SoakConfig {
   readonly minutes: number;
   readonly seed: number;
   readonly dataDir: string;
-  /** Start folder. */
+  /** Working directory of the program. */
   readonly folder: string;
   readonly env?: Record<string, string>;
-  /** The shim, if it can be compiled. */
+  /** The fault injection library (faults.c), if it can be compiled. */
   readonly faults?: { readonly env: Record<string, string>; readonly controlFile: string } | undefined;
-  /** A disk that may be filled. */
+  /** Path of a disk that may be filled. */
   readonly fillable?: string | undefined;
   readonly restartDatabase?: (() => Promise<void>) | undefined;
 }
 
 export interface SoakReport {
   readonly acknowledged: number;
-  /** Interrupted calls with unknown outcome. */
+  /** Number of interrupted calls, whose outcome is unknown. */
   readonly unknown: number;
   readonly verified: number;
   readonly refusals: Record<string, number>;
   readonly nemesis: Record<string, number>;
-  /** Memory of the process in the last third of the run, in which it is not killed: once warm, and at the end. */
+  /** Memory of the process once warm and at the end. Measured in the last third of the run, in which it is not killed. */
   readonly memoryMb: { readonly warm: number; readonly end: number } | undefined;
   readonly faults: readonly string[];
 }
 
 const clients = 8;
-/** Max writes, so that they do not fill the disk: only the nemesis may do that. */
+/** Max writes, so that the load itself does not fill the disk. */
 const writesMax = 100_000;
-/** Max writes ahead of schedule. */
+/** How many writes a fast machine may be ahead of an even pace. */
 const aheadMax = 2_000;
 const samplesMin = 60;
-/** Memory may grow by this factor because of garbage and caches. */
+/** Max growth of memory, as a factor: garbage and caches may grow this much. */
 const growthMax = 1.15;
-/** Keeps the load on storage: no model, no call limit. */
+/** Settings that keep the load on storage: no embedding model, and practically no limit on calls. */
 const quiet = { EMBEDDING_PROVIDER: 'none', RATE_LIMIT_NOTES: '100000' };
 
 export async function soak(config: SoakConfig): Promise<SoakReport> {
@@ -129,7 +129,7 @@ async function fillFor(path: string, ms: number): Promise<void> {
   try {
     for (const block = Buffer.alloc(1024 * 1024); ; ) writeSync(file, block);
   } catch {
-    // Full.
+    // The disk is full, as intended.
   } finally {
     closeSync(file);
   }
@@ -137,7 +137,7 @@ async function fillFor(path: string, ms: number): Promise<void> {
   rmSync(path);
 }
 
-/** Medians of the second and the last quarter; undefined if too few. */
+/** Returns the medians of the second and the last quarter, or undefined if there are too few samples. */
 function warmAndEnd(megabytes: readonly number[]): SoakReport['memoryMb'] {
   const quarter = Math.floor(megabytes.length / 4);
   if (quarter < samplesMin / 4) return undefined;

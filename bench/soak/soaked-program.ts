@@ -15,7 +15,7 @@ export interface CallOutcome {
   readonly code: string | undefined;
 }
 
-/** The built program over HTTP; it is killed and restarted on the same data. */
+/** The built program over HTTP. Tests kill it and restart it on the same data. */
 export interface ProgramUnderTest {
   call(tool: string, args: Record<string, unknown>): Promise<CallOutcome>;
   memoryNow(): number;

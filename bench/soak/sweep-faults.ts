@@ -112,7 +112,7 @@ const writes: readonly Write[] = [
   },
 ];
 
-/** EIO, ENOSPC, EDQUOT, EMFILE, EACCES. */
+/** Error numbers of Linux: EIO, ENOSPC, EDQUOT, EMFILE, EACCES. */
 const errors = [5, 28, 122, 24, 13];
 
 const callsMax = 1000;
@@ -126,7 +126,7 @@ for (let round = 0; report.points < pointsMax && report.faults.length < 20; roun
   const error = errors[round % errors.length] ?? 5;
   const sticky = Math.floor(round / errors.length) % 2 === 1;
   for (const write of writes) {
-    // Slow ones include a start, which takes a hundred times as long as a write.
+    // A slow write includes a start, which takes a hundred times as long as a plain write.
     if (write.isSlow && round % slowEvery !== slowEvery - 1) continue;
     await sweep(write, error, sticky);
     process.stderr.write(`${write.name}, error ${error}${sticky ? ', sticky' : ''}: ${report.points} points\n`);
@@ -138,7 +138,7 @@ control.close();
 process.stdout.write(`${JSON.stringify(report)}\n`);
 process.exit(report.faults.length > 0 ? 1 : 0);
 
-/** Has a long timeout, so that load on the machine does not matter. */
+/** Opens the storage with a long timeout, so that a busy machine causes no failures. */
 function open(): Promise<Storage> {
   return createSqliteStorage({ path, queryTimeoutMs: 600_000 });
 }

@@ -21,13 +21,13 @@ export interface BothDatabases {
   /** Figures for the rows that this run loaded; undefined if all were already loaded. */
   readonly loaded: LoadFigures | undefined;
   readonly bytes: OnBoth<number>;
-  /** CPU time of the server so far; 0 if it runs elsewhere. */
+  /** Returns the CPU time of the PostgreSQL server so far, or 0 if it runs on another machine. */
   serverCpuMs(): number;
   close(): Promise<void>;
 }
 
 export interface LoadFigures {
-  /** Passages and vectors a second. */
+  /** Passages and vectors stored per second. */
   readonly passages: OnBoth<number>;
   readonly vectors: OnBoth<number>;
   /** Build time of PostgreSQL's vector index. */
@@ -39,8 +39,9 @@ const progressEvery = 20_000;
 const queryTimeoutMs = 60_000;
 
 /**
- * Without `keep`, uses a temporary folder and database. With `keep`, later runs find the data again: in that folder, and in a
- * database on the server of DATABASE_URL that is named by the number of passages. An interrupted load continues.
+ * Opens both databases with this many passages. Without `keep`, they are temporary. With `keep`, later runs reuse the data:
+ * SQLite's in that folder, PostgreSQL's in a database on the server of DATABASE_URL, whose name contains the number of passages.
+ * An interrupted load continues.
  */
 export async function openBoth(passages: number, keep?: string): Promise<BothDatabases> {
   const server = await startRealPostgres();
@@ -72,7 +73,7 @@ export async function openBoth(passages: number, keep?: string): Promise<BothDat
 type OnBoth<T> = Readonly<Record<'sqlite' | 'postgres', T>>;
 const both = ['sqlite', 'postgres'] as const;
 
-/** Continues an interrupted load. */
+/** Stores the passages and vectors that are still missing, so an interrupted load continues. */
 async function load(
   passages: number,
   storages: OnBoth<Storage>,
@@ -110,7 +111,7 @@ async function load(
   return { passages: rates('passages'), vectors: rates('vectors'), indexSeconds: indexMs / 1000 };
 }
 
-/** Counts stored passages by binary search: they are stored in batches, and the keys of a new table begin at 1. */
+/** Counts stored passages by binary search. This works because they are stored in batches and keys begin at 1. */
 async function countOf({ passages }: Storage, most: number): Promise<number> {
   let [there, missing] = [0, Math.ceil(most / batchSize) + 1];
   while (missing - there > 1) {
@@ -121,7 +122,7 @@ async function countOf({ passages }: Storage, most: number): Promise<number> {
   return Math.min(most, there * batchSize);
 }
 
-/** Waits for the vector index, which a search triggers. Until then searches scan every vector. */
+/** Waits until the vector index is built. Searches trigger the build and scan every vector until it is done. */
 async function indexed({ vectors: { kb } }: Storage): Promise<void> {
   while ((await kb.models())[0]?.index === 'none') {
     await kb.look({ model, query: queryVectorOf(0), limit: 1 });
@@ -141,7 +142,7 @@ async function keptDatabase(server: string, passages: number): Promise<TestDatab
   return { url: url.href, drop: async () => {} };
 }
 
-/** Measured on the server's processes, if they are on this Linux machine. */
+/** Returns a function that reads the CPU time of the server's processes, if they are on this Linux machine. */
 async function serverCpu(url: string): Promise<() => number> {
   const client = new Client({ connectionString: url });
   await client.connect();

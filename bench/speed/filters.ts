@@ -9,7 +9,7 @@ export interface Filter {
   passes(number: number, labels: readonly string[]): boolean;
 }
 
-/** Filters that pass everything down to 2 %, by labels unrelated to the vectors and by subject. */
+/** Returns filters that pass between 2 % and all of the passages, by subject and by labels that are unrelated to the vectors. */
 export function filtersOf(): Filter[] {
   return [
     { name: 'no filter', filter: undefined, passes: () => true },
@@ -38,7 +38,7 @@ interface Found {
   readonly score: number;
 }
 
-/** The exact nearest passages for each filter. */
+/** Computes the exact nearest passages for each filter. */
 export function exactAnswers(
   filters: readonly Filter[],
   { passages, queries, limit }: { readonly passages: number; readonly queries: number; readonly limit: number },

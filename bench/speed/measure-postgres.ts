@@ -6,15 +6,15 @@ import { alternate, countCpuTime, isCpuTime, type Timings } from './timings.ts';
 
 export interface PostgresFigures extends Pick<BothDatabases, 'loaded' | 'bytes'> {
   readonly searches: readonly { readonly name: string; readonly sqlite: Timings; readonly postgres: Timings }[];
-  /** The first is the search without a filter, the baseline of the others. */
+  /** The first row is the search without a filter, with which the others are compared. */
   readonly filters: readonly FilterFigures[];
 }
 
-/** One filter of searches by meaning on PostgreSQL. */
+/** Figures of vector searches with one filter on PostgreSQL. */
 export interface FilterFigures {
   readonly name: string;
   readonly passing: number;
-  /** For ten results, and for a hundred as in a hybrid search. */
+  /** Times of searches for ten results, and for a hundred, as a hybrid search requests. */
   readonly ten: Timings;
   readonly hundred: Timings;
   readonly recall: number;
@@ -22,7 +22,7 @@ export interface FilterFigures {
 
 const limit = 10;
 
-/** Queries whose exact answers are looked up for the recall. */
+/** Number of queries whose results are compared with the exact ones to compute recall. */
 const checked = 40;
 
 export async function measurePostgres(passages: number, searches: number, keep?: string): Promise<PostgresFigures> {
@@ -41,7 +41,7 @@ export async function measurePostgres(passages: number, searches: number, keep?:
   }
 }
 
-/** Words, meaning and both, with and without filters, alternating between the two databases. */
+/** Measures keyword, vector and hybrid searches, with and without filters, alternating between the two databases. */
 async function measureBeside({ sqlite, postgres }: BothDatabases, filters: readonly Filter[], searches: number) {
   const kinds = filters.slice(0, 5).flatMap(({ name, filter }) => {
     const tags = (filter?.labels ?? []).flat().map((label) => label.replace('tag:', ''));

@@ -13,15 +13,15 @@ export interface RerankingFigures {
   readonly pieces: number;
   readonly without: Timings;
   readonly reranked: Timings;
-  /** Process memory with the model loaded, minus before. */
+  /** Process memory that loading the model adds. */
   readonly megabytes: number;
 }
 
 const passagesCount = 200;
-/** The first page always reranks 20. */
+/** Results per search. For a first page of any size up to this, 20 results are reranked. */
 const limit = 10;
 
-/** The same searches without and with reranking, alternating, among short and long passages. */
+/** Measures the same searches without and with reranking, alternating, in short and in long passages. */
 export async function measureReranking(searches: number): Promise<RerankingFigures[]> {
   const figures: RerankingFigures[] = [];
   for (const pieces of [60, 250]) {
@@ -54,7 +54,7 @@ export async function measureReranking(searches: number): Promise<RerankingFigur
   return figures;
 }
 
-/** Words of one piece each. */
+/** Generates documents of words that are one word piece each. */
 function documentsOf(pieces: number): TestDocument[] {
   const random = createRandom(pieces);
   const text = () => Array.from({ length: pieces }, () => words[Math.floor(random() * words.length)]).join(' ');

@@ -9,15 +9,15 @@ import { queryVectorOf, vectorOf } from './vectors.ts';
 
 export interface SizeFigures {
   readonly passages: number;
-  /** Passages a second. */
+  /** Passages stored per second: by Carrel, and by raw FTS5 filled by a trigger or by a statement. */
   readonly ingest: { readonly carrel: number; readonly trigger: number; readonly statement: number };
   readonly vectors: { readonly carrel: number; readonly raw: number };
   readonly bytes: { readonly carrel: number; readonly raw: number };
   readonly rssBytes: number;
-  /** Duration of a process's first semantic search, minus that of the same search later. */
+  /** How much longer the first semantic search of a process takes than the same search later. */
   readonly loadMs: number;
   readonly searches: Readonly<Record<SearchName, Timings>>;
-  /** Undefined if CPU time is counted: it cannot separate searches from writes. */
+  /** Undefined if CPU time is measured, because it can't be split between searches and writes. */
   readonly hybridWhileIngesting: Timings | undefined;
   readonly worst: { readonly name: string; readonly ms: number };
 }
@@ -32,7 +32,7 @@ type SearchName =
   | 'hybrid'
   | 'hybridHalf';
 
-/** Rows per transaction, on both sides. */
+/** Rows per transaction, for Carrel and for raw SQLite. */
 const batchSize = 1000;
 
 const limit = 10;
@@ -49,7 +49,7 @@ export async function measureSize(passages: number, repetitions: number, folder:
   const raw = createRawPeer({ folder, name: 'raw', filledBy: 'statement' });
   const triggered = createRawPeer({ folder, name: 'triggered', filledBy: 'trigger' });
   const ingest = await ingestRows(passages, product, raw, triggered);
-  // Not needed for the searches below; at a million passages its file has 3 GB.
+  // The searches below don't need this database, whose file has 3 GB at a million passages.
   triggered.remove();
   const vectors = await ingestVectors(passages, product, raw);
   tellProgress(`${passages} vectors are stored`);
@@ -140,7 +140,7 @@ async function searchWhileIngesting(passages: number, product: Product, searches
   return timingsOf(times);
 }
 
-/** The most expensive queries within the limits, each once. */
+/** Runs the most expensive queries that the limits allow, each once. Returns the slowest. */
 async function worstOf(product: Product): Promise<SizeFigures['worst']> {
   let worst = { name: '', ms: 0 };
   for (const [name, query] of Object.entries(product.dearest())) {

@@ -13,7 +13,7 @@ import { passageWriter } from '../../test/support/passages.ts';
 import { frequentWords, queryOf } from './rows.ts';
 import { dimensions, queryVectorOf, vectorOf } from './vectors.ts';
 
-/** Carrel's own write and read path, with an instant embedding model. */
+/** Carrel's own code for writing and searching, with a fake embedding model that takes no time. */
 export type Product = Awaited<ReturnType<typeof createProduct>>;
 
 /** The same on any database. */
@@ -85,7 +85,7 @@ export function createProductOn(storage: Storage, reranker: Reranker = unrankedR
   };
 }
 
-/** As many of the commonest words, prefixes and phrases as the query language allows. */
+/** Returns expensive queries: as many of the commonest words, prefixes and phrases as the query language allows. */
 function dearestQueries(): Record<string, WordQuery> {
   const phrases = Array.from({ length: 8 }, (_, at) => `"${frequentWords(3, at).join(' ')}"`);
   const longPhrases = Array.from({ length: 8 }, (_, at) => `"${frequentWords(4, at).join(' ')}"`);
@@ -103,7 +103,7 @@ function dearestQueries(): Record<string, WordQuery> {
   };
 }
 
-/** The query's number, then its words; the fake model finds its vector by the number. */
+/** Returns the query's number and its words. The fake model looks up the vector by the number. */
 function textOf(number: number): string {
   return `q${number} ${queryOf(number).join(' ')}`;
 }

@@ -5,7 +5,7 @@ import { load } from 'sqlite-vec';
 import type { BenchRow } from './rows.ts';
 import { dimensions } from './vectors.ts';
 
-/** Plain SQLite: FTS5 over a table, as in its documentation, and sqlite-vec. */
+/** Plain SQLite for comparison: FTS5 over a table, as in SQLite's documentation, and sqlite-vec. */
 export interface RawPeer {
   insert(rows: readonly BenchRow[]): void;
   insertVectors(firstKey: number, vectors: readonly Float32Array[]): void;
@@ -13,14 +13,14 @@ export interface RawPeer {
   nearest(vector: Float32Array, limit: number): unknown[];
   bytes(): number;
   close(): void;
-  /** Closes it and deletes its files. */
+  /** Closes the database and deletes its files. */
   remove(): void;
 }
 
 export interface RawPeerConfig {
   readonly folder: string;
   readonly name: string;
-  /** By a trigger on the table, or by a second statement. */
+  /** How FTS5 is filled: by a trigger on the table, or by a second statement. */
   readonly filledBy: 'trigger' | 'statement';
 }
 

@@ -73,7 +73,7 @@ export function targetsOf(figures: SizeFigures): Target[] {
     searches.meaningHalf.p50 / searches.meaning.p50,
     searches.hybridHalf.p50 / searches.hybrid.p50,
   ];
-  // The faster of the two ways to fill FTS5.
+  // Compared with `statement`, the faster of the two ways to fill FTS5.
   const rate = ingest.carrel / ingest.statement;
   return [
     atMost('words: p50 beside raw FTS5', searches.words.p50 / searches.rawWords.p50, 1.5),

@@ -1,6 +1,6 @@
 import type { TestDocument } from '../../test/support/passages.ts';
 
-/** One passage, the same for both sides. */
+/** One passage, the same for Carrel and for raw SQLite. */
 export interface BenchRow {
   readonly id: string;
   readonly title: string;
@@ -13,9 +13,9 @@ export interface BenchRow {
 export const passagesOfDocument = 10;
 
 /**
- * Generated text with the statistics of English. Word frequencies follow Zipf–Mandelbrot. The commonest words are real function
- * words; the others have a root and one of several suffixes, so that stemming has as much to do as in real text. The same number
- * always gives the same row.
+ * Generates a passage with the statistics of English. Word frequencies follow Zipf–Mandelbrot. The commonest words are real
+ * function words; the others have a root and one of several suffixes, so that stemming costs as much as in real text. The same
+ * number always gives the same row.
  */
 export function rowOf(number: number): BenchRow {
   const random = createRandom(number + 1);
@@ -32,7 +32,7 @@ export function labelsOf(number: number): string[] {
   return [`tag:collection${number % 10}`, `tag:half${number % 2}`];
 }
 
-/** The documents of `count` rows starting at `firstRow`. */
+/** Returns `count` rows, starting at `firstRow`, as documents. */
 export function documentsOf(
   firstRow: number,
   count: number,
@@ -53,12 +53,12 @@ export function documentsOf(
   return documents;
 }
 
-/** The number of the document that contains the row, by which its parts are looked up. */
+/** Returns the number of the document that contains the row. */
 export function parentOf(number: number): string {
   return String(Math.floor(number / passagesOfDocument) + 1);
 }
 
-/** The words of a question: two to five, no function words, as frequent as in the text. */
+/** Returns the words of a query: two to five, without function words, drawn with the frequencies of the text. */
 export function queryOf(number: number): string[] {
   const random = createRandom(0x5eed + number);
   const words = new Set<string>();
@@ -70,14 +70,14 @@ export function queryOf(number: number): string[] {
   return [...words];
 }
 
-/** The commonest words, starting at `first`. */
+/** Returns the `count` commonest words, starting at rank `first`. */
 export function frequentWords(count: number, first = 0): string[] {
   return Array.from({ length: count }, (_, at) => wordAt(first + at));
 }
 
 export type Random = () => number;
 
-/** mulberry32. */
+/** Creates a random number generator (mulberry32). */
 export function createRandom(seed: number): Random {
   let state = Math.imul(seed, 0x9e3779b1);
   return () => {
@@ -117,7 +117,7 @@ function wordAt(rank: number): string {
   return words[rank] ?? '';
 }
 
-/** The sum of 1 / (rank + shift) is close to a logarithm, so its inverse is an exponential. */
+/** Draws a rank. The sum of 1 / (rank + shift) is close to a logarithm, so its inverse is an exponential. */
 function rankOf(random: Random): number {
   const share = random();
   return Math.floor(shift * ((vocabularySize + shift) / shift) ** share - shift);

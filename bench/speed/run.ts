@@ -1,12 +1,12 @@
 /**
- * Ingestion and search at scale, compared with raw SQLite FTS5 and sqlite-vec on the same rows in the same run.
+ * Measures ingestion and search at scale, compared with raw SQLite FTS5 and sqlite-vec on the same rows in the same run.
  *
  *     npm run bench:speed                      # 1,000, 10,000 and 100,000 passages: a few minutes
  *     npm run bench:speed -- --million         # and 1,000,000
  *     npm run bench:speed -- --sizes 10000 --searches 100
  *     npm run bench:speed -- --cpu             # CPU time of the process, for a busy machine
  *     npm run bench:speed -- --postgres 50000  # only PostgreSQL beside SQLite, with this many passages
- *         --keep FOLDER     # keeps them there, and on the server that DATABASE_URL names, for the next run
+ *         --keep FOLDER     # keeps the data there, and on the server that DATABASE_URL names, for the next run
  *         --vectors FOLDER  # vectors like those that bench:quality kept in the folder; the same for each run
  *     npm run bench:speed -- --reranking       # only what reranking adds to a search
  *

@@ -7,8 +7,8 @@ export interface Timings {
 }
 
 /**
- * Alternates between several kinds of calls, so that a busy moment affects all of them. The order differs each time: a call that
- * always followed a full scan would always find its caches empty. The first calls of each kind do not count.
+ * Measures several kinds of calls in turn, so that a busy moment affects all of them. The order differs each time, because a call
+ * that always followed a full scan would always find its caches empty. The first calls of each kind are not counted.
  */
 export async function alternate<Name extends string>(
   calls: Readonly<Record<Name, (number: number) => unknown>>,
@@ -63,5 +63,5 @@ export function timingsOf(times: readonly number[]): Timings {
 
 const warmUp = 10;
 
-/** Number of the first warm-up query. These queries differ from the measured ones, so that nothing is cached for those. */
+/** Number of the first warm-up query. Warm-up queries differ from the measured ones, so that no measured query is cached. */
 const unseen = 1_000_000;

@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRandom, type Random } from './rows.ts';
 
-/** Like the bundled model. */
+/** The same number as in the bundled model. */
 export const dimensions = 384;
 
 const clusters = 1000;
 
-/** Length of the noise relative to the centre. Texts on one subject are about that far apart. */
+/** Length of the noise relative to the cluster's centre. Texts on one subject are about that far apart. */
 const spread = 0.6;
 
-/** Unit vectors generated in clusters. They are not embeddings of the rows, which does not affect search time. */
+/** Generates the unit vector of a row, in one of the clusters. It is unrelated to the row's text; search time is the same. */
 export function vectorOf(number: number): Float32Array {
   return made(createRandom(0x7ec70 + number));
 }

@@ -1,15 +1,15 @@
 import { dimensions, vectorOf } from './vectors.ts';
 
-/** One in this many passages has each of these labels, regardless of its vector. */
+/** For each number n, one in n passages has a label that is unrelated to its vector. */
 const widths = [5, 20, 50];
 
-/** Labels related to the vectors, as subjects are: which of this many pivot vectors is nearest. */
+/** For each number n, a passage has a label that depends on its vector, like a subject: the nearest of n pivot vectors. */
 const subjects = [4, 10, 20, 50];
 
 /** Number of the first pivot vector, far from the numbers of the rows. */
 const firstPivot = 50_000_000;
 
-/** Labels for filters that pass different shares of the passages; some are related to the vectors, some not. */
+/** Returns the labels of a passage, for filters that pass different shares of all passages. */
 export function widthLabels(number: number): string[] {
   const vector = vectorOf(number);
   return [
@@ -27,7 +27,7 @@ export function subjectOf(vector: Float32Array, count: number): number {
   return best.pivot;
 }
 
-/** The subject whose share of the passages is closest to average. */
+/** Returns the subject whose share of the passages is closest to the average. */
 export function subjectNear(count: number): number {
   const counts = new Array<number>(count).fill(0);
   for (let number = 0; number < sampled; number += 1) {

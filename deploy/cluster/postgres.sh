@@ -1,5 +1,5 @@
 #!/bin/bash
-# Starts PostgreSQL. One without data that is to follow another ($FOLLOWS) begins as a copy of it, and goes on as its standby.
+# Starts PostgreSQL. If $FOLLOWS names a server and there is no data yet, copies that server and starts as its standby.
 set -euo pipefail
 
 if [ -n "${FOLLOWS:-}" ] && [ ! -s "$PGDATA/PG_VERSION" ]; then

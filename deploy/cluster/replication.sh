@@ -1,5 +1,5 @@
 #!/bin/bash
-# Run once by the image when it makes a database: a user that others may follow it with.
+# Creates the user for replication. The image runs this script once, when it creates the database.
 set -euo pipefail
 
 psql --set=ON_ERROR_STOP=1 --set=password="$REPLICATION_PASSWORD" -U "$POSTGRES_USER" -d "$POSTGRES_DB" <<'END'

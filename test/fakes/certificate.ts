@@ -1,8 +1,8 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 /**
- * A self-signed certificate for these DNS names and IPv4 addresses, created on demand: the repository holds no keys, and none
- * can expire. X.509 v3 (RFC 5280) in DER, with the extensions that verifiers require.
+ * Creates a self-signed certificate for these DNS names and IPv4 addresses, so that the repository contains no keys and none can
+ * expire. The format is X.509 v3 (RFC 5280) in DER, with the extensions that verifiers require.
  */
 export function createCertificate(names: readonly string[]): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
@@ -61,7 +61,7 @@ function utcTime(text: string): Buffer {
   return der(0x17, Buffer.from(text));
 }
 
-/** An extension under the arc 2.5.29. */
+/** Encodes an extension whose OID is 2.5.29.`number`. */
 function extension(number: number, value: Buffer): Buffer {
   return sequence(oid(0x55, 0x1d, number), der(0x04, value));
 }

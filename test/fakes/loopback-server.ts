@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 
-/** Owns the server and closes it at its end: a test's context, or `{ after }` of node:test for the whole file. */
+/** A test's context, or `{ after }` of node:test for a whole file. The server stops when its owner ends. */
 export interface Owner {
   after(clean: () => void | Promise<void>): void;
 }
@@ -14,9 +14,9 @@ export interface LoopbackServer {
   server: Server | TcpServer;
 }
 
-/** An HTTP server on 127.0.0.1 that stops with the test. */
+/** Starts an HTTP server on 127.0.0.1 that stops with the test. */
 export async function serveHttp(t: Owner, listener: RequestListener): Promise<LoopbackServer> {
-  // Keeps idle connections open: on a busy machine a client might reuse one that is just being closed.
+  // 0 keeps idle connections open: on a busy machine, a client might reuse a connection that is just being closed.
   const server = createServer({ keepAliveTimeout: 0 }, listener);
   t.after(() => {
     server.closeAllConnections();
@@ -25,7 +25,7 @@ export async function serveHttp(t: Owner, listener: RequestListener): Promise<Lo
   return await listening(server);
 }
 
-/** A raw TCP server, for bytes that no HTTP server would send. */
+/** Starts a raw TCP server, for bytes that no HTTP server would send. */
 export async function serveTcp(t: Owner, onConnection: (socket: Socket) => void): Promise<LoopbackServer> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {

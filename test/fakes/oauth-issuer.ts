@@ -8,14 +8,14 @@ export interface OAuthIssuer {
   readonly url: string;
   /** Requested paths. */
   readonly asked: string[];
-  /** Creates a new key of this kind and publishes it, unless told otherwise. */
+  /** Creates a key for this algorithm and, unless `published` is false, publishes it. */
   addKey(algorithm: string, published?: boolean): Promise<{ kid: string; publicJwk: object }>;
-  /** Signs a token with the key. Claims are valid by default; undefined omits one. */
+  /** Signs a token with the key. Claims have valid defaults; a claim set to undefined is omitted. */
   issue(kid: string, claims?: Record<string, unknown>): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** An authorization server on loopback: metadata, keys and tokens. */
+/** Starts an authorization server on loopback, with metadata, keys and tokens. */
 export async function startOAuthIssuer(audience: () => string): Promise<OAuthIssuer> {
   const keys = new Map<string, { privateKey: PrivateKey; algorithm: string; jwk: object; published: boolean }>();
   const asked: string[] = [];

@@ -7,11 +7,11 @@ export interface FakeOllama extends LoopbackServer {
   readonly given: Map<string, number>;
   /** Resolves with the first request. */
   readonly asked: Promise<void>;
-  /** Delays answers until it resolves. */
+  /** Answers wait until this promise resolves. */
   gate: Promise<void>;
 }
 
-/** `POST /api/embed`. By default its 32-dimensional vectors count letters, so a text is nearest to itself. */
+/** Starts a server with `POST /api/embed`. By default its 32-dimensional vectors count letters, so a text is nearest to itself. */
 export async function startOllama(t: Owner, embed: (text: string) => number[] = letters): Promise<FakeOllama> {
   const asked = Promise.withResolvers<void>();
   const fake: FakeOllama = Object.assign(

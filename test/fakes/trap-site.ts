@@ -6,7 +6,7 @@ import { type LoopbackServer, type Owner, serveHttp } from './loopback-server.ts
 export interface TrapSite extends LoopbackServer {
   /** Requested paths with queries, in order. */
   asked: string[];
-  /** The peak number of concurrent requests. */
+  /** Returns the peak number of concurrent requests. */
   mostAtOnce(): number;
   userAgents: Set<string>;
   /** Changes the text of `/docs/p/<n>.html`. */
@@ -22,7 +22,7 @@ export interface TrapSite extends LoopbackServer {
 const words =
   'crane stone wheel rope tower harbour ladder lantern barrel anchor window bridge garden copper timber'.split(' ');
 
-/** Sentences that are unique to a page. */
+/** Returns sentences that no other page has. */
 export function textOf(name: string): string {
   const digits = createHash('sha512').update(name).digest();
   const sentences = Array.from({ length: 8 }, (_, line) => {
@@ -41,7 +41,7 @@ function page(title: string, body: string, head = ''): string {
 
 const link = (href: string): string => `<a href="${href}">${href}</a>`;
 
-/** A site with `pages` ordinary pages, one page with `links` links below /docs/, and every crawler trap. */
+/** Starts a site with `pages` ordinary pages, one page with `links` links below /docs/, and all kinds of crawler traps. */
 export async function startTrapSite(
   t: Owner,
   { pages, links = 10 }: { pages: number; links?: number },

@@ -11,9 +11,9 @@ export interface AddProgram {
   readonly process: ReturnType<typeof startProgram>['process'];
   readonly exited: Promise<number | null>;
   stderrText(): string;
-  /** Every event so far. */
+  /** Every event received so far. */
   readonly events: readonly AddEvent[];
-  /** The next matching event after the last one returned. */
+  /** Waits for the next matching event after the last one that this returned. */
   next(fits: (event: AddEvent) => boolean): Promise<AddEvent>;
   inStep(): Promise<AddEvent>;
 }
@@ -62,7 +62,7 @@ export function startAdd(t: Owner, args: readonly string[], dataDir: string, env
   return { process: child, exited, stderrText, events, next, inStep: () => next(({ event }) => event === 'in_step') };
 }
 
-/** The SHA-256 of each file in a folder, by path. */
+/** Returns the SHA-256 of each file in a folder, by path. */
 export function hashesOf(folder: string): Record<string, string> {
   const hashes: Record<string, string> = {};
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -73,7 +73,7 @@ export function hashesOf(folder: string): Record<string, string> {
   return hashes;
 }
 
-/** The hash of each document in a collection, by source path. */
+/** Returns the hash of each document in a collection, by source path. */
 export async function documentsOf(api: string, collection: string): Promise<Record<string, string>> {
   const hashes: Record<string, string> = {};
   for (let offset = 0; ; offset += 100) {

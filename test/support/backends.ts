@@ -18,11 +18,11 @@ export interface Backend {
   readonly name: 'sqlite' | 'postgres';
   /** Opens an empty database, which is closed and removed after the suite. */
   open(options?: { now?: () => Date }): Promise<Storage>;
-  /** The location of an empty database, which is removed after the suite. */
+  /** Creates an empty database and returns its location. It is removed after the suite. */
   newLocation(): Promise<StorageLocation>;
 }
 
-/** Runs the suite once on each backend. `server` excludes PGlite, which lacks COPY, parallel connections and crashes. */
+/** Runs the suite once on each backend. `server` excludes PGlite, which has no COPY or parallel connections and can't crash. */
 export function onEachBackend(name: string, suite: (backend: Backend) => void, needs: 'any' | 'server' = 'any'): void {
   describe(`${name} on SQLite`, () => suite(sqliteBackend()));
   const obstacle = needs === 'server' ? serverObstacle() : postgresObstacle();
@@ -39,7 +39,7 @@ export function onBothBackends(name: string, suite: (sqlite: Backend, postgres: 
   });
 }
 
-/** A folder that is removed when the suite ends. */
+/** Creates a folder that is removed when the suite ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   after(() => rmSync(folder, { recursive: true, maxRetries: 5, retryDelay: 100, force: true }));

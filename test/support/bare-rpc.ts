@@ -13,7 +13,7 @@ export interface RpcAnswer {
   error?: RpcError;
 }
 
-/** JSON-RPC as 004's curl calls send it: only a content type. No Accept, no session, no initialize. */
+/** Creates a client that sends plain JSON-RPC like the curl calls in docs/research.md: no `initialize`, no session, no Accept. */
 export function createBareRpc(url: string) {
   const post = async (body: string): Promise<{ status: number; answer: RpcAnswer }> => {
     const response = await fetch(url, {

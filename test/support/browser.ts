@@ -2,7 +2,7 @@ import { after, type TestContext } from 'node:test';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { findChromium } from './install-chromium.ts';
 
-/** Disables Chromium's own network requests, so that only the pages' requests are left. */
+/** Flags that turn off Chromium's own network requests, so that only the pages' requests are left. */
 const quiet = [
   '--no-sandbox',
   '--disable-gpu',
@@ -20,11 +20,11 @@ export interface Visitor {
   problems: string[];
 }
 
-/** One browser for all tests of a file: starting it takes longer than most tests. */
+/** The browser of all tests in a file, because starting one takes longer than most tests. */
 let running: Promise<Browser> | undefined;
 after(async () => (await running)?.close());
 
-/** A visitor with separate cookies and storage who never leaves the server's origin. */
+/** Opens a page with its own cookies and storage. Requests to other origins are recorded as problems. */
 export async function openBrowser(
   t: Pick<TestContext, 'after'>,
   origin: string,

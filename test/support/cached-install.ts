@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * The folder for downloads that tests reuse: `CARREL_TEST_CACHE`, or one in the user's cache. For root it is outside the home
- * folder, because PostgreSQL refuses to run as root and runs as another user.
+ * Returns a folder for downloads that later runs reuse, in `CARREL_TEST_CACHE` or the user's cache. For root it is outside the
+ * home folder: PostgreSQL then runs as another user, who can't read that.
  */
 export function cacheFolder(name: string): string {
   const userCache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
@@ -13,7 +13,7 @@ export function cacheFolder(name: string): string {
   return join(process.env['CARREL_TEST_CACHE'] || usual, name);
 }
 
-/** Why the last attempt failed. Without it, every test file would wait for a missing network again. */
+/** Returns why an attempt failed in the last five minutes, so that not every test file waits for a missing network again. */
 export function recentObstacle(root: string): string | undefined {
   const age = Date.now() - (statSync(obstacleFile(root), { throwIfNoEntry: false })?.mtimeMs ?? 0);
   return age < 5 * 60_000 ? readFileSync(obstacleFile(root), 'utf8') : undefined;
@@ -29,8 +29,8 @@ function obstacleFile(root: string): string {
 }
 
 /**
- * Test files run in separate processes, and several may start the same installation. An SQLite lock ends with the process
- * that holds it, even after a crash.
+ * Runs `work` under a lock, because several test processes may start the same installation. The lock is SQLite's, which ends
+ * with the process that holds it, even after a crash.
  */
 export function locked<T>(file: string, work: () => T): T {
   const lock = new DatabaseSync(file, { timeout: 10 * 60_000 });

@@ -12,12 +12,12 @@ export interface ChildProgram {
   readonly process: ChildProcessWithoutNullStreams;
   stderrText: TextWatch['text'];
   said: TextWatch['said'];
-  /** Resident memory in bytes: current and peak. */
+  /** Returns the current and the peak resident memory, in bytes. */
   memory(): { now: number; peak: number };
   openFiles(): number;
-  /** The exit code, once it has exited. */
+  /** Resolves with the exit code when the program exits. */
   readonly exited: Promise<number | null>;
-  /** Stops it and returns its exit code. */
+  /** Stops the program and returns its exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -30,7 +30,7 @@ export const echoProgram = join(root, 'test/support/echo-program.ts');
 export const carrelProgram = join(root, 'bin/carrel.js');
 
 export interface Place {
-  /** Its working directory. */
+  /** The program's working directory. */
   folder: string;
   dataDir: string;
 }
@@ -42,7 +42,7 @@ mkdirSync(compiledPrograms.XDG_CACHE_HOME, { recursive: true, mode: 0o700 });
 
 const running = new Set<ChildProcessWithoutNullStreams>();
 
-// A failing test may leave its program running, which would keep the file from ending. Benchmarks stop theirs themselves.
+// Kills programs that a failed test left running, because they would keep the test file from ending. Benchmarks stop their own.
 if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
   after(() => {
     for (const child of running) child.kill('SIGKILL');
@@ -51,7 +51,7 @@ if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
 
 const listening = /^carrel: listening on (\S+)$/m;
 
-/** Starts a program of this repository, without the caller's configuration. */
+/** Starts a program of this repository, without the environment of the calling process. */
 export function startProgram(
   file: string,
   args: readonly string[] = [],
@@ -91,7 +91,7 @@ export function startProgram(
   };
 }
 
-/** Starts it in HTTP mode and waits until it prints its address (contract §1). */
+/** Starts a program in HTTP mode and waits until it prints its address. */
 export async function startListening(
   file: string,
   args: readonly string[] = [],
@@ -114,7 +114,7 @@ export interface CarrelOptions extends Partial<Place> {
   env?: Record<string, string>;
 }
 
-/** Starts the built program with HTTP, on a free port unless PORT is set; it ends with its owner. */
+/** Starts the built program with HTTP, on a free port unless PORT is set. It is stopped when its owner (a test) ends. */
 export async function startCarrel(t: Owner, args: readonly string[], options: CarrelOptions = {}): Promise<Carrel> {
   const place = makePlace(t, options);
   const allArgs = options.env?.['PORT'] ? args : [...args, '--port', '0'];
@@ -123,34 +123,34 @@ export async function startCarrel(t: Owner, args: readonly string[], options: Ca
   return { ...program, ...place, url, origin: new URL(url).origin };
 }
 
-/** Runs the program until it exits. */
+/** Runs the built program until it exits. */
 export async function runCarrel(t: Owner, args: readonly string[], options: CarrelOptions = {}) {
   const place = makePlace(t, options);
   const { exited, stderrText } = startOwned(t, args, options.env, place);
   return { code: await exited, stderr: stderrText(), folder: place.folder };
 }
 
-/** A folder that is removed with its owner. */
+/** Creates a folder that is removed when its owner (a test) ends. */
 export function makeFolder(t: Owner): string {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
 
-/** Loading the models takes 1.5 s of CPU time, so only tests that ask for them get them. */
+/** Settings that turn the models off, because loading them takes 1.5 s of CPU time. */
 const withoutModels = { EMBEDDING_PROVIDER: 'none', ENABLE_RERANKING: 'false' };
 
-/** For tests of semantic search: the bundled models, as by default. */
+/** Settings that turn the bundled models on, for tests of semantic search. */
 export const withModels = { EMBEDDING_PROVIDER: 'local', ENABLE_RERANKING: 'true' };
 
-/** An environment without the machine's own settings. */
+/** Returns an environment without the machine's own settings. */
 export function cleanEnv(dataDir: string, env: Record<string, string> = {}): Record<string, string> {
-  // A test's signals must reach the serving process; sharing is tested separately.
+  // Not shared, because a test's signals must reach the process that serves. Sharing is tested separately.
   const own = { HOME: dataDir, CARREL_HOME: dataDir, CARREL_ALONE: 'true', ...compiledPrograms };
   return { PATH: process.env['PATH'] ?? '', ...own, ...withoutModels, ...env };
 }
 
-/** For TypeScript programs, which Node would otherwise compile at each start. */
+/** Compile cache for TypeScript programs, which Node would otherwise compile at each start. */
 export const compiledSources = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/carrel-test') };
 
 function makePlace(t: Owner, { folder = makeFolder(t), dataDir = join(makeFolder(t), 'data') }: CarrelOptions): Place {

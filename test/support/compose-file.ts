@@ -26,8 +26,8 @@ export interface ComposeFile {
 type Node = string | string[] | { [key: string]: Node } | undefined;
 
 /**
- * Reads a compose file in an unambiguous subset of YAML: maps indented by two, lists in brackets, strings in double quotes
- * or of plain letters. Throws on anything else.
+ * Reads a compose file that uses an unambiguous subset of YAML: maps indented by two spaces, lists in brackets, strings in double
+ * quotes or of plain letters. Throws on anything else.
  */
 export function readComposeFile(file = 'compose.yaml'): ComposeFile {
   const lines = readFileSync(join(root, file), 'utf8')
@@ -66,7 +66,7 @@ function readValue(value: string, line: string): Node {
   return value;
 }
 
-/** `${NAME:?message}` and `${NAME:-default}`, as Docker Compose fills them in. */
+/** Replaces `${NAME:?message}` and `${NAME:-default}` as Docker Compose does. */
 export function interpolate(text: string, env: Readonly<Record<string, string>>): string {
   return text.replace(/\$\{(\w+):([?-])([^}]*)\}/g, (_, name: string, kind: string, rest: string) => {
     const value = env[name];

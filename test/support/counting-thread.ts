@@ -9,7 +9,7 @@ import { createLocalTransactions } from '../../src/storage/sqlite/threads/local-
 
 export type CountingRequest = 'count' | 'count and fail' | 'read';
 
-/** A thread with a connection, like sqlite-worker.ts. Its operations pause where others could interfere. */
+/** A database thread like sqlite-worker.ts. Its operations pause between reading and writing, where others could interfere. */
 answerCalls<CountingRequest, number>(() => {
   const database = openDatabase({ path: workerData, role: 'writer', busyTimeoutMs: 0 });
   database.exec('CREATE TABLE counter (value INTEGER NOT NULL); INSERT INTO counter VALUES (0)');

@@ -13,7 +13,7 @@ export interface Wanted {
   /** Lines of a sources.list: address, suite, components. */
   sources: readonly string[];
   packages: readonly string[];
-  /** Packages that the machine has are not fetched. */
+  /** Whether to skip packages that are installed on the machine. */
   usesInstalled?: boolean;
 }
 
@@ -48,7 +48,7 @@ export function unpackPackages(
     'Acquire::Languages': 'none',
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} "${value}";`);
-  // Container images clear the system's cache after each update, which only root may do.
+  // Container images configure apt to clear its cache after each update, which only root may do.
   const config = file('apt.conf', ['#clear APT::Update;', ...lines, ''].join('\n'));
   const apt = (...args: string[]) => run('apt-get', ['-c', config, ...args], join(work, 'packages'));
 
@@ -69,7 +69,7 @@ function run(command: string, args: readonly string[], cwd: string): string {
   return execFileSync(command, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd, env, encoding: 'utf8' });
 }
 
-/** The reason for a failure, in one line: apt's message, if any. */
+/** Returns the reason for a failure in one line: apt's own message, if there is one. */
 export function aptProblem(error: unknown): string {
   const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
   const line = stderr.split('\n').find((text) => text.startsWith('E: '));

@@ -1,8 +1,9 @@
 /**
- * A small program on the product's real transports, run as a child process by tests. Its tools log to stderr:
+ * A small server on the product's real transports, which tests run as a child process. Its tools log to stderr:
  * `started <marker>`, `aborted <marker>`, `finished <marker>`.
  *
- *   node test/support/echo-program.ts [--transport http] [--revisions every|fess|cody] [--token <token> [--other-token <token>]] [--bare] [--tasks <folder>] [--impatient]
+ *   node test/support/echo-program.ts [--transport http] [--revisions every|fess|cody] [--token <token> [--other-token <token>]]
+ *     [--bare] [--tasks <folder>] [--impatient]
  */
 import { parseArgs } from 'node:util';
 import { createLogger } from '../../src/base/log.ts';
@@ -22,7 +23,7 @@ const { values } = parseArgs({
     token: { type: 'string' },
     'other-token': { type: 'string' },
     bare: { type: 'boolean', default: false },
-    // Disconnects slow peers early.
+    // Disconnects clients early if they read slowly.
     impatient: { type: 'boolean', default: false },
     tasks: { type: 'string' },
   },

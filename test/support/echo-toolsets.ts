@@ -45,7 +45,7 @@ export const echoToolset: Toolset = {
       run: async ({ marker, steps, delay_ms: delayMs }, call) => {
         for (let step = 1; step <= steps; step += 1) {
           call.report({ progress: step, total: steps, message: marker });
-          // Progress must grow, so this report is dropped.
+          // The server must drop this report, because progress may only grow.
           call.report({ progress: step - 1, total: steps, message: 'backwards' });
           if (delayMs > 0) await pause(delayMs, call.signal);
         }
@@ -131,7 +131,7 @@ export const slowToolset: Toolset = {
 
 export const failingToolset: Toolset = { name: 'failing', failures: { as: 'result' }, tools: failing('result') };
 
-/** The same failures in both styles: an expected one with details, and an unexpected one. */
+/** Creates two failing tools, whose names end in `style`: an expected failure with details, and an unexpected one. */
 function failing(style: string) {
   const common = { effect: 'read' as const, input: z.object({}), output: z.object({}) };
   return [

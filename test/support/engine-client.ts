@@ -17,17 +17,17 @@ export interface EngineClient {
   call(method: string, path: string, body?: unknown): Promise<ApiAnswer>;
   get(path: string): Promise<Json>;
   submit(form: FormData): Promise<ApiAnswer>;
-  /** Returns the job's id. */
+  /** Submits a file and returns the job's id. */
   addFile(name: string, content: string | Uint8Array, fields?: Record<string, string>): Promise<number>;
   addNote(text: string, fields?: Record<string, string>): Promise<number>;
-  /** The job, once it has finished. */
+  /** Waits until the job has finished, and returns it. */
   ended(job: number): Promise<Json>;
-  /** The id of the document that a job created. */
+  /** Waits for the job, and returns the id of the document that it created. */
   document(job: number): Promise<number>;
   search(body: Json): Promise<{ results: Json[]; total_matches: number; returned: number } & Json>;
 }
 
-/** Starts the built engine; without a model by default, because most tests don't need one. */
+/** Starts the built engine, by default without an embedding model, because most tests don't need one. */
 export async function startEngine(
   t: Owner,
   { flags = [], ...options }: CarrelOptions & { flags?: readonly string[] } = {},

@@ -2,7 +2,7 @@ import type { MetadataCondition } from '../../src/storage/entries/entry-filter.t
 
 type Json = unknown;
 
-/** 002's sixteen operators in plain TypeScript, without any of the program's own code. */
+/** Evaluates the sixteen metadata operators in plain TypeScript, without any of the program's own code. */
 export function oracleMatches(metadata: Json, condition: MetadataCondition): boolean {
   const value = lookUp(metadata, condition.path);
   const present = value !== undefined && value !== null;
@@ -71,7 +71,7 @@ function isNumber(value: Json): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
-/** Compares as integers if both are, else as doubles. */
+/** Compares two numbers as integers if both are integers, otherwise as doubles. */
 function byFraction(left: number | bigint, right: number | bigint): number {
   const isWhole = [left, right].every((each) => typeof each === 'bigint' || Number.isInteger(each));
   if (!isWhole) return Math.sign(Number(left) - Number(right));

@@ -12,8 +12,8 @@ const systemPaths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin
 const inside = 'usr/lib/chromium/chromium';
 
 /**
- * The machine's Chromium, or one unpacked from Debian's packages (a download of about 120 MB the first time, no privileges
- * needed). Returns the reason as a string if neither is available.
+ * Finds the machine's Chromium, or unpacks one from Debian's packages (a download of about 120 MB the first time, no privileges
+ * needed). If neither is possible, returns the reason as a string.
  */
 export function findChromium(): ChromiumProgram | string {
   const system = systemPaths.find((path) => existsSync(path));
@@ -35,7 +35,7 @@ export function findChromium(): ChromiumProgram | string {
   }
 }
 
-/** Some libraries are in subfolders. */
+/** Returns the folder and its subfolders, because some libraries are in those. */
 function libraryFolders(folder: string): string {
   const inner = existsSync(folder)
     ? readdirSync(folder, { withFileTypes: true }).filter((each) => each.isDirectory())

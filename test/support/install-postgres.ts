@@ -42,7 +42,7 @@ function install(root: string, platform: Platform): string | undefined {
     for (const program of [`${binaries}/postgres`, `${binaries}/initdb`, pgbouncer]) {
       wrap(join(unfinished, program), program, platform);
     }
-    // Removed because it needs LLVM, which is larger than all the rest.
+    // The JIT compiler needs LLVM, which was not unpacked because it is larger than all the rest.
     rmSync(join(unfinished, 'usr/lib/postgresql/17/lib/llvmjit.so'));
     rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     renameSync(unfinished, root);
@@ -52,7 +52,7 @@ function install(root: string, platform: Platform): string | undefined {
   }
 }
 
-/** The folder must be readable for the server's user, which is never root. */
+/** Returns the installation folder. The server's user, which is never root, must be able to read it. */
 export function postgresRoot(): string {
   return process.env['CARREL_POSTGRES_ROOT'] || cacheFolder('postgres-17-pgbouncer');
 }
@@ -70,18 +70,18 @@ const platforms: Partial<Record<string, Platform>> = {
   arm64: { libraries: 'usr/lib/aarch64-linux-gnu', loader: 'ld-linux-aarch64.so.1' },
 };
 
-/** The folder gets its final name only when it is complete. */
+/** Whether the installation is complete: the folder gets its final name only then. */
 function isInstalled(root: string): boolean {
   return existsSync(join(root, binaries, 'postgres.bin'));
 }
 
-/** The server and its libraries, without what Debian's scripts need and without LLVM. */
+/** Packages to unpack: the server and its libraries. `heavy` ones are left out: LLVM, and what only Debian's scripts need. */
 const needed = /^(postgresql-17|pgbouncer|lib|zlib1g|tzdata)/;
 const heavy = /^(libllvm|libz3|libperl|libc-l10n|lib.*-perl$)/;
 
 /**
- * The packages may come from a later Debian than the machine, so programs run with the C library they were built for.
- * `initdb` starts `postgres` from its own folder, so the wrappers replace both programs.
+ * Replaces a program by a script that runs it with the C library of its packages, which may be newer than the machine's.
+ * `initdb` starts `postgres` from its own folder, so both are replaced.
  */
 function wrap(program: string, name: string, platform: Platform): void {
   renameSync(program, `${program}.bin`);

@@ -1,6 +1,6 @@
 import type { Snippet } from '../../src/words/snippet.ts';
 
-/** The snippet with a mark before and after each match. */
+/** Returns the snippet's text with `open` and `close` around each match. */
 export function markedText(snippet: Snippet, open: string, close: string): string {
   let result = '';
   let at = 0;

@@ -1,6 +1,6 @@
 /**
  * Writes notes, documents, context entries and their vectors until it is killed: `mixed-writer.ts <file>`.
- * Prints a line for each acknowledged write, and one before each removal:
+ * Prints a line after each acknowledged write, and one before each removal:
  *
  *     note <id> . | document <id> . | entry <id> . | removing <id> . | removed <id> .
  */
@@ -45,7 +45,7 @@ async function embedTexts(): Promise<void> {
   }
 }
 
-/** Removes every third document again. */
+/** Saves a document. Removes every third one again. */
 async function saveDocument(body: string, count: number): Promise<void> {
   const id = await ingestText(storage, body, 2);
   if (id === undefined) return;

@@ -7,7 +7,7 @@ const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 /** Capabilities of a client that supports tasks. */
 export const withTasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 
-/** Stateless requests of 2026-07-28: any process may get any of them. */
+/** Creates functions that send requests of revision 2026-07-28. They have no session, so each may go to any process. */
 export function modernCalls(token: string) {
   const authorization = { authorization: `Bearer ${token}` };
   /** Returns the result of a request, or its error. */

@@ -13,7 +13,7 @@ interface Listed {
   outputSchema?: object | undefined;
 }
 
-/** Checks that the tool's output schema names every field of an answer and allows others. */
+/** Checks that the tool's output schema names every field of the answer, and that it allows further fields. */
 export function checkNamed(tools: readonly Listed[], name: string, answer: unknown): void {
   const listed = tools.find((tool) => tool.name === name);
   assert.ok(listed?.outputSchema, `${name} has no output schema`);
@@ -24,7 +24,7 @@ export function checkNamed(tools: readonly Listed[], name: string, answer: unkno
   );
 }
 
-/** A list of fields that ends in `fields of <tool>` includes the fields of that tool. */
+/** Adds another tool's fields to a schema whose description ends in `fields of <tool>`. */
 function withReferred(schema: Schema, tools: readonly Listed[]): Schema {
   const [, name] = /fields of (\w+)$/.exec(schema.description ?? '') ?? [];
   const referred: Schema | undefined = tools.find((tool) => tool.name === name)?.outputSchema;
@@ -32,7 +32,7 @@ function withReferred(schema: Schema, tools: readonly Listed[]): Schema {
   return referred === undefined ? schema : { ...schema, description: `${schema.description} ${referred.description}` };
 }
 
-/** A schema without a description of a value allows anything. */
+/** Returns the paths of fields that the schema does not name. A schema that says nothing about a value allows anything. */
 function unnamed(schema: Schema, value: unknown, path = ''): string[] {
   assert.notEqual(schema.additionalProperties, false, `${path} is closed`);
   if (schema.anyOf !== undefined) {
@@ -51,7 +51,7 @@ function unnamed(schema: Schema, value: unknown, path = ''): string[] {
   return Object.entries(value).flatMap(([key, inner]) => {
     const known = properties?.[key];
     if (known !== undefined) return unnamed(known, inner, `${path}.${key}`);
-    // With properties and explicitly open: the caller chooses the rest.
+    // A schema with properties that also allows any others: the caller chooses the names of those.
     const isChosen = properties !== undefined && schema.additionalProperties === true;
     return words.has(key) || isChosen ? [] : [`${path}.${key}`];
   });

@@ -67,13 +67,13 @@ function tensor(name: string, type: number, data: Buffer): Buffer {
   return Buffer.concat([field(1, 1), field(2, type), field(8, name), field(9, data)]);
 }
 
-/** A tensor with one row and any number of columns. */
+/** Describes a tensor with one row and any number of columns. */
 function value(name: string, type: number): Buffer {
   const shape = Buffer.concat([field(1, field(1, 1)), field(1, field(2, 'n'))]);
   return Buffer.concat([field(1, name), field(2, field(1, Buffer.concat([field(1, type), field(2, shape)])))]);
 }
 
-/** A protocol buffer field: a number, or length-delimited content. */
+/** Encodes a protocol buffer field: a number, or length-delimited content. */
 function field(number: number, content: number | string | Buffer): Buffer {
   if (typeof content === 'number') return Buffer.from([...varint(number * 8), ...varint(content)]);
   const bytes = Buffer.from(content);

@@ -4,7 +4,7 @@ import type { Passage } from '../../src/storage/passages/passage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { WindowVector } from '../../src/storage/vectors/vector.ts';
 
-/** A test's passage. A label is a tag of its document, matched as `tag:LABEL`. */
+/** A passage as tests write it. Each label becomes a tag of its document; filters match it as `tag:LABEL`. */
 export interface TestPassage extends Omit<Passage, 'position'> {
   readonly vectors?: { readonly model: string; readonly windows: readonly WindowVector[] } | undefined;
 }
@@ -18,13 +18,13 @@ export interface PassageWriter {
   /** Replaces each document's passages. */
   replace(documents: readonly TestDocument[]): Promise<void>;
   remove(parents: readonly string[]): Promise<void>;
-  /** The test's names for these hits. */
+  /** Returns the ids that the test gave to the passages of these hits. */
   idsOf(hits: readonly { readonly parent: string; readonly position: number }[]): string[];
 }
 
 const leaseMs = 60_000;
 
-/** One claim at a time, so that each writer gets its own job. */
+/** The running claim. Claims wait for each other, so that each writer gets its own job. */
 let claiming: Promise<unknown> = Promise.resolve();
 
 async function claimNew(
@@ -45,7 +45,7 @@ async function claimNew(
     const job = await ingestion.claim({ owner: claimant, leaseMs });
     assert.ok(job, 'the job was claimed by another process');
     if (job.id === id) {
-      // Jobs that a test left in the queue stay there.
+      // Gives back claimed jobs that a test had left in the queue.
       if (passed.length > 0) await ingestion.giveBack({ owners: passed, crashed: false });
       return { id, owner: claimant };
     }
@@ -54,8 +54,8 @@ async function claimNew(
 }
 
 /**
- * Writes passages as the engine does: as chunks of ingested documents, with vectors added later. Passages of a document share
- * title and tags, so passages with others become separate documents.
+ * Creates a writer that stores passages as the engine does: as chunks of ingested documents, with vectors added later. All
+ * passages of a stored document share title and tags, so passages with different ones become separate documents.
  */
 export function passageWriter(storage: Storage): PassageWriter {
   const documents = new Map<string, number[]>();
@@ -119,8 +119,8 @@ export function passageWriter(storage: Storage): PassageWriter {
 }
 
 /**
- * Adds a text, then turns the oldest queued job into a document; that job may belong to another process. Returns the
- * document's id, or undefined if others have claimed all jobs.
+ * Adds a text, then turns the oldest queued job into a document. That job may have come from another process. Returns the
+ * document's id, or undefined if other processes have claimed all jobs.
  */
 export async function ingestText(storage: Storage, text: string, chunkCount = 1): Promise<number | undefined> {
   const hash = randomBytes(32).toString('hex');

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits this long. Throws if the signal aborts. */
+/** Waits for this many milliseconds. Throws if the signal aborts. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, signal ? { signal } : {});
 }
 
-/** Polls until there is a result. */
+/** Calls `look` until it returns a result, and returns that. */
 export async function until<Result>(
   look: () => Promise<Result | undefined | false> | Result | undefined | false,
 ): Promise<Result> {

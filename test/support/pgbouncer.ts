@@ -7,13 +7,13 @@ import { installPostgres, pgbouncer, postgresRoot } from './install-postgres.ts'
 import { end, freePort, nobody, starter } from './postgres-process.ts';
 import { watchText } from './watch-text.ts';
 
-/** Why PgBouncer is unavailable, for suites that need it. */
+/** Returns why PgBouncer is unavailable, for suites that need it. */
 export function pgbouncerObstacle(): string | undefined {
   return installPostgres(postgresRoot());
 }
 
 /**
- * PgBouncer in transaction mode: a client holds a connection only during a statement or a transaction. With
+ * Starts PgBouncer in transaction mode, in which a client holds a connection only during a statement or a transaction. With
  * `max_prepared_statements = 0` it doesn't support prepared statements, like versions before 1.21.
  */
 export async function startPgbouncer(

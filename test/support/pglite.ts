@@ -4,8 +4,8 @@ import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
 import type { PostgresServer } from './postgres.ts';
 
 /**
- * PostgreSQL as WebAssembly in this process, for machines without a server. Its socket's clients take turns on a single
- * connection, and no statement can be interrupted: unsuitable for tests of locks, timeouts or crashes.
+ * Runs PostgreSQL as WebAssembly in this process, for machines without a server. All clients share a single connection, and
+ * statements can't be interrupted, so it is unsuitable for tests of locks, timeouts or crashes.
  */
 export function createPglite(): PostgresServer {
   let image: Promise<Blob> | undefined;
@@ -33,10 +33,10 @@ export function createPglite(): PostgresServer {
   };
 }
 
-/** Enough for eight storages in one test, each with a pool of ten. */
+/** Max clients: enough for eight storages in one test, each with a pool of ten. */
 const clientsMax = 100;
 
-/** Creating a cluster takes seconds, so each database opens a copy of this one. */
+/** Creates the empty database that all others are copied from, because creating one from scratch takes seconds. */
 async function emptyImage(): Promise<Blob> {
   const template = await PGlite.create({ extensions: { vector } });
   const image = await template.dumpDataDir('none');

@@ -12,11 +12,11 @@ import { binaries } from './install-postgres.ts';
 export interface PostgresProcess {
   readonly url: string;
   readonly port: number;
-  /** Starts it and waits until it answers. */
+  /** Starts the server and waits until it answers. */
   start(settings?: Readonly<Record<string, string | number>>): Promise<void>;
-  /** Stops it at once, as a crash would. Its data stays. */
+  /** Stops the server at once, as a crash would. Its data stays. */
   kill(): Promise<void>;
-  /** Creates a second server, `standby`, that follows this one. It is not started yet. */
+  /** Creates a standby of this server, without starting it. */
   createStandby(): Promise<PostgresProcess>;
   remove(): Promise<void>;
 }
@@ -73,13 +73,13 @@ async function processAt(place: Place): Promise<PostgresProcess> {
     },
     createStandby: () => copyOf(place, url),
     async remove() {
-      // At once: its data is removed anyway.
+      // SIGQUIT stops the server at once; its data is removed anyway.
       if (server) await end(server, 'SIGQUIT');
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 
-  /** Waits until it answers. Retries while children of a killed server keep it from starting. */
+  /** Starts the server and waits until it answers. Retries while children of a killed server keep it from starting. */
   async function launch(): Promise<ChildProcess> {
     const deadline = Date.now() + 60_000;
     for (let child = spawned(); ; ) {
@@ -88,7 +88,7 @@ async function processAt(place: Place): Promise<PostgresProcess> {
       try {
         await client.connect();
         await client.end();
-        // Doesn't keep a test alive that forgets to stop it; it ends with its parent.
+        // A test that forgets to stop the server can still end, and the server ends with it.
         child.unref();
         return child;
       } catch (error) {
@@ -109,7 +109,7 @@ async function processAt(place: Place): Promise<PostgresProcess> {
   }
 }
 
-/** Like pg_basebackup: copies a running server's folder between two calls that make the copy consistent. */
+/** Copies a running server as pg_basebackup does: copies its folder between two calls that make the copy consistent. */
 async function copyOf(original: Place, url: string): Promise<PostgresProcess> {
   const { root, password } = original;
   const copy = makePlace(root, password);
@@ -148,7 +148,7 @@ function run([command = '', ...args]: readonly string[]): void {
   execFileSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** PostgreSQL refuses to run as root. The signal stops the server when its parent process ends. */
+/** Returns the command that starts a server: not as root, which PostgreSQL refuses, and stopped when the parent process ends. */
 export function starter(): [string, ...string[]] {
   const user = [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'];
   return ['setpriv', ...(process.getuid?.() === 0 ? user : []), '--pdeathsig=INT'];

@@ -10,7 +10,7 @@ export interface PostgresServer {
   readonly restart: (() => Promise<void>) | undefined;
   /** A database with our schema to copy, so that tests need no migration. */
   readonly template?: string;
-  /** Set if a database is not created by a statement. */
+  /** Creates a database. Undefined if a plain SQL statement does it. */
   readonly createDatabase?: () => Promise<TestDatabase>;
   stop(): Promise<void>;
 }
@@ -21,8 +21,8 @@ export interface TestDatabase {
 }
 
 /**
- * PostgreSQL with pgvector: the server in DATABASE_URL, else one started for the tests, else PGlite.
- * `CARREL_TEST_POSTGRES=pglite` forces PGlite.
+ * Returns PostgreSQL with pgvector: the server in DATABASE_URL, else one started for the tests, else PGlite. If none works,
+ * returns the reason. `CARREL_TEST_POSTGRES=pglite` forces PGlite.
  */
 export async function startPostgres(): Promise<PostgresServer | string> {
   if (serverObstacle() === undefined) return startRealPostgres();
@@ -30,13 +30,13 @@ export async function startPostgres(): Promise<PostgresServer | string> {
   return createPglite();
 }
 
-/** The address of the server that `scripts/test.ts` starts for all files of a run. */
+/** The environment variable with the address of the server that `scripts/test.ts` starts for all files of a run. */
 export const sharedUrlVariable = 'CARREL_TEST_SHARED_POSTGRES';
 export const sharedTemplate = 'carrel_template';
 
 /**
- * The server in DATABASE_URL, else the one shared by all files of a run, else a new one. Returns the reason as a string if
- * there are none.
+ * Returns the server in DATABASE_URL, else the one that all files of a run share, else a new one. If there is none, returns the
+ * reason as a string.
  */
 export async function startRealPostgres(): Promise<PostgresServer | string> {
   const url = process.env[sharedUrlVariable];
@@ -45,8 +45,8 @@ export async function startRealPostgres(): Promise<PostgresServer | string> {
 }
 
 /**
- * For tests that stop or kill their server: a new one from Debian's packages, in a folder that later runs reuse
- * (`CARREL_POSTGRES_ROOT`, or one in the cache). With DATABASE_URL it is that server, which cannot be restarted.
+ * Starts a server for tests that stop or kill theirs. It comes from Debian's packages, in a folder that later runs reuse
+ * (`CARREL_POSTGRES_ROOT`, or one in the cache). If DATABASE_URL is set, returns that server, which can't be restarted.
  */
 export async function startOwnPostgres(): Promise<PostgresServer | string> {
   const url = process.env['DATABASE_URL'];
@@ -56,20 +56,20 @@ export async function startOwnPostgres(): Promise<PostgresServer | string> {
   return obstacle ?? startServer(root);
 }
 
-/** The name of the database server, for suite names. */
+/** Returns the name of the database server, for the names of suites. */
 export function postgresName(): string {
   const obstacle = serverObstacle();
   return obstacle === undefined ? 'PostgreSQL' : `PGlite (${obstacle})`;
 }
 
-/** Why no server is available, for suites that need parallel connections, timeouts or crashes. */
+/** Returns why no real server is available, for suites that need parallel connections, timeouts or crashes. */
 export function serverObstacle(): string | undefined {
   if (process.env['CARREL_TEST_POSTGRES'] === 'pglite') return 'CARREL_TEST_POSTGRES=pglite';
   if (process.env['DATABASE_URL']) return undefined;
   return installPostgres(postgresRoot());
 }
 
-/** Why PostgreSQL is unavailable. */
+/** Returns why neither a server nor PGlite is available. */
 export function postgresObstacle(): string | undefined {
   if (serverObstacle() === undefined) return undefined;
   try {
@@ -80,7 +80,7 @@ export function postgresObstacle(): string | undefined {
   }
 }
 
-/** Creates an empty database. On the shared server it already has our schema. */
+/** Creates a database without data. On the shared server it already has our schema. */
 export async function createTestDatabase(server: PostgresServer): Promise<TestDatabase> {
   if (server.createDatabase !== undefined) return server.createDatabase();
   return copyDatabase(server, server.template ?? 'template0');
@@ -114,8 +114,8 @@ export async function runStatement(url: string, sql: string): Promise<void> {
 }
 
 /**
- * A database without pgvector. Its user owns a schema for Carrel and may not install extensions. Undefined if the server
- * doesn't let us create users.
+ * Creates a database without pgvector. Its user owns a schema for Carrel and may not install extensions. Returns undefined if the
+ * server doesn't let us create users.
  */
 export async function createPlainDatabase(server: PostgresServer): Promise<TestDatabase | undefined> {
   const { url, drop } = await createEmptyDatabase(server);

@@ -32,7 +32,7 @@ export function servePrompt(prompt: Prompt) {
       input.end();
       await closed;
     },
-    /** The remaining output, once the server has ended. */
+    /** Returns the output that is left when the server has ended. */
     async rest() {
       output.end();
       let rest = '';

@@ -3,22 +3,22 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cacheFolder, locked, recentObstacle, rememberObstacle } from './cached-install.ts';
 
-/** Exact versions, so that runs are repeatable. LangChain's adapters need an older official client. */
+/** Exact versions, so that runs are repeatable. LangChain is separate, because its adapters need an older official client. */
 const environments = {
   clients: ['fastmcp==4.1.2', 'mcp==2.3.0', 'prometheus_client==0.26.0', 'opentelemetry-proto==1.45.2'],
   langchain: ['langchain==1.4.7', 'langchain-mcp-adapters==0.3.2'],
 };
 
 /**
- * A Python environment with FastMCP's client, the official client, Prometheus's parser and OpenTelemetry's messages, or one
- * with LangChain. Later runs reuse it (`CARREL_PYTHON_ROOT` sets the folder of the first). `obstacle` says why it is missing:
- * no Python, or no package registry. Any other failure throws. Each takes half a minute and 150 MB the first time.
+ * Installs a Python environment: `clients` has FastMCP's client, the official client, Prometheus's parser and OpenTelemetry's
+ * messages, `langchain` has LangChain. Later runs reuse it; `CARREL_PYTHON_ROOT` sets the folder of `clients`. `obstacle` says
+ * why it is missing: no Python, or no package registry. Any other failure throws. The first time takes half a minute and 150 MB.
  */
 export function pythonWith(name: keyof typeof environments): { python: string } | { obstacle: string } {
   const packages = environments[name];
   const named = name === 'clients' ? process.env['CARREL_PYTHON_ROOT'] : undefined;
   const root = named || cacheFolder(`python-${packages.join('-')}`);
-  // Marks a complete environment. It can't be renamed when complete, because environments can't be moved.
+  // This file marks a complete environment. (Renaming the folder when complete is not possible: environments can't be moved.)
   const done = join(root, 'complete');
   const python = join(root, 'bin/python');
   // Another user may have created it with a Python that this user can't access.
@@ -50,7 +50,7 @@ function install(root: string, packages: readonly string[]): string | undefined 
   throw new Error(`pip cannot install ${packages.join(', ')}: ${stderr.slice(-2000)}`);
 }
 
-/** pip's messages for an unresolvable name, a refused connection and a timeout. */
+/** Matches pip's messages for an unknown host, a refused connection and a timeout. */
 const unreachable = /Failed to establish a new connection|ConnectTimeout|Read timed out|Connection refused|ProxyError/;
 
 function findPython(): string | undefined {

@@ -17,7 +17,7 @@ export interface RawRequest {
   signal?: AbortSignal;
 }
 
-/** One HTTP exchange exactly as given; only Content-Length is added. */
+/** Sends an HTTP request exactly as given, with only Content-Length added, and returns the answer. */
 export function exchange(url: string, { method = 'POST', headers = {}, body, agent, signal }: RawRequest = {}) {
   return new Promise<RawAnswer>((resolve, reject) => {
     const outgoing = httpRequest(
@@ -55,7 +55,7 @@ export interface RawSession {
   call(id: string | number, name: string, args?: object, meta?: object): Promise<RawAnswer>;
 }
 
-/** Performs the handshake of the revisions with sessions. */
+/** Opens a session with the handshake that revisions up to 2025-11-25 require. */
 export async function openSession(url: string, revision = '2025-11-25', given: RawRequest = {}): Promise<RawSession> {
   const own = (given.headers ?? {}) as Record<string, string>;
   const initialize = { jsonrpc: '2.0', id: 'handshake', method: 'initialize', params: initializeParams(revision) };
@@ -81,7 +81,7 @@ export interface RawStream {
   headers: IncomingHttpHeaders;
   text: string;
   messages(): Message[];
-  /** Resolves when the server ends it. */
+  /** Resolves when the server ends the stream. */
   ended: Promise<void>;
   close(): void;
 }
@@ -111,7 +111,7 @@ export function openStream(url: string, headers: Record<string, string>, body?: 
   });
 }
 
-/** A call of 2026-07-28, with the headers that this revision requires. */
+/** Creates a request of revision 2026-07-28, with the headers that this revision requires. */
 export function modernRequest(method: string, params: Record<string, unknown> = {}, id: string | number = 1) {
   const named = params['name'] ?? params['uri'] ?? params['taskId'];
   return {

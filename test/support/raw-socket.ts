@@ -6,7 +6,7 @@ export function openSocket(url: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname.replace(/^\[|\]$/g, ''), () => resolve(socket));
     socket.once('error', reject);
-    // The server may reset the connection; tests check what came before.
+    // The server may reset the connection; tests only check what was received before.
     socket.on('error', () => {});
   });
 }

@@ -1,4 +1,4 @@
-/** Tries everything a document reader must not do, like code in a hostile document. Reports what succeeded. */
+/** Tries everything that a document reader process must not be able to do, as a hostile document would. Reports what succeeded. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';

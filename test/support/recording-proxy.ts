@@ -3,7 +3,7 @@ import { type LoopbackServer, type Owner, serveHttp } from '../fakes/loopback-se
 
 export interface Passed {
   method: string;
-  /** Including the query. */
+  /** Path and query. */
   url: string;
   headers: IncomingHttpHeaders;
   text: string;

@@ -10,9 +10,9 @@ import { createPostgresProcess, type PostgresProcess } from './postgres-process.
 export interface ReplicatedPostgres {
   readonly primary: PostgresProcess;
   readonly standby: PostgresProcess;
-  /** The database's address on one of them. */
+  /** Returns the address of the database on one of the servers. */
   urlOn(server: PostgresProcess): string;
-  /** The address of both, in libpq's format. */
+  /** An address that names both servers, in libpq's format. */
   readonly bothUrl: string;
   /** Sets whether a commit waits for the standby. */
   waitForStandby(waits: boolean): Promise<void>;
@@ -21,7 +21,7 @@ export interface ReplicatedPostgres {
 
 const database = 'carrel_replicated';
 
-/** Why replication is unavailable, for suites that need it. */
+/** Returns why replication is unavailable, for suites that need it. */
 export function replicationObstacle(): string | undefined {
   return process.env['DATABASE_URL'] ? 'needs two PostgreSQL servers of its own' : serverObstacle();
 }
@@ -41,7 +41,7 @@ export async function startReplication(): Promise<ReplicatedPostgres> {
     async waitForStandby(waits) {
       await runOn(primary.url, `ALTER SYSTEM SET synchronous_standby_names = '${waits ? 'standby' : ''}'`);
       await runOn(primary.url, 'SELECT pg_reload_conf()');
-      // The reload is asynchronous, so the setting takes a moment.
+      // Waits, because the server applies a changed setting asynchronously.
       const state = waits ? 'sync' : 'async';
       while ((await runOn(primary.url, stateQuery))[0]?.['sync_state'] !== state) await pause(20);
     },
@@ -52,7 +52,7 @@ export async function startReplication(): Promise<ReplicatedPostgres> {
   };
 }
 
-/** An address with a port that can point to either server, like a DNS name or a virtual IP. */
+/** Creates an address that can point to either server, like a DNS name or a virtual IP. `port` chooses the server. */
 export async function startMovingAddress(t: Owner, address: string, port: () => number): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((near) => {

@@ -5,14 +5,14 @@ import { runStatement, serverObstacle, sharedTemplate, sharedUrlVariable } from 
 import { createPostgresProcess } from './postgres-process.ts';
 
 /**
- * The data need not survive a crash: it is removed after the run. `max_connections` stays small because it also raises the
- * number of locks, and test/contract/many-threads checks that 20,000 locks are not needed.
+ * Settings for speed: the data is removed after the run, so it need not survive a crash. `max_connections` stays small, because it
+ * also raises the number of locks, and test/contract/many-threads checks that 20,000 locks are not needed.
  */
 const quick = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: 200 };
 
 /**
- * One PostgreSQL for all files of a run, except files that stop or kill their server. Files copy a database with our schema.
- * Undefined if there is a server already, none is available, or only one file needs it.
+ * Starts one PostgreSQL for all files of a run, except files that stop or kill their server. Each file copies a database with our
+ * schema. Returns undefined if there is a server already, none can be started, or only one file needs it.
  */
 export async function startSharedPostgres(files: readonly string[]): Promise<{ stop(): Promise<void> } | undefined> {
   if (files.filter((name) => name.startsWith('test/')).length < 2) return undefined;
@@ -23,7 +23,7 @@ export async function startSharedPostgres(files: readonly string[]): Promise<{ s
   const connections = createConnections({ url: server.url.replace(/[^/]*$/, sharedTemplate) });
   await migrate(connections);
   await connections.close();
-  // A database with connections, such as autovacuum's, can't be copied.
+  // A database can't be copied while it has connections, such as autovacuum's.
   await runStatement(server.url, `ALTER DATABASE ${sharedTemplate} ALLOW_CONNECTIONS false`);
   process.env[sharedUrlVariable] = server.url;
   return { stop: () => server.remove() };

@@ -1,10 +1,10 @@
-/** How much a test does. */
+/** How much work a test does, for example the number of writes. */
 export interface Size {
-  /** For each change: enough to fail when the behaviour breaks. */
+  /** Size in ordinary runs: enough to fail when the behaviour breaks. */
   readonly quick: number;
-  /** Before a release (`npm run test:full`). */
+  /** Size before a release (`npm run test:full`). */
   readonly full: number;
-  /** An environment variable that overrides it, for long runs. */
+  /** An environment variable that overrides the size, for long runs. */
   readonly variable?: string;
 }
 

@@ -15,7 +15,7 @@ export interface StdioClient {
   readonly messages: Message[];
   write(text: string | Buffer): void;
   send(message: object): void;
-  /** The first matching message, past or future. */
+  /** Waits for the first matching message. Messages that arrived earlier count too. */
   next(fits: (message: Message) => boolean): Promise<Message>;
   request(id: string | number, method: string, params?: object): Promise<Message>;
   handshake(revision?: string): Promise<Message>;

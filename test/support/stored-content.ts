@@ -50,7 +50,7 @@ export async function fillStorage(storage: Storage, count: number): Promise<void
   });
 }
 
-/** Longer than one stored piece. */
+/** An original file that is stored in several pieces. */
 const original = Buffer.alloc(3_000_000, 'a\\b\n\0');
 
 async function* bytesOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
@@ -65,7 +65,7 @@ async function readOriginal(storage: Storage): Promise<string | undefined> {
   return hash.digest('hex');
 }
 
-/** Everything that a storage returns, for comparison. */
+/** Returns everything that is in a storage, for comparison with another. */
 export async function contentOf(storage: Storage): Promise<unknown> {
   const page = { limit: 1000, offset: 0 };
   const { notes } = await storage.notes.list(page);
@@ -75,7 +75,7 @@ export async function contentOf(storage: Storage): Promise<unknown> {
     entries: await storage.entries.list({ filter: {}, ...page, images: true, explain: false }),
     vectors: await storage.vectors.context.after({ model: 'm', after: 0, limit: 100 }),
     state: await storage.vectors.context.state({ model: 'm' }),
-    // Ignores whether an index has been built yet.
+    // Leaves out whether an index has been built yet.
     models: (await storage.vectors.context.models()).map(({ index: _, ...model }) => model),
     jobs: await storage.ingestion.list({ limit: 100, offset: 0 }),
     original: await readOriginal(storage),

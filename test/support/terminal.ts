@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { carrelProgram, cleanEnv } from './child-program.ts';
 
-/** Far above what any command takes on a busy machine. */
+/** Timeout for a command that hangs, far above what any command takes on a busy machine. */
 const hangMs = 300_000;
 
 export interface CliRun {
@@ -25,7 +25,7 @@ export function runPiped(
   return { status, stdout, stderr };
 }
 
-/** The same on a terminal with `columns` columns; stdout and stderr are merged, as people see them. */
+/** Runs the built program on a terminal with `columns` columns. Stdout and stderr are merged, as people see them. */
 export function runOnTerminal(
   dataDir: string,
   args: readonly string[],

@@ -17,7 +17,7 @@ export type TestRequest =
 
 const steps: string[] = [];
 
-/** A thread for tests of worker calls: answers with what it has done so far. */
+/** A thread for tests of worker calls. */
 answerCalls<TestRequest, unknown>(() => {
   if (workerData === 'refuse') throw new CarrelError('invalid_config', 'Not with these settings.');
   const bytes = new Uint8Array(8);

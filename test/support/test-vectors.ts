@@ -1,4 +1,4 @@
-/** Vectors for tests: the same ones in every run. */
+/** Creates a random number generator that gives the same numbers in every run. */
 export function randomNumbers(seed: number): () => number {
   let state = seed + 1;
   return () => {
@@ -11,7 +11,7 @@ export function randomUnitVector(dimensions: number, random: () => number): Floa
   return unit(Float32Array.from({ length: dimensions }, () => normal(random)));
 }
 
-/** A vector near another one, like texts on one subject. With `distance` 1 the noise is as long as the vector. */
+/** Returns a vector near `centre`, like those of texts on one subject. With `distance` 1 the noise is as long as the vector. */
 export function nearVector(centre: Float32Array, distance: number, random: () => number): Float32Array {
   const spread = distance / Math.sqrt(centre.length);
   return unit(centre.map((component) => component + normal(random) * spread));

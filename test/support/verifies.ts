@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 
-/** A test for one or more clauses of a specification. `citedClauses` finds the clauses by reading the source. */
+/** Declares a test for one or more clauses of a specification. `citedClauses` finds the clauses by reading the source. */
 export function verifies(
   clauses: string | readonly string[],
   behaviour: string,
@@ -10,7 +10,7 @@ export function verifies(
   test(`${[clauses].flat().join(', ')}: ${behaviour}`, run);
 }
 
-/** The clauses that tests in these files cite: every quoted text with this prefix. */
+/** Returns the clauses that tests in these files cite: every quoted text that begins with the prefix. */
 export function citedClauses(files: readonly string[], prefix: string): Set<string> {
   const quoted = new RegExp(`['"\`](${prefix} [^'"\`]+)['"\`]`, 'g');
   return new Set(

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 
 export interface TextWatch {
-  /** The text received so far. */
+  /** Returns the text received so far. */
   text(): string;
-  /** Resolves with the groups when the text matches; rejects if the stream ends before that. */
+  /** Waits until the text matches. Rejects if the stream ends before that. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
 }
 

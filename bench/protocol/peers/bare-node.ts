@@ -1,4 +1,4 @@
-/** The lower bound: reads, parses and answers a request with Node alone, without SDK or checks. */
+/** A server with Node alone, without SDK or checks. Its cost is the lower bound for any server. */
 
 import { answerEcho } from './echo.ts';
 import { listenAnywhere } from './listen-anywhere.ts';

@@ -1,4 +1,4 @@
-/** The one tool of every peer: it does nothing, so the protocol around it is measured. */
+/** The only tool of every server. It does nothing else, so only the protocol layer is measured. */
 export const echo = {
   name: 'echo',
   title: 'Echo',
@@ -13,14 +13,14 @@ export interface EchoAnswer {
   [extra: string]: unknown;
 }
 
-/** The answer as text and as structured content, the same for every peer. */
+/** Returns the answer as text and as structured content, the same for every server. */
 export function answerEcho(given: Record<string, unknown> | undefined): EchoAnswer {
   if (typeof given?.['text'] !== 'string') throw new Error('text must be a string');
   const data = { text: given['text'] };
   return { content: [{ type: 'text', text: JSON.stringify(data) }], structuredContent: data };
 }
 
-/** How an HTTP peer answers; the bare SDKs are configured at start, Carrel reads it from each request. */
+/** How an HTTP server answers. The SDKs get the mode at start-up; Carrel decides by each request. */
 export type HttpMode = 'json' | 'sse' | 'modern';
 
 export function httpMode(): HttpMode {

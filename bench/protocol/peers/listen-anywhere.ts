@@ -2,8 +2,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * Listens on a free loopback port and prints the address for the load generator. Idle connections stay open as
- * long as Carrel's.
+ * Listens on a free loopback port and prints the address for the load generator. Idle connections stay open for a minute, as
+ * they do in Carrel.
  */
 export function listenAnywhere(handle: RequestListener): void {
   const server = createServer({ keepAliveTimeout: 60_000 }, handle);

@@ -20,7 +20,7 @@ async function openSession(): Promise<StreamableHTTPServerTransport> {
     enableJsonResponse: mode === 'json',
     onsessioninitialized: (id) => void sessions.set(id, transport),
   });
-  // Its optional fields do not satisfy exactOptionalPropertyTypes.
+  // A cast, because the SDK's optional fields don't satisfy exactOptionalPropertyTypes.
   await createSdkServer().connect(transport as Transport);
   return transport;
 }

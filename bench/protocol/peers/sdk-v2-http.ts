@@ -9,7 +9,7 @@ const mode = httpMode();
 
 if (mode === 'modern') {
   const handle = toNodeHandler(createMcpHandler(() => createSdkServer()));
-  // Its optional fields do not satisfy exactOptionalPropertyTypes.
+  // A cast, because the SDK's optional fields don't satisfy exactOptionalPropertyTypes.
   listenAnywhere((request, response) => void handle(request as Parameters<typeof handle>[0], response));
 } else {
   const sessions = new Map<string, NodeStreamableHTTPServerTransport>();

@@ -5,7 +5,7 @@ import { searchAnswer, searchHit } from './search-answer.ts';
 import { BadRequestError, emptyPage, SwallowedError, searchIndex } from './search-index.ts';
 import { popularWords, suggest } from './suggest-index.ts';
 
-/** `/api/v1` as served by Fess 15.4, or by its plugin since 15.7. Unknown endpoints are 404; the root is a search. */
+/** Answers `/api/v1` as Fess 15.4 does, and its plugin since 15.7. The root is a search; unknown endpoints get 404. */
 export function answerV1(state: FessState, request: FessRequest): FessAnswer {
   const [endpoint = 'documents', second] = request.path
     .split('/')
@@ -54,7 +54,7 @@ function search(state: FessState, { params }: FessRequest, permissions: Readonly
   }
 }
 
-/** Writes all fetched fields, not only the listed ones. A failure just ends the stream. */
+/** Like Fess, writes all fetched fields, not only the requested ones, and on a failure just ends the stream. */
 function scroll(state: FessState, { params }: FessRequest, permissions: ReadonlySet<string>): FessAnswer {
   if (!state.scroll) return json(400, { message: 'Scroll Search is not available.' });
   if (state.health === 'down') return failure(state, 500);
@@ -85,7 +85,7 @@ function suggestWords(state: FessState, { params }: FessRequest, permissions: Re
   return json(200, words.length === 0 ? head : { ...head, data: words });
 }
 
-/** Swallows an engine failure: the list is just empty. */
+/** Lists popular words. Like Fess, returns an empty list if the search engine is down. */
 function popular(state: FessState, { params }: FessRequest, permissions: ReadonlySet<string>): FessAnswer {
   if (!state.popularWordsEnabled) return json(400, { message: 'Unsupported operation.' });
   const data = state.health === 'down' ? [] : popularWords(state.words, params, permissions);
@@ -97,7 +97,7 @@ function health(state: FessState): FessAnswer {
   return json(state.health === 'red' ? 503 : 200, { data: { status: state.health, timed_out: false } });
 }
 
-/** Up to 15.6 the key of the error id ends in a colon. */
+/** Returns an error. In Fess up to 15.6, the key of the error id ends in a colon. */
 function failure(state: FessState, status: number): FessAnswer {
   return json(status, { [state.recent ? 'error_code' : 'error_code:']: randomUUID() });
 }
@@ -110,7 +110,7 @@ function json(status: number, value: unknown): FessAnswer {
   return { status, contentType: 'application/json; charset=UTF-8', body: writeJson(value) };
 }
 
-/** v1 escapes `/` as `\/` and everything outside ASCII as `\uXXXX`. */
+/** Writes JSON as v1 does: `/` becomes `\/`, and everything outside ASCII `\uXXXX`. */
 function writeJson(value: unknown): string {
   return JSON.stringify(value)
     .replaceAll('/', '\\/')

@@ -5,7 +5,7 @@ import { BadRequestError, emptyPage, mayRead, SwallowedError, searchIndex } from
 import { popularWords, suggest } from './suggest-index.ts';
 import { cachePage } from './web-pages.ts';
 
-/** `/api/v2` as Fess 15.8 serves it: everything under `response`, errors with a code and a message. */
+/** Answers `/api/v2` as Fess 15.8 does: everything is under `response`, and errors have a code and a message. */
 export function answerV2(state: FessState, request: FessRequest): FessAnswer {
   const [endpoint = '', second] = request.path
     .split('/')
@@ -56,7 +56,7 @@ function search(state: FessState, { params }: FessRequest, permissions: Readonly
   try {
     return answer(searchIndex(state.documents, params, permissions, state));
   } catch (error) {
-    // 15.7 and 15.8 leak the serialized query with its role terms in this message.
+    // In 15.7 and 15.8, this message leaks the serialized query with the caller's roles.
     if (error instanceof BadRequestError) return failure(400, 'invalid_request', leakyMessage(params));
     if (error instanceof SwallowedError) return answer(emptyPage(params));
     throw error;
@@ -81,7 +81,7 @@ function labels(state: FessState, { headers }: FessRequest, permissions: Readonl
   return success({ record_count: found.length, labels: found });
 }
 
-/** v2 has `types` where v1 has the labels of a suggestion. */
+/** Lists suggestions. In v2, a suggestion has `types` where v1 has labels. */
 function suggestWords(state: FessState, { params }: FessRequest, permissions: ReadonlySet<string>): FessAnswer {
   if (state.health === 'down') return engineFailure(500);
   const { total, words } = suggest(state.words, params, permissions, 'fn');
@@ -100,7 +100,7 @@ function popular(state: FessState, { params }: FessRequest, permissions: Readonl
   return success({ record_count: words.length, popular_words: words });
 }
 
-/** Takes and checks no label: anybody who knows an id can read the page. */
+/** Returns the cached page. Like Fess, checks no label, so anybody who knows an id can read the page. */
 function cache(docId: string, state: FessState, _request: FessRequest, permissions: ReadonlySet<string>): FessAnswer {
   if (!/^[A-Za-z0-9_-]+$/.test(docId)) return failure(400, 'invalid_request', 'invalid doc_id');
   const document = state.documents.find((candidate) => candidate.docId === docId && mayRead(candidate, permissions));
@@ -116,7 +116,7 @@ function cache(docId: string, state: FessState, _request: FessRequest, permissio
   });
 }
 
-/** In upper case, and without v1's `timed_out`. */
+/** Returns the health as v2 does: in upper case, and without v1's `timed_out`. */
 function health(state: FessState): FessAnswer {
   if (state.health === 'down') return engineFailure(500);
   const engine = { status: state.health.toUpperCase(), ping_status: state.health === 'red' ? 1 : 0 };

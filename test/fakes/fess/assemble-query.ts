@@ -12,10 +12,10 @@ export interface ParsedSearch {
 }
 
 /**
- * Builds the text that Fess parses: the query, then every `fields.*` filter, then the sort, as one string. Nothing protects
- * the filters from the text before them. The bridge has to guard against this flaw, so it is reproduced exactly (reference
- * §4.2): parentheses only around text with ` OR ` or ` || `, and one retry with the base escaped, except for double quotes
- * and the words AND, OR and NOT.
+ * Builds and parses the same text as Fess: the query, then every `fields.*` filter, then the sort, as one string. Nothing protects
+ * the filters from the text before them. The bridge must guard against this flaw, so the fake reproduces it exactly: only text with
+ * ` OR ` or ` || ` is put in parentheses, and there is one retry with the query escaped, except for double quotes and the words
+ * AND, OR and NOT.
  */
 export function parseSearch(params: URLSearchParams, operator: Operator = 'AND'): ParsedSearch {
   const plain = assembleQuery(params, false);
@@ -52,7 +52,7 @@ function parsed(text: string, operator: Operator): ParsedSearch {
   return { query: query ?? { kind: 'all' }, sort, defaultField, text };
 }
 
-/** `sort:…` is a clause of the query text; Fess removes it from any position. It rejects regular expressions. */
+/** Removes `sort:…` clauses from the query, at any position, and adds them to `sort`. Like Fess, rejects regular expressions. */
 function takeSort(query: Query, sort: SortKey[]): Query | null {
   if (query.kind === 'regexp') throw new QuerySyntaxError('unknown query');
   if (query.kind === 'term' && query.field === 'sort') {
@@ -74,7 +74,7 @@ function baseQuery(params: URLSearchParams): string {
   return query.trim() === '' ? '' : withParentheses(query);
 }
 
-/** If any of these is present, `q` is ignored. */
+/** Returns the conditions of the advanced search as query text. If there are any, Fess ignores `q`. */
 function advancedConditions(params: URLSearchParams): string {
   const parts = params.getAll('as.q').filter((value) => value.trim() !== '');
   for (const phrase of params.getAll('as.epq')) parts.push(`"${phrase.replaceAll('"', '\\"')}"`);
@@ -96,7 +96,7 @@ function withParentheses(text: string): string {
   return spaced.includes(' OR ') || spaced.includes(' || ') ? `(${text})` : text;
 }
 
-/** The characters that Fess counts as spaces when it looks for ` OR `; its parser knows only some of them. */
+/** Characters that count as spaces when Fess looks for ` OR `. Its query parser treats only some of them as spaces. */
 const otherSpaces = /[\t-\r\u001c-\u001f\u00a0\u1680\u180e\u2000-\u200f\u202f\u205f\u3000\ufeff\ufffd\u00b6]/g;
 
 const reserved = ['\\', '+', '-', '&&', '||', '!', '(', ')', '{', '}', '[', ']', '^', '~', '*', '?', ';', ':', '/'];

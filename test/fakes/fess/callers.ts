@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 export interface FakeLabel {
   label: string;
   value: string;
-  /** Who may see it. A label without permissions is invisible to everyone. */
+  /** Permissions of which a caller needs one to see the label. Without any, nobody sees it. */
   permissions?: readonly string[];
 }
 
@@ -12,8 +12,8 @@ export type Caller = { permissions: ReadonlySet<string> } | { refused: 'invalid_
 const guest = ['Rguest', '1guest'];
 
 /**
- * Identifies the caller by the `Authorization` header: a bare token or a bearer token; other schemes are rejected. A token's
- * permissions, if it has any, replace the guest's.
+ * Identifies the caller by the `Authorization` header, which is a bare token or a bearer token; other schemes are rejected. If a
+ * token has permissions, they replace those of a guest.
  */
 export function identify(headers: IncomingHttpHeaders, tokens: Readonly<Record<string, readonly string[]>>): Caller {
   const header = headers.authorization;
@@ -28,7 +28,7 @@ export function identify(headers: IncomingHttpHeaders, tokens: Readonly<Record<s
 
 const languages = new Set(['de', 'en', 'es', 'fr', 'id', 'it', 'ja', 'ko', 'pt', 'ru', 'zh']);
 
-/** A value that ends in `_<language>` is localized: callers with other languages don't see it. */
+/** Returns the labels that a caller sees. A value that ends in `_<language>` is visible only to callers with that language. */
 export function visibleLabels(
   labels: readonly FakeLabel[],
   permissions: ReadonlySet<string>,

@@ -6,7 +6,7 @@ import type { FakeWord } from './suggest-index.ts';
 export interface CorpusOptions {
   labels?: readonly string[];
   documentsPerLabel?: number;
-  /** The address of the web documents; with a document site they can be fetched. */
+  /** Base address of the web documents. They can be fetched if it is that of a document site. */
   siteUrl?: string;
 }
 
@@ -17,9 +17,9 @@ export interface Corpus {
 }
 
 /**
- * The same documents every time. All contain `test`, and all labels share a vocabulary, so a search that escapes its label
- * finds something. Index texts cycle through short, long and (nearly) empty. Every fourth document is a file; every fifth was
- * added through the admin API, which omits `created`.
+ * Generates documents, the same every time. All contain `test`, and all labels share a vocabulary, so that a search that escapes
+ * its label finds something. Indexed texts are in turn short, long and (nearly) empty. Every fourth document is a file; every fifth
+ * was added through the admin API, which omits `created`.
  */
 export function generateCorpus(options: CorpusOptions = {}): Corpus {
   const labels = options.labels ?? ['finance', 'hr', 'policy'];

@@ -15,14 +15,14 @@ export interface SitePage {
 export interface DocumentSite {
   url: string;
   requests: RecordedRequest[];
-  /** Adds or replaces a page. A function is called for every request. */
+  /** Adds or replaces a page. If `page` is a function, it is called for every request. */
   setPage(path: string, page: SitePage | (() => SitePage)): void;
   close(): Promise<void>;
 }
 
 /**
- * The web server with the indexed documents: HTML, text and PDF pages, redirects (also circular and to a private address),
- * an endless page and a silent one. Any `/<label>/<n>.html` of a generated corpus exists.
+ * Starts the web server that has the indexed documents: HTML, text and PDF pages, redirects (also circular and to a private
+ * address), an endless page, and one that never answers. It has every `/<label>/<n>.html` of a generated corpus.
  */
 export async function startDocumentSite(): Promise<DocumentSite> {
   const pages = new Map<string, SitePage | (() => SitePage)>(Object.entries(standardPages()));
@@ -85,7 +85,7 @@ function htmlPage(title: string, paragraphs: readonly string[]): string {
   return `<!DOCTYPE html><html><head><title>${title}</title><script>var hidden = 1;</script></head><body>${body}</body></html>`;
 }
 
-/** A PDF with one page, one line and a correct cross-reference table. */
+/** Creates a PDF with one page, one line and a correct cross-reference table. */
 export function pdf(text: string): Uint8Array {
   const stream = `BT /F1 24 Tf 72 720 Td (${text.replaceAll(/[()\\]/g, '\\$&')}) Tj ET`;
   const objects = [

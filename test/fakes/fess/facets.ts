@@ -9,7 +9,7 @@ export interface FacetAnswer {
   queries: { value: string; count: number }[];
 }
 
-/** A facet that Fess cannot compute. It throws inside the search; 15.4 swallows the error. */
+/** Thrown for a facet that Fess can't compute. Fess 15.4 swallows the error and returns an empty result. */
 export class FacetFieldError extends Error {}
 
 const facetable = new Set([
@@ -29,9 +29,9 @@ const facetable = new Set([
 export interface FacetScope {
   /** The hits of the search. */
   found: readonly FakeDocument[];
-  /** Every document of the index, regardless of rights: with a `minDocCount` of 0 the engine lists the values of all. */
+  /** Every document of the index, regardless of rights: with `minDocCount` 0, the engine lists values of all of them. */
   indexed: readonly FakeDocument[];
-  /** The server always lists values without documents. */
+  /** Whether the server always lists values without documents. */
   listsEmptyBuckets: boolean;
 }
 
@@ -63,7 +63,7 @@ export function facets(
   };
 }
 
-/** The engine names each by a hash of its text: duplicates clash, and the order is that of a hash map. */
+/** Orders facet queries as the engine does, which names each by a hash of its text. Duplicates are an error. */
 function inOwnOrder(asked: readonly string[]): string[] {
   if (new Set(asked).size < asked.length) throw new FacetFieldError('two aggregations of one name');
   const place = (text: string): string => createHash('md5').update(text).digest('hex');
@@ -78,7 +78,7 @@ function valuesOf(documents: readonly FakeDocument[], field: string): string[] {
 
 function count(documents: readonly FakeDocument[], field: string, missing: string | null): Map<string, number> {
   if (!facetable.has(field)) throw new FacetFieldError(field);
-  // Analysed text has no field data: OpenSearch rejects it, and Fess reports a bad query.
+  // OpenSearch can't aggregate analysed text, and Fess then reports a bad query.
   if (field === 'title' || field === 'content') throw new QuerySyntaxError(field);
   const counts = new Map<string, number>();
   for (const document of documents) {
@@ -89,7 +89,7 @@ function count(documents: readonly FakeDocument[], field: string, missing: strin
   return counts;
 }
 
-/** Ascending without a suffix; by descending count without a `facet.sort`. */
+/** Sorts buckets by `facet.sort`: by default by descending count, and ascending if it has no direction. */
 function order(buckets: Bucket[], sort: string | null): Bucket[] {
   const [key = 'count', direction = 'asc'] = (sort ?? 'count.desc').split('.');
   const sign = direction === 'desc' ? -1 : 1;

@@ -6,7 +6,7 @@ export interface FakeDocument {
   title?: string;
   /** The whole indexed text. Answers include it only if the operator listed `content` as a response field. */
   content: string;
-  /** 120 characters for HTML, 200 for files; missing on odd documents. */
+  /** The first 120 characters of HTML, or 200 of a file. Some documents have none. */
   digest?: string;
   labels: readonly string[];
   /** Permissions such as `Rguest`; the caller needs one of them. `D…` denies. */
@@ -29,7 +29,7 @@ export interface FakeDocument {
   clickCount: number;
 }
 
-/** The values that a field prefix in a query matches; undefined for a field that Fess does not search. */
+/** Returns the values that `field:` in a query is compared with, or undefined if Fess does not search this field. */
 export function fieldValues(document: FakeDocument, field: string): readonly string[] | undefined {
   switch (field) {
     case 'title':

@@ -4,19 +4,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FessAnswer } from './fess-state.ts';
 import { html } from './web-pages.ts';
 
-/** A fault in an answer. `path` limits it to requests with this text, `times` to this many. */
+/** A fault in an answer. `path` limits it to requests whose target contains this text, `times` to this many requests. */
 export type Fault = FaultKind & { path?: string; times?: number };
 
 export type FaultKind =
   /** 200 with an HTML page, like a proxy's login page. */
   | { kind: 'html' }
   | { kind: 'broken-json' }
-  /** Valid JSON of another shape. */
+  /** Valid JSON, but not an answer of Fess. */
   | { kind: 'foreign-json' }
   | { kind: 'redirect'; location?: string }
   | { kind: 'rate-limited'; retryAfterSeconds: number }
   | { kind: 'ip-blocked' }
-  /** `withStack`: as with exception.included, with the serialized query and host names. */
+  /** `withStack`: the message leaks the serialized query and host names, as with Fess's setting exception.included. */
   | { kind: 'error'; status: number; withStack?: boolean }
   /** Half of the body, then the connection closes. */
   | { kind: 'truncated' }
@@ -117,7 +117,7 @@ function sendHalf(response: ServerResponse, answer: FessAnswer, close: boolean):
   });
 }
 
-/** Spaces after the JSON keep it valid, so that only its size is wrong. */
+/** Sends the answer with many spaces at the end. The JSON stays valid, so that only its size is wrong. */
 function sendHuge(response: ServerResponse, answer: FessAnswer, bytes: number): void {
   response.writeHead(answer.status, { 'content-type': answer.contentType });
   response.write(answer.body);

@@ -3,10 +3,10 @@ import type { FakeLabel } from './callers.ts';
 import type { FakeDocument } from './fake-document.ts';
 import type { FakeWord } from './suggest-index.ts';
 
-/** `down`: Fess answers, but its search engine is gone. */
+/** Health of the search engine. `down`: Fess still answers, but its search engine is unreachable. */
 export type FakeHealth = 'green' | 'yellow' | 'red' | 'down';
 
-/** The fake's state, which a test may change while it runs. */
+/** The state of the fake Fess, which tests may change while it runs. */
 export interface FessState {
   documents: readonly FakeDocument[];
   labels: readonly FakeLabel[];
@@ -14,23 +14,23 @@ export interface FessState {
   /** Access tokens with their permissions. */
   tokens: Readonly<Record<string, readonly string[]>>;
   health: FakeHealth;
-  /** How searches behave while the engine is down: 15.4 to 15.8 find nothing, older versions fail. */
+  /** Answer to searches while the engine is down: 15.4 to 15.8 return an empty result, older versions fail with a status. */
   outage: 'empty' | 400 | 500;
   additionalFields: readonly string[];
-  /** 15.7 or later. */
+  /** Whether the version is 15.7 or later. */
   recent: boolean;
   scroll: boolean;
   popularWordsEnabled: boolean;
   orSearchMinHitCount: number;
   dropsFilters: boolean;
   listsEmptyBuckets: boolean;
-  /** 15.7 answers 500 to an unknown token. */
+  /** Status for an unknown token: Fess 15.7 answers 500. */
   wrongTokenStatus: 401 | 500;
 }
 
 export interface FessRequest {
   method: string;
-  /** Without the context path. */
+  /** The path, without Fess's context path. */
   path: string;
   params: URLSearchParams;
   headers: IncomingHttpHeaders;

@@ -2,7 +2,7 @@ import type { FakeDocument } from './fake-document.ts';
 
 export class BadGeoError extends Error {}
 
-/** A stock server has only the geo field `location`; others are ignored, and so is a point without a distance. */
+/** Returns a filter by distance. Like a stock Fess, uses only the geo field `location`, and ignores a point without a distance. */
 export function geoFilter(params: URLSearchParams): (document: FakeDocument) => boolean {
   const points = params.getAll('geo.location.point');
   const distance = params.get('geo.location.distance');

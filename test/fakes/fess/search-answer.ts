@@ -11,11 +11,11 @@ export interface AnswerSettings {
   recent: boolean;
 }
 
-/** A search answer with the field names and page arithmetic of reference §3.1, the same in v1 and v2. */
+/** Creates a search answer with the field names and page numbers of Fess, the same in v1 and v2. */
 export function searchAnswer(page: SearchPage, settings: AnswerSettings): Record<string, unknown> {
   const { start, num, total, hits } = page;
   const pageNumber = Math.floor(start / num) + 1;
-  // Java's division truncates towards zero: zero hits make one page, unless the page size is one.
+  // Java's integer division truncates towards zero, so zero hits make one page, unless the page size is one.
   let pageCount = Math.trunc((total - 1) / num) + 1;
   const isShort = hits.length < num;
   if (isShort && start < (pageCount - 1) * num) pageCount = pageNumber;
@@ -96,7 +96,7 @@ function pageNumbers(current: number, count: number): string[] {
   return numbers;
 }
 
-/** Two fragments of sixty characters with the matches in bold, else the digest, else nothing. */
+/** Returns up to two fragments of sixty characters with the matches in bold; without matches, the digest or nothing. */
 function description(document: FakeDocument, terms: readonly string[]): string {
   const lower = document.content.toLowerCase();
   const places = terms.map((term) => lower.indexOf(term)).filter((place) => place >= 0);
@@ -113,7 +113,7 @@ function highlighted(text: string, terms: readonly string[]): string {
   );
 }
 
-/** Escapes like JSTL. */
+/** Escapes HTML with the entities that Fess's pages (JSTL) use. */
 function escapeHtml(text: string): string {
   const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#034;', "'": '&#039;' };
   return text.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? character);

@@ -20,12 +20,12 @@ export interface SearchPage {
   /** Null if no search was run. */
   terms: string[] | null;
   hits: Scored[];
-  /** Hits have no score if sorted by anything else. */
+  /** Whether hits have a score: only if they are sorted by it. */
   withScore: boolean;
   facets: FacetAnswer | undefined;
 }
 
-/** The index fails in two ways: with a 400, or with an exception that 15.4 to 15.8 turn into an empty 200. */
+/** Two kinds of failures of a search: Fess answers the first with 400. The second becomes an empty 200 in 15.4 to 15.8. */
 export class BadRequestError extends Error {}
 export class SwallowedError extends Error {}
 
@@ -110,7 +110,7 @@ function page(
   };
 }
 
-/** The answer of 15.4 to 15.8 while the engine is down: the same as for a search without hits. */
+/** Returns what Fess 15.4 to 15.8 answer while the engine is down: the same as for a search without hits. */
 export function emptyPage(params: URLSearchParams): SearchPage {
   const num = pageSize(params.get('num'));
   const found = { search: { query: null, sort: [], defaultField: 'text' as const, text: '' }, hits: [] };
@@ -152,7 +152,7 @@ function geoOrBadRequest(params: URLSearchParams): (document: FakeDocument) => b
   }
 }
 
-/** Ten by default, a hundred if the number is out of range. */
+/** Parses the page size: ten by default, a hundred if the number is out of range. */
 function pageSize(text: string | null): number {
   const num = integer(text, 10);
   return num > 100 || num <= 0 ? 100 : num;

@@ -5,7 +5,7 @@ export interface SortKey {
   descending: boolean;
 }
 
-/** An unknown sort. Fess answers 400, without the retry for bad query syntax. */
+/** Thrown for an unknown sort field. Fess answers 400, without the retry that it makes for bad query syntax. */
 export class UnknownSortError extends Error {}
 
 const sortable = new Set([
@@ -19,7 +19,7 @@ const sortable = new Set([
   'favorite_count',
 ]);
 
-/** The default order is ascending, also for the score: `sort=score` puts the worst hits first. */
+/** Parses a sort. The default order is ascending, even for the score: `sort=score` puts the worst hits first. */
 export function checkedSort(text: string): SortKey[] {
   return text.split(',').map((part) => {
     const [field = '', order = 'asc', ...rest] = part.split('.');

@@ -18,30 +18,30 @@ export interface FakeFessOptions {
   labels?: readonly FakeLabel[];
   words?: readonly FakeWord[];
   tokens?: Record<string, readonly string[]>;
-  /** For example `/fess`. */
+  /** Path prefix of the server, for example `/fess`. */
   contextPath?: string;
   /** Additional response fields, such as `content` or `label`. */
   additionalFields?: readonly string[];
   outage?: FessState['outage'];
   scroll?: boolean;
   orSearchMinHitCount?: number;
-  /** A plugin that loses the filters of every search. */
+  /** Simulates a plugin that loses the filters of every search. */
   dropsFilters?: boolean;
-  /** Facets include values without documents, even if not asked for. */
+  /** Whether facets include values without documents, even if not requested. */
   listsEmptyBuckets?: boolean;
   wrongTokenStatus?: FessState['wrongTokenStatus'];
-  /** 15.8 with the plugin that restores `/api/v1`. */
+  /** Whether 15.8 has the plugin that restores `/api/v1`. */
   v1Plugin?: boolean;
-  /** The operator disabled the JSON API. */
+  /** Whether the operator has disabled the JSON API. */
   jsonDisabled?: boolean;
   port?: number;
 }
 
 export interface FakeFess {
-  /** With the context path, without a trailing slash. */
+  /** Address of the server with its context path, without a trailing slash. */
   url: string;
   requests: RecordedRequest[];
-  /** Null clears all faults; several are tried in order. */
+  /** Sets the faults; the first that applies to a request is used. Null clears all. */
   setFault(...faults: (Fault | null)[]): void;
   /** Releases the answers that the fault `hold` delays. */
   release(): void;
@@ -50,7 +50,7 @@ export interface FakeFess {
   /** Changes the version of the running server, as an upgrade does. */
   setVersion(version: FakeFessOptions['version']): void;
   onRequest(listener: (request: RecordedRequest) => void): void;
-  /** The next request with this text in its path or query; earlier ones don't count. */
+  /** Waits for the next request with this text in its path or query. Earlier requests don't count. */
   nextRequest(containing?: string): Promise<RecordedRequest>;
   openSockets(): number;
   close(): Promise<void>;
@@ -66,7 +66,7 @@ export async function startFakeFess(options: FakeFessOptions): Promise<FakeFess>
   let faults: Fault[] = [];
   let held = Promise.withResolvers<void>();
 
-  // Keeps idle connections open: on a busy machine a client might reuse one that is just being closed.
+  // 0 keeps idle connections open: on a busy machine, a client might reuse a connection that is just being closed.
   const server = createServer({ maxHeaderSize: 64 * 1024, keepAliveTimeout: 0 }, (message, response) => {
     const recorded = recordRequest(message, response);
     requests.push(recorded);
@@ -130,7 +130,7 @@ interface Routing extends FakeFessOptions {
 }
 
 function route(state: FessState, request: FessRequest, options: Routing, message: IncomingMessage): FessAnswer {
-  // Tomcat's limits apply before Fess sees the request: the size of the request line, and unencoded characters.
+  // Tomcat rejects long request lines and unencoded characters before Fess sees the request.
   if (Buffer.byteLength(message.url ?? '') > 8192 - 20 || /[[\]{}|"<>^`\\]/.test(message.url ?? '')) {
     return html(400, 'HTTP Status 400', 'Bad Request');
   }

@@ -1,4 +1,4 @@
-/** A word of the suggest index. `searched` counts its searches. */
+/** A word of the suggest index. `searched` says how often it was searched for. */
 export interface FakeWord {
   text: string;
   labels: readonly string[];
@@ -12,7 +12,7 @@ export interface Suggestions {
   words: { text: string; labels: readonly string[] }[];
 }
 
-/** Words that begin with `q`; labels and fields are each combined with OR. `fieldParameter` is `field` in v1, `fn` in v2. */
+/** Returns words that begin with `q` and have any of the labels and fields. `fieldParameter` is `field` in v1, `fn` in v2. */
 export function suggest(
   index: readonly FakeWord[],
   params: URLSearchParams,
@@ -31,7 +31,7 @@ export function suggest(
   return { total: found.length, words: found.slice(0, size).map(({ text, labels }) => ({ text, labels })) };
 }
 
-/** At most ten single words with at least ten searches; the seed shuffles them. */
+/** Returns at most ten single words that were searched for at least ten times. The seed shuffles them. */
 export function popularWords(
   index: readonly FakeWord[],
   params: URLSearchParams,

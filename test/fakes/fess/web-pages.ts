@@ -3,7 +3,7 @@ import type { FakeDocument } from './fake-document.ts';
 import type { FessAnswer, FessRequest, FessState } from './fess-state.ts';
 import { mayRead } from './search-index.ts';
 
-/** The HTML pages that help to read content. Failures redirect to HTML; they have no error status (reference §3.9). */
+/** Answers the HTML pages from which the bridge reads content (`/cache`, `/go`). A failure is a redirect, not an error status. */
 export function answerWeb(state: FessState, request: FessRequest, contextPath: string): FessAnswer {
   if (request.path.startsWith('/cache')) return cache(state, request, contextPath);
   if (request.path.startsWith('/go')) return go(state, request, contextPath);
@@ -27,7 +27,7 @@ function cache(state: FessState, request: FessRequest, contextPath: string): Fes
   return { status: 200, contentType: 'text/html; charset=UTF-8', body: cachePage(document) };
 }
 
-/** The page of `/cache`: a head, a banner in two nested boxes, then the crawled page, if any. */
+/** Creates the page of `/cache`: a head, a banner in two nested boxes, then the crawled page, if any. */
 export function cachePage(document: FakeDocument): string {
   const notice = `This is a cache of ${document.url}. It is a snapshot of the page at ${document.created}.`;
   return [
@@ -42,7 +42,7 @@ export function cachePage(document: FakeDocument): string {
   ].join('\n');
 }
 
-/** Requires all three parameters. Web documents redirect to their origin; Fess streams files itself. */
+/** Answers `/go`, which requires three parameters. Redirects to the address of a web document; streams a file itself. */
 function go(state: FessState, request: FessRequest, contextPath: string): FessAnswer {
   const document = readable(state, request);
   const isComplete = request.params.has('queryId') && /^\d+$/.test(request.params.get('rt') ?? '');
@@ -52,7 +52,7 @@ function go(state: FessState, request: FessRequest, contextPath: string): FessAn
   return { status: 200, contentType: document.file.contentType, body: document.file.bytes };
 }
 
-/** Checks the role but not the label. */
+/** Finds the document if the caller may read it. Like Fess, checks roles but not labels. */
 function readable(state: FessState, { params, headers }: FessRequest): FakeDocument | undefined {
   const caller = identify(headers, state.tokens);
   if ('refused' in caller) return undefined;

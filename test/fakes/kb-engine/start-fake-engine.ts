@@ -4,15 +4,15 @@ import { Busboy } from '@fastify/busboy';
 import { type LoopbackServer, type Owner, serveHttp } from '../loopback-server.ts';
 
 /**
- * A kb engine by someone else: bare arrays, `{detail}`, string job ids, hits without document_id, missing fields, no
- * undocumented filters. Ingestion finishes at once, unless it is held.
+ * A kb engine that is not Carrel's: lists are bare arrays, errors are `{detail}`, job ids are strings, hits have no document_id,
+ * fields are missing, and only documented filters work. Jobs finish at once, unless `holdsJobs` is set.
  */
 export interface FakeEngine extends LoopbackServer {
   readonly requests: Recorded[];
   readonly documents: Map<number, FakeDocument>;
   /** Newest first. */
   readonly jobs: { status: string }[];
-  /** Answers the next request with this instead. */
+  /** Sets the answer to the next request. */
   interrupt(answer: Interruption): void;
   add(document: Partial<FakeDocument>): FakeDocument;
 }
@@ -21,7 +21,7 @@ export type Interruption = (response: ServerResponse) => void;
 
 export interface Recorded {
   method: string;
-  /** Including the query. */
+  /** Path and query. */
   url: string;
   authorization: string | undefined;
   body: unknown;
@@ -43,7 +43,7 @@ export interface FakeDocument {
 
 export interface FakeOptions {
   apiKey?: string;
-  /** A tag request either adds or removes: `remove` is ignored if there is something to add. */
+  /** Whether a tag request either adds or removes: `remove` is then ignored if there is something to add. */
   halfTags?: boolean;
   /** Jobs don't advance until the test finishes them. */
   holdsJobs?: boolean;
@@ -276,7 +276,7 @@ function selects(body: Record<string, unknown>, { id, tags, doc_type }: FakeDocu
 
 async function record(request: IncomingMessage): Promise<Recorded> {
   const { method = '', url = '', headers } = request;
-  // A kept-alive connection carries many requests.
+  // No limit on listeners: a kept-alive connection carries many requests, each with its own listener.
   request.socket.setMaxListeners(0);
   const closed = new Promise<void>((resolve) => request.socket.once('close', () => resolve()));
   const common = { method, url, authorization: headers.authorization, closed };

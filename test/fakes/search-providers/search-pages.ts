@@ -1,4 +1,4 @@
-/** Answers in the search engines' own formats. */
+/** A search result, which the functions below print in each search engine's own format. */
 export interface FakeResult {
   title: string;
   url: string;
@@ -14,7 +14,7 @@ export const usualResults: readonly FakeResult[] = [
   { title: 'Python six', url: 'https://example.org/six', snippet: 'Six.' },
 ];
 
-/** The page for clients without scripts: an advertisement first, links through `/l/?uddg=`, matches in bold. */
+/** Creates DuckDuckGo's page for clients without scripts: an advertisement first, links through `/l/?uddg=`, matches in bold. */
 export function duckDuckGoPage(results: readonly FakeResult[]): string {
   const shown = results.map(
     ({ title, url, snippet }) => `
@@ -43,14 +43,14 @@ export function duckDuckGoPage(results: readonly FakeResult[]): string {
     </div></div></div></body></html>`;
 }
 
-/** Sent with status 202 instead of results to suspected robots. */
+/** DuckDuckGo's page for suspected robots, sent with status 202 instead of results. */
 export const duckDuckGoChallenge = `<!DOCTYPE html><html><head><title>DuckDuckGo</title></head><body>
   <form id="challenge-form" action="//duckduckgo.com/anomaly.js?sv=html&cc=botnet" method="POST">
   <div class="anomaly-modal__title">Unfortunately, bots use DuckDuckGo too.</div>
   <div class="anomaly-modal__description">Please complete the following challenge to confirm this search was made by a human.</div>
   </form></body></html>`;
 
-/** A CDN's challenge page: status 200, and no results. */
+/** The challenge page of a CDN, sent with status 200 instead of results. */
 export const gatewayChallenge = `<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>
   <div id="cf-challenge-running">Checking your browser</div><script src="/cdn-cgi/challenge-platform/x.js"></script></body></html>`;
 

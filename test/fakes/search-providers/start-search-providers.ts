@@ -17,7 +17,7 @@ export interface AskedFor {
   method: string;
   path: string;
   query: string;
-  /** The requested number of results, if the provider gets it. */
+  /** The requested number of results, if the provider has such a parameter. */
   count: number | undefined;
   headers: IncomingMessage['headers'];
 }
@@ -31,13 +31,13 @@ export type Behaviour =
   | { kind: 'endless' };
 
 export interface SearchProviders {
-  /** Environment variables for `carrel research`. Only DuckDuckGo is set; the others also need a key. */
+  /** Address of each fake, for settings such as `DUCKDUCKGO_URL`. */
   addresses: Record<FakeProvider, string>;
   asked: AskedFor[];
   behave(provider: FakeProvider, behaviour: Behaviour): void;
 }
 
-/** The only valid keys; others are rejected as by the real providers. */
+/** The only valid keys. Like the real providers, the fakes reject all others. */
 export const fakeKeys = { serper: 'serper-key-5f2b91', brave: 'brave-key-77aa03' };
 
 const paths: Record<string, FakeProvider> = {
@@ -47,7 +47,7 @@ const paths: Record<string, FakeProvider> = {
   '/searx/search': 'searxng',
 };
 
-/** All four search engines on one port, under their real paths. */
+/** Starts all four search engines on one port, under their real paths. */
 export async function startSearchProviders(t: Owner): Promise<SearchProviders> {
   const asked: AskedFor[] = [];
   const behaviours = new Map<FakeProvider, Behaviour>();

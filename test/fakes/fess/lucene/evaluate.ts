@@ -1,7 +1,7 @@
 import { type FakeDocument, fieldValues } from '../fake-document.ts';
 import type { Clause, Query } from './parser.ts';
 
-/** The field for words without a prefix. `allintitle:` and `allinurl:` at the start of a query change it. */
+/** The field that is searched for words without a prefix. `allintitle:` or `allinurl:` at the start of a query changes it. */
 export type DefaultField = 'text' | 'title' | 'url';
 
 export function matches(query: Query, document: FakeDocument, defaultField: DefaultField = 'text'): boolean {
@@ -21,19 +21,19 @@ export function matches(query: Query, document: FakeDocument, defaultField: Defa
   }
 }
 
-/** Words that OpenSearch would highlight: the positive terms, including the value of the label clause. */
+/** Returns the words that OpenSearch would highlight: the positive terms, including the value of the label clause. */
 export function positiveTerms(query: Query): string[] {
   if (query.kind === 'term') return [query.text];
   if (query.kind !== 'boolean') return [];
   return query.clauses.filter(({ occur }) => occur !== 'must_not').flatMap(({ query }) => positiveTerms(query));
 }
 
-/** Each emoji and each other non-ASCII symbol is a word, as in Lucene's tokenizer. */
+/** Splits a text into words like Lucene's tokenizer: each emoji and each other non-ASCII symbol is a word. */
 export function words(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}\p{M}_]+|[^\0-\x7f\P{S}]/gu) ?? [];
 }
 
-/** A cache: the corpus has few texts, and they are searched thousands of times. */
+/** Cache of the words of each text: the corpus has few texts, and they are searched thousands of times. */
 const seenTexts = new Map<string, string[]>();
 
 function wordsOfDocument(text: string): string[] {
@@ -44,7 +44,7 @@ function wordsOfDocument(text: string): string[] {
   return found;
 }
 
-/** OpenSearch's bool query: a purely negative one matches everything else, which `foo NOT` exploits. */
+/** Evaluates a query like OpenSearch's bool query. A purely negative one matches everything else, which `foo NOT` exploits. */
 function matchesBoolean(clauses: readonly Clause[], document: FakeDocument, defaultField: DefaultField): boolean {
   const hit = ({ query }: Clause) => matches(query, document, defaultField);
   const must = clauses.filter(({ occur }) => occur === 'must');
@@ -76,7 +76,7 @@ function searchedTexts(document: FakeDocument, defaultField: DefaultField): stri
   return [document.title ?? '', document.content];
 }
 
-/** Every word is a phrase of its tokens (`e-mail` has two), so text without words finds nothing. */
+/** Whether the text has the term's tokens as a phrase (`e-mail` has two tokens). A term without tokens matches nothing. */
 function hasPhrase(text: string, term: Term): boolean {
   const wanted = words(term.text);
   const there = wordsOfDocument(text);

@@ -1,7 +1,7 @@
 /**
- * The tokens of Lucene's classic query syntax, as its generated scanner finds them: the longest match wins, then the first in
- * the list. Order and character classes decide which hostile queries swallow the label clause that Fess appends, so they
- * follow the grammar exactly.
+ * The tokens of Lucene's classic query syntax. As in Lucene's scanner, the longest match wins; of equally long ones, the first in
+ * the list. Order and character classes decide which hostile queries can swallow the label clause that Fess appends, so they
+ * follow Lucene's grammar exactly.
  */
 export type TokenKind =
   | 'AND'
@@ -36,7 +36,7 @@ export interface Token {
   text: string;
 }
 
-/** Fess retries such a query with escaped text, and answers 400 if that fails too. */
+/** A syntax error. Fess retries such a query with escaped text, and answers 400 if that fails too. */
 export class QuerySyntaxError extends Error {}
 
 export function tokenize(text: string): Token[] {

@@ -4,7 +4,7 @@ import { assembleQuery } from '../assemble-query.ts';
 import { QuerySyntaxError } from './lexer.ts';
 import { parseQuery, type Query } from './parser.ts';
 
-/** Lucene's own notation: `+` required, `-` prohibited, nothing for optional. */
+/** Formats a query in Lucene's own notation: `+` means required, `-` prohibited, nothing optional. */
 function shown(query: Query): string {
   switch (query.kind) {
     case 'boolean':
@@ -26,7 +26,7 @@ function shown(query: Query): string {
 const glued = (q: string, escaped = false) =>
   shown(parseQuery(assembleQuery(new URLSearchParams({ q, 'fields.label': 'finance' }), escaped)));
 
-// Measured with Lucene's own parser (reference §4.3).
+// What Lucene's own parser makes of each query.
 const measured: [q: string, parsed: string][] = [
   ['foo', '+foo +label:finance'],
   ['foo OR bar', '+(foo bar) +label:finance'],

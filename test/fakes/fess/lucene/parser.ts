@@ -19,7 +19,7 @@ export interface Clause {
 
 export type Operator = 'AND' | 'OR';
 
-/** The grammar of Lucene's classic parser, with the two-token look-ahead that distinguishes `field:` from a word. */
+/** Parses a query like Lucene's classic parser. It looks two tokens ahead to distinguish `field:` from a word. */
 export function parseQuery(text: string, defaultOperator: Operator = 'AND'): Query {
   const parser = new Parser(tokenize(text), defaultOperator);
   return parser.parse();
@@ -54,7 +54,7 @@ class Parser {
       : { kind: 'boolean', clauses };
   }
 
-  /** This rule makes a trailing OR dangerous: a conjunction also rewrites the clause *before* it. */
+  /** Adds a clause. A conjunction also changes the clause *before* it; this rule makes a trailing OR dangerous. */
   private addClause(
     clauses: Clause[],
     conjunction: Operator | undefined,
