@@ -13,7 +13,7 @@ export interface OpenedSharedStore {
   close(): Promise<void>;
 }
 
-/** State shared by all processes on one database, including the signing key. */
+/** Opens the state that all processes on a PostgreSQL database share, and adopts its signing key. */
 export async function openSharedStore(role: Role, config: Config, shared: SharedParts): Promise<OpenedSharedStore> {
   const none = { store: undefined, close: async () => {} };
   if (!role.slices.includes(storageSlice)) return none;

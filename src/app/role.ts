@@ -35,15 +35,15 @@ export interface Role {
    * not read.
    */
   prepare?(flags: Flags, env: NodeJS.ProcessEnv): Promise<Role>;
-  /** Warnings about that file, for the log. */
+  /** Warnings about the role's own configuration file, for the log. */
   warnings?: readonly string[];
-  /** The role's log, instead of the one in the data folder. */
+  /** Opens the role's own log, which replaces the one in the data folder. */
   openLog?(debug: boolean): LogSink;
-  /** False: HTTP answers are plain JSON. */
+  /** False if HTTP answers are plain JSON, without event streams. */
   streams?: boolean;
   /** Rejects contradictory settings before anything is opened or written. */
   check?(config: Config): void;
-  /** Variables for the data folder, if not the usual ones. The first that is set counts. */
+  /** Variables that name the data folder, if they are not the usual ones. The first that is set counts. */
   dataDirVariables?: readonly string[];
   /** Serves something other than MCP over HTTP. Such a role has no toolsets. */
   serve?(config: Config, log: Logger, telemetry: Telemetry): Promise<RoleService>;
@@ -64,5 +64,5 @@ export interface Program {
   close(): Promise<void>;
 }
 
-/** Grace period for running calls after SIGTERM; the whole stop must take under five seconds. */
+/** Grace period for running calls after SIGTERM. The whole shutdown must take less than five seconds. */
 export const stopGraceMs = 3_000;

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** Resolves links; returns the path itself if nothing is there. */
+/** Resolves symbolic links. If nothing is there, only makes the path absolute. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path);

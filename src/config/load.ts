@@ -14,18 +14,18 @@ import { locateJsonFault } from './json-fault.ts';
 
 export interface ConfigSources {
   slices: readonly Slice[];
-  /** By flag name. */
+  /** Command-line flags by name, without dashes. */
   flags: Readonly<Record<string, string | boolean | undefined>>;
   env: Readonly<Record<string, string | undefined>>;
-  /** Defaults and variable names that differ in this role. */
+  /** Defaults and variable names that differ in this role, by `slice.field`. */
   overrides?: Readonly<Record<string, FieldOverride>>;
   /** False skips the program's configuration file, because the role has its own. */
   readsFile?: boolean;
-  /** Sections that other roles read. Any other section that is not in `slices` is a typo. */
+  /** Sections that other roles read. A section that is neither here nor in `slices` is reported as unknown. */
   otherSections?: readonly string[];
-  /** A `.env` file whose variables count as environment; real ones override them. */
+  /** A `.env` file to read variables from. Real environment variables override them. */
   envFile?: EnvFileSource;
-  /** The variables that name the data folder; the first one set counts. */
+  /** The variables that name the data folder; the first one that is set counts. */
   dataDirVariables?: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export interface Setting {
   /** `slice.field`, also its path in the file. */
   path: string;
   value: unknown;
-  /** The printable value. */
+  /** The value without secrets, for printing. */
   printable: unknown;
   /** `default`, or the file, variable or flag it came from. */
   source: string;
@@ -64,7 +64,7 @@ export interface Config {
 
 const fileBytesMax = 1024 * 1024;
 
-/** The only reader of configuration files, environment and flags. Later sources win: defaults, file, environment, flags. */
+/** Reads all settings. Each source overrides the previous: defaults, configuration file, environment, flags. */
 export function loadConfig(sources: ConfigSources): Config {
   const { slices, flags, overrides = {} } = sources;
   const fromFile = readEnvFile(sources.envFile);
@@ -97,7 +97,7 @@ export function loadConfig(sources: ConfigSources): Config {
   };
 }
 
-/** Makes paths absolute, because a server leaves its start folder. True if one was relative. */
+/** Makes the slice's paths absolute, because a server leaves its start folder. Returns true if one was relative. */
 function resolvePaths({ name: sliceName, fields }: Slice, settings: Map<string, Setting>): boolean {
   const chosen = (name: string) => settings.get(`${sliceName}.${name}`);
   const others = Object.fromEntries(Object.keys(fields).map((name) => [name, chosen(name)?.value]));
@@ -207,7 +207,7 @@ function readConfigFile(named: string | boolean | undefined, usual: string): Con
   throw new CarrelError('invalid_config', `The configuration file ${path} does not exist. Check --config.`);
 }
 
-/** The JSON object in a file; undefined if the file does not exist. */
+/** Reads the JSON object in a file; undefined if the file does not exist. */
 export function readJsonFile(path: string): Record<string, unknown> | undefined {
   let text: string;
   try {
@@ -247,7 +247,7 @@ function parseJsonFile(path: string, content: string): Record<string, unknown> {
 interface EnvFile {
   path: string;
   env: Record<string, string | undefined>;
-  /** Variables that a .env file may not set. */
+  /** Variables in the file that a .env file may not set. */
   refused: readonly string[];
 }
 
@@ -271,7 +271,7 @@ function readEnvFile(source: EnvFileSource | undefined): EnvFile {
   }
 }
 
-/** Lists only variables that would be settings; others belong to other programs. */
+/** Warns about refused variables that are settings of Carrel. Others belong to other programs. */
 function refusedWarning({ path, refused }: EnvFile, slices: readonly Slice[]): string[] {
   const known = new Set(slices.flatMap(({ fields }) => Object.values(fields).flatMap(({ env }) => env)));
   const names = refused.filter((name) => known.has(name) || dataDirVariables.includes(name));

@@ -7,7 +7,7 @@ export const httpSlice = defineSlice('http', 'Transport', {
     default: 'stdio',
     flag: 'transport',
     env: ['CARREL_TRANSPORT'],
-    // The name in mcp-context-server.
+    // The name that mcp-context-server uses.
     aliases: { 'streamable-http': 'http' },
     description: 'How clients connect: over stdin and stdout, or over HTTP.',
   }),
@@ -162,7 +162,7 @@ export const sharingSlice = defineSlice('sharing', 'One process for several clie
   }),
 });
 
-/** The level names of the original context server, so that its configuration files keep working. */
+/** The level names of mcp-context-server, so that its configuration files keep working. */
 const pythonLevels = {
   DEBUG: 'debug',
   INFO: 'info',

@@ -18,7 +18,7 @@ export interface Distribution {
   readonly labels: Labels;
   readonly count: number;
   readonly sum: number;
-  /** Values per interval: up to each bound, and above the last. */
+  /** Number of values in each bucket: one bucket up to each bound, and one above the last. */
   readonly counts: readonly number[];
 }
 
@@ -44,7 +44,7 @@ export interface Registry {
   collect(): Metric[];
 }
 
-/** Max label sets per metric. The rest is counted under OpenTelemetry's overflow label. */
+/** Max label sets per metric. Further ones are counted together, under OpenTelemetry's overflow label. */
 const seriesMax = 500;
 const overflow: Labels = { 'otel.metric.overflow': 'true' };
 

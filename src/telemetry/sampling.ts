@@ -28,19 +28,19 @@ export interface Measurement {
   readonly value: number;
 }
 
-/** Something whose figures are sampled. */
+/** A source of sampled figures, such as a database. */
 export interface MeasuredSource {
   readonly name: string;
   measure(): Promise<readonly Measurement[]>;
 }
 
 export interface Sampling {
-  /** Samples unless the figures are recent. Waits at most `waitMs`; after that, the previous figures stay. */
+  /** Reads new figures unless the last are recent. Waits at most `waitMs`; then the previous ones are used until they arrive. */
   refresh(): Promise<void>;
 }
 
 export interface SamplingOptions {
-  /** Max age of figures. */
+  /** Age from which on figures are read again. */
   readonly everyMs?: number;
   readonly waitMs?: number;
 }
@@ -72,7 +72,7 @@ export function startSampling(
         try {
           latest.set(source, await source.measure());
         } catch {
-          // Stale figures would look current.
+          // Removed, because old figures would look current.
           latest.delete(source);
         }
       }),

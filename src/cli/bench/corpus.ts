@@ -8,11 +8,11 @@ export interface Corpus {
 }
 
 const queriesCount = 40;
-/** Equals about 250 English words, because invented words take three times as many tokens. */
+/** About as many tokens as 250 English words, because an invented word takes three times as many. */
 const wordsPerDocument = 80;
 const vocabularySize = 6_000;
 
-/** Documents of invented words with a natural frequency distribution. Identical on every run. */
+/** Writes documents of invented words with a natural frequency distribution. They are the same on every run. */
 export function writeCorpus(folder: string, documents: number): Corpus {
   mkdirSync(folder, { recursive: true });
   const random = createRandom(1);

@@ -6,7 +6,7 @@ import { metricsPayload, type Span, tracesPayload } from './payload.ts';
 import { createOtlpSender, isTaken } from './sender.ts';
 import type { OtlpTarget } from './target.ts';
 
-/** OpenTelemetry's batch defaults. */
+/** OpenTelemetry's defaults: max queued spans, max spans per batch, and the interval between batches. */
 const queueMax = 2_048;
 const batchMax = 512;
 const batchEveryMs = 5_000;
@@ -16,15 +16,15 @@ const firstPauseMs = 1_000;
 const pauseMsMax = 30_000;
 
 export interface OtlpExporter {
-  /** Never waits: if the queue is full, the span is dropped and counted. */
+  /** Queues a span and never waits. If the queue is full, the span is dropped and counted. */
   span(span: Span): void;
-  /** Sends the rest, once, within this limit. */
+  /** Tries once to send the rest, within `limitMs`. */
   close(limitMs: number): Promise<void>;
 }
 
 export interface ExporterDeps {
   readonly registry: Registry;
-  /** Called before metrics are sent. */
+  /** Updates the sampled metrics; called before each export. */
   refresh(): Promise<void>;
   readonly log: Logger;
 }
@@ -120,7 +120,7 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** The protocol allows retrying these and only these. */
+/** The only HTTP statuses after which OTLP allows a retry. */
 const retryable = new Set([429, 502, 503, 504]);
 
 function retryAfterMs(headers: ServiceAnswer['headers']): number | undefined {
