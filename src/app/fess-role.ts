@@ -11,7 +11,7 @@ import type { FessConfig } from '../toolsets/fess/read-fess-config.ts';
 import { ownTargets } from './own-targets.ts';
 import type { Flags, Role } from './role.ts';
 
-/** `carrel fess`: the bridge per specification, with its own configuration file. */
+/** `carrel fess`: a bridge to a Fess search server, with its own configuration file. */
 export const fessRole: Role = {
   name: 'fess',
   instructions:

@@ -1,7 +1,7 @@
-/** The secret path above a session's pages, used without TLS. Otherwise empty. */
+/** The secret path that comes before all paths of a session without TLS. Otherwise empty. */
 export const base = document.documentElement.dataset['base'] ?? '';
 
-/** Redirects a visitor who has a session, but sees the sign-in form outside its path, back to that path. */
+/** Returns a visitor to the path of the session, if the sign-in form appears outside that path. */
 export function keepBase(): void {
   if (base !== '') localStorage.setItem('base', base);
   else if (document.querySelector('form.sign-in')) {
