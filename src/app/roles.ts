@@ -101,7 +101,7 @@ export const kbRole: Role = {
   hasConsole: true,
   instructions: `A knowledge base of documents and notes in collections. kb_search finds, kb_list shows what is there, kb_get reads, kb_add and the kb_upload tools add; kb_jobs reports when something is ingested. If the operator set a bearer token, every HTTP request needs it; kb_status says whether yours was accepted. ${outsideText}`,
   slices: kbSlices,
-  // The variables that begin with KB_MCP_ are those of earlier knowledge base servers.
+  // Port 3000 and the variables that start with KB_MCP_ are those of the original knowledge base server.
   overrides: {
     'http.transport': { default: 'http' },
     'http.host': { env: ['KB_MCP_HOST', 'CARREL_HOST'] },

@@ -6,7 +6,7 @@ export async function showPdfPage(root: ParentNode): Promise<boolean> {
   return await showPdf(figure);
 }
 
-/** A document's page draws the picture when it is opened, at the passage that the URL names. */
+/** Draws the PDF on a document's page when its section is opened, at the passage that the URL names. */
 export function watchPdfPages(): void {
   const details = document.querySelector<HTMLDetailsElement>('details:has([data-pdf])');
   details?.addEventListener('toggle', () => {

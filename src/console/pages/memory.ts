@@ -28,7 +28,7 @@ import {
 import { afterwards, doneOf } from './done.ts';
 import { entryUrl, memoryPath as path, replacedId, threadUrl } from './memory-links.ts';
 
-/** One memory: text, replacements and metadata. */
+/** Shows one memory: text, replacements and metadata. */
 export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
   const id = Number(rest.replace(/^entry\//, ''));
   const entry = await oneEntry(tools, id);
@@ -176,7 +176,7 @@ function changedMetadata(form: URLSearchParams): { metadata?: Record<string, unk
     const metadata: unknown = JSON.parse(after.trim() === '' ? '{}' : after);
     if (isObject(metadata)) return { metadata };
   } catch {
-    // Reported below.
+    // The error is thrown below.
   }
   throw new CarrelError('invalid_arguments', 'Metadata must be a JSON object, such as {"project": "x"}.');
 }
