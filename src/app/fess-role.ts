@@ -72,7 +72,7 @@ function roleOf(fess: FessConfig, flags: Flags, bridge: Bridge): Role {
       'http.port': { default: httpTransport.port, env: [] },
       'http.path': { default: httpTransport.path, env: [] },
       'http.authToken': { default: security.httpAuthToken, env: [] },
-      // High enough that the toolset's own limit is reached before this one.
+      // So high that the toolset's own limit is reached first.
       'tools.inFlightMax': { default: Math.max(64, limits.maxInFlightRequests * 16), env: [] },
     },
     streams: httpTransport.enableSse,

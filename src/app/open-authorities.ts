@@ -47,7 +47,7 @@ export async function openAuthorities(
   };
 }
 
-/** Applies the rule of checkExposure while the server runs, because tokens may be deleted meanwhile. */
+/** Applies the rule of checkExposure while the server runs, because all tokens may be revoked then. */
 function exposureOf(role: Role, config: Config): TokenAuthorityOptions {
   const isExposed = !isLoopbackHost(config.of(httpSlice).host);
   return { isExposed, isAlwaysRequired: isExposed && role.tokenBeyondLoopback };
@@ -80,7 +80,7 @@ export function readOAuth(config: Config): OAuthConfig | undefined {
   return { issuer, audience, jwksUrl, scopes: readScopes(scopes, toolsetNames) };
 }
 
-/** True if the role uses the database. A front of a remote engine does only if one exists: none is created just for tokens. */
+/** True if the role uses a database. With a remote engine it does so only if one exists: none is created just for tokens. */
 export async function usesDatabase(role: Role, config: Config): Promise<boolean> {
   if (!role.slices.includes(storageSlice)) return false;
   const isFront = role.name === 'kb' && config.of(kbSlice).engineUrl !== undefined;

@@ -71,7 +71,7 @@ export function openConsole(
   const { signal } = new AbortController();
   const wake = sampleOnceUsed(activity, toolsFor({ principal: localUser, address: '', origin: '', signal }));
   offer.recorder?.onCall((call) => {
-    // Skip the console's own calls.
+    // Skips the console's own calls.
     if (call.caller.id.startsWith(ownCallers)) return;
     recordCall(call, activity, clients);
     wake();
@@ -130,8 +130,8 @@ const sampleEveryMs = 60_000;
 const firstSampleMs = 1_000;
 
 /**
- * Returns a function that starts to sample queue and storage every minute. It is called on first use: until then nothing
- * changes, and the database may be closed.
+ * Returns a function that starts to sample queue and storage every minute. It is called when the server is first used: until then
+ * nothing changes, and the database may be closed.
  */
 function sampleOnceUsed(activity: Activity, tools: ConsoleTools): () => void {
   let isAwake = !tools.has('kb_status');

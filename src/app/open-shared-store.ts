@@ -8,7 +8,7 @@ import type { Role } from './role.ts';
 import type { SharedParts } from './shared-parts.ts';
 
 export interface OpenedSharedStore {
-  /** Undefined without a database, or with SQLite. */
+  /** Undefined if the role has no database, or with SQLite. */
   readonly store: SharedStore | undefined;
   close(): Promise<void>;
 }

@@ -18,8 +18,8 @@ export interface OpenedSources {
 const firstLookMs = 1_000;
 
 /**
- * Opens the web sources of this process's engine. As configured, it crawls if it has the role `ingest`. Commands choose to crawl
- * never, or only for the runs that they start.
+ * Opens the web sources of this process's engine. A server (`as configured`) crawls if its engine has the role `ingest`. Commands
+ * never crawl, or perform only the runs that they start.
  */
 export function openWebSources(
   context: EngineContext,

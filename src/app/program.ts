@@ -63,7 +63,7 @@ function loadRoleConfigWith(
 
 export interface ProgramOptions {
   forPeople?: ForPeople;
-  /** Set if this process serves several stdio clients through relays, not its own stdin and stdout. */
+  /** Set if this process serves several stdio clients through relays, and not over its own stdin and stdout. */
   ownership?: Ownership | undefined;
   /** A key for the data and settings. This process may answer commands with the same key. */
   commandKey?: string | undefined;

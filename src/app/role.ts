@@ -22,17 +22,17 @@ export interface Role {
   revisions: OfferedRevisions;
   /** True if listening beyond loopback requires a token. */
   tokenBeyondLoopback: boolean;
-  /** Serves the web console over HTTP. */
+  /** True if the role serves the web console over HTTP. */
   hasConsole?: boolean;
-  /** Also accepts JSON-RPC without a handshake. */
+  /** True if the role also accepts JSON-RPC calls without a handshake. */
   bareCalls: boolean;
   /** HTTP only: variables read from `.env` in the current folder. */
   envFile?: readonly string[];
   /** On stdio, where the client is trusted, the message size limit is at least this. */
   stdioBytesMin?: number;
   /**
-   * For a role with its own configuration file: reads it and returns the completed role. The program's file is then
-   * not read.
+   * Reads the role's own configuration file, if it has one, and returns the completed role. The program's configuration file is
+   * then not read.
    */
   prepare?(flags: Flags, env: NodeJS.ProcessEnv): Promise<Role>;
   /** Warnings about the role's own configuration file, for the log. */
@@ -57,7 +57,7 @@ export interface RoleService {
 }
 
 export interface Program {
-  /** Undefined on stdio. */
+  /** The server's URL; undefined on stdio. */
   readonly url: string | undefined;
   /** Resolves when nothing is left to serve. */
   readonly ended: Promise<void>;

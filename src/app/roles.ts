@@ -67,7 +67,7 @@ const researchRole: Role = {
   name: 'research',
   instructions: `Search the web with web_search, read pages with fetch_page, and keep what matters with save_note; list_notes finds it again. ${outsideText}`,
   slices: researchSlices,
-  // The default host is an address, because a name such as localhost may resolve to another one.
+  // The default host is an IP address, because a name such as localhost may resolve to another address.
   overrides: {
     'http.transport': { default: 'http' },
     'http.host': { default: '127.0.0.1', env: ['HOST', 'CARREL_HOST'] },

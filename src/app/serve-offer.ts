@@ -31,7 +31,7 @@ export interface Serving {
   readonly parts: SharedParts;
   /** State shared by all processes on the database. */
   readonly common: OpenedSharedStore;
-  /** Set if this process serves several stdio clients through relays, not its own stdin and stdout. */
+  /** Set if this process serves several stdio clients through relays, and not over its own stdin and stdout. */
   readonly ownership: Ownership | undefined;
   /** A key for the data and settings. This process may answer commands with the same key. */
   readonly commandKey: string | undefined;

@@ -47,7 +47,7 @@ export function createSharedParts(config: Config, log: Logger, recorder?: Record
   };
 }
 
-/** The shared parts that one user holds. They are released together. */
+/** The shared parts that one toolset or engine uses. They are released together. */
 export type OwnParts = {
   [Name in 'storage' | 'extractor' | 'embeddings' | 'reranker']: () => Promise<
     Awaited<ReturnType<SharedParts[Name]>>['part']

@@ -145,10 +145,10 @@ async function openOne(module: ToolsetModule, ...[config, log, jobs, shared]: Pa
 /** Opens every configured toolset, or those that `--toolsets` names. */
 export const openServed: Open = async (config, log, jobs, shared) => {
   const wanted = wantedNames(config);
-  // With `--toolsets find`, it still searches every toolset, but their own tools are not offered.
+  // With `--toolsets find`, the tool find still searches every toolset, but no other tools are offered.
   const isFindAlone = wanted.size === 1 && wanted.has(findName);
   const context = { config, log, jobs, shared };
-  // Concurrent: one toolset's code loads while another waits for the database.
+  // Toolsets open concurrently: the code of one loads while another waits for the database.
   const opening = modules.filter(({ name }) => isFindAlone || wanted.has(name)).map((module) => module.open(context));
   const outcomes = await Promise.allSettled(opening);
   const toolsets = outcomes.flatMap((each) => (each.status === 'fulfilled' && each.value ? [each.value] : []));
@@ -178,7 +178,7 @@ export const openServed: Open = async (config, log, jobs, shared) => {
   return [...opened, { ...findOver(opened), scopedTo: scopedFind }];
 };
 
-/** Makes a toolset report errors as results, so that all tools of `serve` do it alike. Run alone, research and fess differ. */
+/** Makes a toolset report errors as results, like all tools of `serve`. In their own roles, research and fess differ. */
 function uniform(toolset: Toolset, withoutTools: boolean): Toolset {
   const { scopedTo } = toolset;
   return {

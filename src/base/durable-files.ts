@@ -76,7 +76,7 @@ export function syncFolderSync(path: string): void {
 /** Turns a failed write's system error into an error that says what to do. */
 export function diskError(error: unknown): unknown {
   const code = systemCode(error) ?? '';
-  // EFBIG: a size limit of the process or file system. -122 is a full quota (EDQUOT) on Linux, for which Node has no name.
+  // EFBIG: a file size limit was reached. Error -122 is a full quota (EDQUOT) on Linux, for which Node has no name.
   if (['ENOSPC', 'EDQUOT', 'EFBIG', 'Unknown system error -122'].includes(code)) {
     return new CarrelError('storage_full', 'The disk is full; nothing was saved. Free some space and try again.', {
       cause: error,
@@ -97,7 +97,7 @@ export function diskError(error: unknown): unknown {
   return error;
 }
 
-/** Writes all bytes: a single write may be partial. */
+/** Writes all bytes, because a single write may write only some of them. */
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let offset = 0; offset < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, offset);

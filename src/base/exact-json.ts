@@ -1,6 +1,6 @@
 /**
- * JSON whose integers keep all their digits. An integer beyond 2^53 becomes a bigint: threads can pass it on, and code that
- * does not expect it fails instead of rounding it.
+ * Reads and writes JSON whose integers keep all their digits. An integer beyond 2^53 becomes a bigint, which can be sent between
+ * threads. Code that does not expect a bigint fails instead of rounding.
  */
 
 declare global {

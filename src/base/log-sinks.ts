@@ -18,8 +18,8 @@ const flushDelayMs = 200;
 const bufferCharsMax = 64 * 1024;
 
 /**
- * Creates a log file. It buffers lines to save system calls, but writes warnings and errors at once. If a write fails, its lines
- * are dropped: logging must not stop the server.
+ * Creates a sink for a log file. It buffers lines to save system calls, but writes warnings and errors at once. If a write fails,
+ * its lines are dropped: logging must not stop the server.
  */
 export function createFileSink(options: FileSinkOptions): LogSink {
   const { file, level, bytesMax = 10 * 1024 * 1024, filesMax = 3, format = formatRecord } = options;
@@ -50,7 +50,7 @@ export function createFileSink(options: FileSinkOptions): LogSink {
     return open;
   };
 
-  /** Closes the file, but never twice: by then another file may use the same descriptor number. */
+  /** Closes the file, but never twice: another file may have got the same descriptor number by then. */
   const close = (): void => {
     const handle = open?.handle;
     open = undefined;
@@ -85,7 +85,7 @@ function openLog(file: string): OpenFile {
   return { handle, inode: fstatSync(handle).ino };
 }
 
-/** Creates a log that writes to stderr, or through `tell` to the stderr of another process. */
+/** Creates a sink that writes to stderr or, through `tell`, to the stderr of another process. */
 export function createStderrSink(
   level: LogLevel,
   format: (record: LogRecord) => string = formatRecord,

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** Resolves symbolic links. If nothing is there, only makes the path absolute. */
+/** Resolves symbolic links. If nothing exists at the path, only makes it absolute. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path);

@@ -14,7 +14,7 @@ export const fullRights: Rights = {};
 
 /** An authenticated caller. */
 export interface Principal {
-  /** For logs, the console and metrics; never a secret and not unique. */
+  /** The name in logs, console and metrics. It is never a secret, and not unique. */
   readonly name: string;
   /** Unique, even across renamed or recreated tokens. Handles and quotas use it. */
   readonly identity: string;

@@ -41,7 +41,7 @@ export interface ThingName {
 }
 
 export interface PartName extends ThingName {
-  /** Any number from 0. */
+  /** The number of the part, from 0. */
   readonly part: number;
 }
 
@@ -87,7 +87,7 @@ export async function withLease<Result>(
   const part = { ...thing, part: 0 };
   const held = Buffer.from('held');
   while (!(await shared.add(part, held, leaseMs))) await delay(lookMs, undefined, { signal });
-  // The next renewal makes up for a failed one. If the release fails, the lease expires.
+  // A failed renewal is repeated by the next one. If the release fails, the lease expires.
   const renewing = setInterval(() => {
     renew()
       .then(() => shared.put(part, held, leaseMs))

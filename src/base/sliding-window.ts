@@ -1,6 +1,6 @@
 import type { Taken } from './shared-store.ts';
 
-/** Returns monotonic milliseconds: changing the system time must neither lift nor extend a limit. */
+/** Returns monotonic milliseconds, because a change of the system time must neither lift nor extend a limit. */
 export type MonotonicClock = () => number;
 
 export interface SlidingWindowOptions {

@@ -18,7 +18,7 @@ export async function backupCommand(line: CommandLine): Promise<void> {
   const { dataDir } = loadRoleConfig(contextRole, line.flags);
   const work: typeof backUp = async (location, file, options) => {
     const report = await backUp(location, file, options);
-    // The console shows the last backup. Without a data folder there is no console, so failures are ignored.
+    // Recorded for the console, which shows the last backup. Failures are ignored: without a data folder there is no console.
     await noteBackup(dataDir, { at: report.createdAt, file, bytes: report.bytes }).catch(() => {});
     return report;
   };

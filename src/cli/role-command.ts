@@ -9,7 +9,7 @@ import { commandKey, readSharingFacts } from '../sharing/process-key.ts';
 import { createOwnership, isForSharing } from '../sharing/share-process.ts';
 import type { CommandLine } from './command-line.ts';
 
-/** Exits this long after SIGTERM even if something hangs, because stopping must take less than five seconds. */
+/** Time after SIGTERM at which the process exits even if something hangs. Stopping must take less than five seconds. */
 const stopMs = 4_500;
 
 /** How to start, as decided before the full program was loaded. */
@@ -63,7 +63,7 @@ const clientFlags: readonly string[] = [
   ...['alone', 'tools', 'allow'],
 ];
 
-/** Returns the key for commands that this process may answer. Undefined if it might answer them differently than they would. */
+/** Returns the key of commands that this process may answer; undefined if they would get other answers in their own process. */
 function commandKeyOf(command: string, flags: CommandLine['flags']): string | undefined {
   const answersAlike = command === 'serve' && Object.keys(flags).every((name) => clientFlags.includes(name));
   if (!isBuilt || !answersAlike) return undefined;

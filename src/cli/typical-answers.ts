@@ -1,5 +1,5 @@
 /**
- * Tokens of each tool's typical answer, counted with the o200k encoding, for passages of fifty tokens without metadata.
+ * Tokens of a typical answer of each tool, counted with the o200k encoding, for passages of fifty tokens without metadata.
  * test/answer-tokens.test.ts checks them.
  */
 export const typicalAnswers: Readonly<Record<string, number>> = {

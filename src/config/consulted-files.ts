@@ -21,7 +21,7 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Returns a hash, because the content may hold secrets. */
+/** Returns a hash, because the content may contain secrets. */
 function fingerprint(content: string | undefined): string {
   return content === undefined ? 'absent' : createHash('sha256').update(content).digest('hex');
 }

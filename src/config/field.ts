@@ -12,7 +12,7 @@ export interface Field<Value> {
   readonly flags?: readonly string[];
   readonly description: string;
   readonly secret: boolean;
-  /** Rejects an empty variable, which otherwise means "not set". For a key it is probably a mistake that would disable a check. */
+  /** True rejects an empty variable, which otherwise means "not set". An empty key is probably a mistake that disables a check. */
   readonly refusesEmpty?: boolean;
   /** True if the value is a file or folder. A relative path is resolved against the current folder. */
   readonly isPath?: PathTest;
@@ -30,17 +30,17 @@ export interface FieldOptions<Value> {
   isPath?: PathTest;
 }
 
-/** Says if a setting is a path. A function decides from the other settings of the slice. */
+/** Tells if a setting is a path. A function decides by the other settings of the slice. */
 export type PathTest = boolean | ((others: Readonly<Record<string, unknown>>) => boolean);
 
-/** Says what is wrong with a value. `loadConfig` adds where the value came from. */
+/** The error for an invalid value. `loadConfig` adds where the value came from. */
 export class ConfigFault extends Error {
   override readonly name = 'ConfigFault';
 }
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** The settings of one area, declared next to the code that it configures. */
+/** The settings of one area, declared next to the code that they configure. */
 export interface Slice<F extends Fields = Fields> {
   readonly name: string;
   readonly title: string;
@@ -72,7 +72,7 @@ export function urlPath(options: FieldOptions<string>): Field<string> {
   });
 }
 
-/** A service address in any form that the service's own programs accept. */
+/** The address of a service, in any form that the service's own programs accept. */
 export function addressText(options: FieldOptions<string>): Field<string> {
   const base = text(options);
   return {

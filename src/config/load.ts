@@ -31,7 +31,7 @@ export interface ConfigSources {
 
 export interface EnvFileSource {
   readonly folder: string;
-  /** The only variables accepted from the file: the folder may be untrusted, such as a freshly cloned repository. */
+  /** The only variables that the file may set, because the folder may be untrusted, such as a freshly cloned repository. */
   readonly variables: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export interface FieldOverride {
 }
 
 export interface Setting {
-  /** `slice.field`, also its path in the file. */
+  /** `slice.field`, which is also the path in the configuration file. */
   path: string;
   value: unknown;
   /** The value without secrets, for printing. */
@@ -57,7 +57,7 @@ export interface Config {
   readonly warnings: readonly string[];
   /** The configuration file, if it holds a secret and other users may read it. */
   readonly exposedFile: string | undefined;
-  /** True if the same settings mean something else in another current folder. */
+  /** True if the settings depend on the current folder, because of a relative path or a `.env` file. */
   readonly dependsOnFolder: boolean;
   of<S extends Slice>(slice: S): SliceValues<S>;
 }
@@ -151,7 +151,7 @@ function read(path: string, field: Field<unknown>, raw: unknown, source: string,
   } catch (fault) {
     if (!(fault instanceof ConfigFault)) throw fault;
     const held = typeof raw === 'string' && field.mask !== undefined ? field.mask(raw) : raw;
-    // Scrubbed before shortening: part of a secret is still a secret.
+    // Secrets are masked before the text is shortened, because part of a secret is still a secret.
     const found = field.secret ? '' : `, not ${shorten(scrubSecrets(JSON.stringify(held) ?? ''))}`;
     const code = source.startsWith('--') ? 'invalid_usage' : 'invalid_config';
     throw new CarrelError(code, `${where} ${fault.message}${found}.`);
@@ -217,7 +217,7 @@ export function readJsonFile(path: string): Record<string, unknown> | undefined 
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof CarrelError) throw error;
-    // A data folder that is not a folder is reported by the first write to it.
+    // ENOTDIR: the data folder is not a folder, which the first write to it reports.
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) {
       noteConsulted(path, undefined);
       return undefined;

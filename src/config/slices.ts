@@ -1,7 +1,7 @@
 import { logLevels } from '../base/log.ts';
 import { choice, defineSlice, integer, list, secret, text, toggle, urlPath } from './field.ts';
 
-/** Settings of the whole program; each area declares its own next to its code. */
+/** This file has the settings of the whole program. Each area declares its own settings next to its code. */
 export const httpSlice = defineSlice('http', 'Transport', {
   transport: choice(['stdio', 'http'], {
     default: 'stdio',

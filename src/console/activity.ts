@@ -22,7 +22,7 @@ export interface CallRecord {
   outcome: string;
 }
 
-/** The calls of ten minutes, for plots. */
+/** Figures for an interval of ten minutes, for plots. */
 export interface Interval {
   at: number;
   calls: number;

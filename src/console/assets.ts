@@ -70,7 +70,7 @@ export async function sendAsset(name: string, request: IncomingMessage, response
     ...commonHeaders,
     ...securityHeaders,
     ...(name === 'pdf-worker.js' ? { 'content-security-policy': workerPolicy } : {}),
-    // The URL contains the version, so it never goes stale.
+    // The URL contains the version, so a cached asset never becomes outdated.
     ...(request.url?.includes('?') ? { 'cache-control': 'public, max-age=31536000, immutable' } : {}),
     ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
     vary: 'accept-encoding',

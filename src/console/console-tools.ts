@@ -11,10 +11,10 @@ export interface ConsoleTools {
   original(id: number): Promise<FileToSend>;
 }
 
-/** What a page gets to know about a request. */
+/** A request, as passed to pages. */
 export interface Visit {
   tools: ConsoleTools;
-  /** The part of the path after the page's own, decoded. */
+  /** The rest of the path, after that of the page, decoded. */
   rest: string;
   query: URLSearchParams;
   /** The fields of a submitted form. */

@@ -224,7 +224,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     }
   }
 
-  /** Returns the signed-in principal, as long as the token is valid. */
+  /** Returns the signed-in principal, if the token is still valid. */
   async function whoSignedIn(
     request: IncomingMessage,
     base: string,

@@ -34,7 +34,7 @@ export interface Shell {
   /** The pages of this server, in the order of the menu. */
   menu: readonly MenuEntry[];
   current: string;
-  /** The secret path of the visitor's session, with which links and forms start; empty if there is none. */
+  /** The secret path of the visitor's session, which is put before the paths of links and forms; empty if there is none. */
   base: string;
   version: string;
   isReadOnly: boolean;

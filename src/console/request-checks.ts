@@ -19,7 +19,7 @@ export function isOwnForm({ headers }: IncomingMessage): boolean {
   return origin !== undefined && URL.parse(origin)?.host === host;
 }
 
-/** True if a link from another site or port led here. That site may have planted a cookie for a session of its own. */
+/** True if the visitor followed a link from another site or port, which may have set a cookie for a session of its own. */
 export function isLedHere({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   return site === 'same-site' || site === 'cross-site';

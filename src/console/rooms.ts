@@ -38,7 +38,7 @@ export interface Room extends MenuEntry {
   change?(visit: Visit, about: About): Promise<string | Page>;
 }
 
-/** Dependencies of the rooms about the server itself. */
+/** What the rooms about the server itself need. */
 export interface RoomDeps {
   activity: Activity;
   clients: Clients;

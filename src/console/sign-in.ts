@@ -21,7 +21,7 @@ export interface SignIns {
 
 const lifeMs = 12 * 3_600_000;
 const openMax = 1_000;
-/** Max open sessions per principal; the oldest is closed. */
+/** Max open sessions per principal; beyond it, the oldest is closed. */
 const ownMax = 20;
 const attributes = 'HttpOnly; SameSite=Strict';
 

@@ -63,7 +63,7 @@ const operationBounds = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 1
 const sessionBounds = [1, 10, 60, 300, 1_800, 7_200, 28_800, 86_400];
 const scoringBounds = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
-/** Max token names that are counted separately. Operators choose the names, so there are few; the rest are counted together. */
+/** Max token names that are counted separately; the rest are counted together. Operators choose the names, so there are few. */
 const callersMax = 100;
 const callerCharsMax = 64;
 

@@ -1,11 +1,11 @@
 export type Labels = Readonly<Record<string, string>>;
 
 export interface MetricFacts {
-  /** In OpenTelemetry's form, with dots. prometheus-text converts it. */
+  /** The name in OpenTelemetry's form, with dots. prometheus-text.ts converts it. */
   readonly name: string;
   readonly help: string;
   readonly unit?: 's' | 'By';
-  /** For metrics with an established Prometheus name. */
+  /** The established Prometheus name, if there is one. */
   readonly prometheusName?: string;
 }
 

@@ -35,12 +35,12 @@ export interface MeasuredSource {
 }
 
 export interface Sampling {
-  /** Reads new figures unless the last are recent. Waits at most `waitMs`; then the previous ones are used until they arrive. */
+  /** Reads new figures unless the last ones are recent. Waits at most `waitMs`; until the new ones arrive, the last ones stay. */
   refresh(): Promise<void>;
 }
 
 export interface SamplingOptions {
-  /** Age from which on figures are read again. */
+  /** Max age of figures, in milliseconds, before they are read again. */
   readonly everyMs?: number;
   readonly waitMs?: number;
 }
@@ -82,7 +82,7 @@ export function startSampling(
 
   return {
     async refresh() {
-      // While a sample is running, no other one starts.
+      // Only one read runs at a time.
       if (asking === undefined && performance.now() - askedAt >= everyMs) asking = ask();
       if (asking === undefined) return;
       const { promise: tooLong, resolve } = Promise.withResolvers<void>();

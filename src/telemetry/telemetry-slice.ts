@@ -1,6 +1,6 @@
 import { addressText, defineSlice, integer, secret, text, toggle } from '../config/field.ts';
 
-/** Uses OpenTelemetry's variables. They are often set machine-wide, so an unusable value is logged and doesn't stop Carrel. */
+/** OpenTelemetry's own variables. They are often set machine-wide, so an unusable value is logged and doesn't stop Carrel. */
 export const telemetrySlice = defineSlice('telemetry', 'OpenTelemetry', {
   endpoint: addressText({
     default: '',

@@ -23,7 +23,7 @@ export interface Calls<Request, Answer> {
 /** The message channel. */
 export interface Peer {
   send(message: unknown): void;
-  /** `held`: whether the worker keeps our process alive. */
+  /** `held` is true if the worker should keep our process alive. */
   hold(held: boolean): void;
   terminate(): void | Promise<void>;
   onMessage(take: (message: unknown) => void): void;
@@ -37,7 +37,7 @@ interface Waiting {
   reject(reason: unknown): void;
 }
 
-/** Creates calls to a worker. If it ends, pending calls fail with `lost(cause)`; `terminate` gives no cause. */
+/** Creates calls to a worker. If it ends, pending calls fail with `lost(cause)`; after `terminate` the cause is undefined. */
 export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) => Error): Calls<Request, Answer> {
   const waiting = new Map<number, Waiting>();
   const started = Promise.withResolvers<void>();

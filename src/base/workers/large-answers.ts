@@ -1,6 +1,6 @@
 import { FairQueue } from '../fair-queue.ts';
 
-/** Characters from which on an answer is large: handling it takes milliseconds. */
+/** Min characters of a large answer, which takes milliseconds to handle. */
 const largeChars = 64 * 1024;
 
 /** True if the texts of a value are long in total. Stops early. */

@@ -3,7 +3,7 @@ import { createSlots } from '../slots.ts';
 
 /** A thread or process that serves one caller at a time. */
 export interface PooledWorker {
-  /** False after it failed or was ended: another replaces it. */
+  /** False after the worker failed or was ended. Another one then replaces it. */
   readonly alive: boolean;
   /** Resolves when it has exited. */
   terminate(): Promise<void>;

@@ -18,7 +18,7 @@ export interface BoundedWorker {
 /** Number of checks during the timeout. */
 const steps = 20;
 
-/** Factor on the timeout for a thread that does not compute, because its disk is slow or it hangs. */
+/** A thread that waits instead of computing (slow disk, hang) gets the timeout times this. */
 const patience = 10;
 
 /**

@@ -24,7 +24,7 @@ const leastLimits = { maxYoungGenerationSizeMb: 6 } as const;
 
 export interface WorkerCallsConfig extends WorkerFile {
   readonly workerData?: unknown;
-  /** Keeps less garbage in memory, for a thread that reads a lot and keeps nothing. `least`: keeps even less, which is slower. */
+  /** Keeps less garbage in memory, for a thread that reads a lot and keeps nothing. `least`: for one that makes little garbage. */
   readonly lean?: boolean | 'least';
   /** Marks native code on the thread. The thread is never ended inside it. */
   readonly nativeSection?: NativeSection;

@@ -92,7 +92,7 @@ function amountOf(files: readonly { size: number }[]): Amount {
   return { files: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0) };
 }
 
-/** Processes a few files at a time. After an error no further file starts; it is thrown when the running ones have ended. */
+/** Processes a few files at a time. After an error no further file starts; when the running ones have ended, it is thrown. */
 export async function inTurns<File extends { size: number }>(
   files: readonly File[],
   reporter: Reporter,

@@ -5,7 +5,7 @@ import { createGlob } from '../../base/glob.ts';
 import { type IgnoreRules, noRules, rulesFor } from './git-ignore.ts';
 
 export interface FoundFile {
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string;
   readonly size: number;
   readonly modifiedMs: number;
@@ -18,7 +18,7 @@ export interface FileSelection {
   /** Path patterns. If there are any, a file must match at least one. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
-  /** Also include files that .gitignore excludes. */
+  /** True includes files that .gitignore excludes. */
   readonly takesIgnored?: boolean;
   /** True for the program's own data, which is skipped. */
   readonly isOwn?: (path: string) => boolean;

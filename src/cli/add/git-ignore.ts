@@ -52,7 +52,7 @@ function readRules(folder: string): Ignore | undefined {
   try {
     return ignore().add(readRegularFile(file, fileBytesMax));
   } catch {
-    // Missing, or not a regular file.
+    // The file is missing, too large or not a regular file.
     return undefined;
   }
 }

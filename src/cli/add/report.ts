@@ -80,7 +80,7 @@ export function embeddingBar(done: number, total: number, seconds: number): stri
   return [bar, ...remaining(share, seconds).map((time) => `${time} left`)].join('  ');
 }
 
-/** Min progress, as a share of 1, before an estimate is shown. */
+/** Min progress, from 0 to 1, before an estimate is shown. */
 const shareMin = 0.05;
 const secondsMin = 3;
 

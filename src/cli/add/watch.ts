@@ -24,7 +24,7 @@ const retryMinMs = 500;
 const retryMaxMs = 30_000;
 
 /**
- * Scans whenever something may have changed, until the signal aborts. Events only trigger a scan; what changed, the scan finds.
+ * Scans whenever something may have changed, until the signal aborts. Events only trigger a scan, which finds out what changed.
  */
 export async function keepInStep(mirror: Mirror, { folders, reporter, signal }: WatchConfig): Promise<void> {
   const changes = createChanges(folders);

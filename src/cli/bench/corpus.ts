@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 export interface Corpus {
   readonly bytes: number;
-  /** Questions of a few words, each from one of the documents. */
+  /** Queries of a few words, most of them from one of the documents. */
   readonly queries: readonly string[];
 }
 
 const queriesCount = 40;
-/** About as many tokens as 250 English words, because an invented word takes three times as many. */
+/** Words per document. They have as many tokens as about 250 English words, because invented words take three times as many. */
 const wordsPerDocument = 80;
 const vocabularySize = 6_000;
 

@@ -7,7 +7,7 @@ export interface BenchReport {
   readonly documents: number;
   readonly passages: number;
   readonly bytes: number;
-  /** From process start to its tool list: the first start, and the median of later ones. */
+  /** Time from process start to the tool list: of the first start, and the median of later ones. */
   readonly startMs: { readonly first: number; readonly later: number };
   /** Time until keyword search found everything, and time until everything was embedded. */
   readonly ingest: { readonly wordsMs: number; readonly wholeMs: number };

@@ -17,7 +17,7 @@ export const commands: readonly CommandDescription[] = [
   ...dataCommands.map(inGroup('data')),
 ].map((command) => ({ ...command, flags: [...command.flags, ...withoutOwn(everywhere, command.flags)] }));
 
-/** Returns the common flags that a command does not declare itself, as `add` does with --version. */
+/** Returns the common flags, except those that the command declares itself, as `add` does with --version. */
 function withoutOwn(common: readonly FlagDescription[], own: readonly FlagDescription[]): FlagDescription[] {
   return common.filter(({ name }) => own.every((flag) => flag.name !== name));
 }

@@ -10,7 +10,7 @@ import { storageSlice } from '../../storage/storage-slice.ts';
 import type { Check } from './check.ts';
 import { creationObstacle } from './check-machine.ts';
 
-/** Checks that the database is usable and matches its indexes, and counts texts without vectors. */
+/** Checks that the database is usable and its indexes are complete, and counts texts without vectors. */
 export async function checkDatabase(role: Role, config: Config): Promise<Check[]> {
   if (!role.slices.includes(storageSlice)) return [{ name: 'database', ok: true, found: 'none needed by this role' }];
   const settings = config.of(storageSlice);
@@ -28,7 +28,7 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
         { name: 'database', ok: true, found: `${name}: schema ${schema}, upgraded to ${newest} at the next start` },
       ];
     }
-    // Checked before opening: if a view replaces a table, a query on it might never end.
+    // Checked before opening: if someone replaced a table by a view, a query on it might never end.
     const foreign = await findForeignObjects(location);
     if (foreign.length > 0)
       return [{ name: 'database', ok: false, found: foreignIn(name, foreign), remedy: ownSchema }];

@@ -7,7 +7,7 @@ import type { Check } from './check.ts';
 const answerMs = 2_000;
 const answerBytesMax = 64 * 1024;
 
-/** Reports the processes that serve stdio clients, and if clients can share one. */
+/** Reports the processes that serve stdio clients, and any reason why clients can't share one. */
 export async function checkSharing({ dataDir }: Config): Promise<Check[]> {
   if (process.platform === 'win32') return [];
   const folder = ownerFolder(dataDir, process.env);

@@ -11,7 +11,7 @@ export interface Person {
 export function findPerson(): Person | undefined {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return undefined;
   const lines = createInterface({ input: process.stdin, output: process.stdout });
-  // The iterator keeps lines that are typed before they are asked for.
+  // The iterator keeps lines that the user types before the question.
   const typed = lines[Symbol.asyncIterator]();
   return {
     async ask(question) {

@@ -50,7 +50,7 @@ async function init(line: CommandLine, person: Person | undefined): Promise<void
 const rootsHint =
   'To let agents add files by path, allow their folders with --allow or KB_ALLOWED_ROOTS (kb.allowedRoots in config.json).';
 
-/** Asks which tools the agent gets and from which folder it may add files, unless flags say so. */
+/** Chooses which tools the agent gets and from which folder it may add files: from the flags, else by asking the user. */
 async function chooseOffer({ flags }: CommandLine, person: Person | undefined): Promise<LaunchOffer> {
   const tools =
     typeof flags['tools'] === 'string'

@@ -107,7 +107,7 @@ async function parse(text: string, entryPath?: EntryPath): Promise<Parsed> {
   return { data, root, servers: { colon, range: [start, end], isFlow: value.flow === true }, items };
 }
 
-/** Removes trailing space from the range, which the library includes. */
+/** Excludes the trailing space that the library includes in a range. */
 function trimmed(text: string, [start, end]: readonly number[]): Range {
   const from = start ?? 0;
   return [from, from + text.slice(from, end).trimEnd().length];

@@ -8,7 +8,7 @@ import type { LocalEngine } from '../../engine/local/submit.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
 
-/** Flags of these commands that have the same names as flags of server settings, which they must not set. */
+/** Flags of these commands that must not be read as settings, although settings have flags with the same names. */
 const ownFlags = ['version', 'pages', 'depth'];
 
 /** Opens the web sources for a command. If `crawls` is set, the command itself performs the runs that it starts. */

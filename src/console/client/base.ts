@@ -1,7 +1,7 @@
-/** The secret path that comes before all paths of a session without TLS. Otherwise empty. */
+/** The secret path with which all URLs of a session without TLS start; empty with TLS or without a session. */
 export const base = document.documentElement.dataset['base'] ?? '';
 
-/** Returns a visitor to the path of the session, if the sign-in form appears outside that path. */
+/** Sends a visitor who sees the sign-in form outside the session's secret path back to that path. */
 export function keepBase(): void {
   if (base !== '') localStorage.setItem('base', base);
   else if (document.querySelector('form.sign-in')) {

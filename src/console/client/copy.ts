@@ -19,7 +19,7 @@ export function watchCopyButtons(): void {
   });
 }
 
-/** Shows the copy buttons, which stay hidden if scripts don't run. */
+/** Shows the copy buttons, which are hidden in browsers without script. */
 export function showCopyButtons(root: ParentNode): void {
   for (const button of root.querySelectorAll<HTMLButtonElement>('[data-copy]')) button.hidden = false;
 }

@@ -1,4 +1,4 @@
-/** Draws the page of a PDF below `root`, if there is one. pdf.js is loaded only then. Returns false if nothing was drawn. */
+/** Draws a PDF's page if there is a figure for it inside `root`. Loads pdf.js only then. Returns false if nothing was drawn. */
 export async function showPdfPage(root: ParentNode): Promise<boolean> {
   const figure = root.querySelector<HTMLElement>('[data-pdf]');
   if (!figure) return false;

@@ -3,7 +3,7 @@ import { getDocument, type PDFDocumentProxy, PDFWorker } from 'pdfjs-dist';
 import { findPassage } from '../parts/pdf-passage.ts';
 import { base } from './base.ts';
 
-/** Max size of the file. */
+/** Max bytes of the PDF file. */
 const fileBytesMax = 100_000_000;
 /** Max pixels of the page, and of an image on it. */
 const pixelsMax = 16_000_000;

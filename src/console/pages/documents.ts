@@ -85,7 +85,7 @@ ${pager(path, query, { offset, limit, total })}
   };
 }
 
-/** Lists documents. The tools reject an empty collection; this returns an empty list, as its last document may just be deleted. */
+/** Lists documents. Returns none for an empty collection, which the tools reject: its last document may just have been deleted. */
 async function listed(
   tools: Visit['tools'],
   { collection, ...request }: Record<string, unknown>,
@@ -145,7 +145,7 @@ function sortLink(by: Sort, query: URLSearchParams, sorted: Sorted | undefined):
   next.delete('offset');
   next.delete('done');
   const isNow = sorted?.by === by;
-  // Names start ascending, numbers and dates descending.
+  // A first click sorts names ascending, but numbers and dates descending.
   const startsDescending = by === 'chunks' || by === 'added';
   const descending = isNow ? !sorted.descending : startsDescending;
   next.set('sort', `${descending ? '-' : ''}${by}`);

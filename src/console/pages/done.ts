@@ -4,7 +4,7 @@ export interface Done {
   ids: readonly string[];
 }
 
-/** Max ids in the URL, which must not become too long. Undo then covers only these; the trash has all. */
+/** Max ids in the URL, which must not become too long. Undo covers only these; the trash has the rest. */
 const idsMax = 100;
 
 /** Returns the URL to go to after a change. */

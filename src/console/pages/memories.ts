@@ -147,7 +147,7 @@ ${tools.has('store_context') && offset === 0 && composer(thread)}`,
   };
 }
 
-/** Renders the day of a memory, hidden if the memory before has the same. The script updates it to the reader's time zone. */
+/** Renders the day above a memory, hidden if the previous memory has the same. The script adjusts it to the reader's time zone. */
 function dayLine(entry: Record<string, unknown>, before: Record<string, unknown> = {}): Html {
   const [at, atBefore] = [read.text(entry, 'created_at'), read.text(before, 'created_at')];
   const day = dayName(Date.parse(at));

@@ -84,7 +84,7 @@ async function oneEntry(tools: Visit['tools'], id: number): Promise<Record<strin
   return read.list(await tools.call('get_context_by_ids', { context_ids: [id], include_images: false }), 'result')[0];
 }
 
-/** Links to the memory that this one replaced, and to the one that replaced it. */
+/** Renders links to the memory that this one replaced, and to the one that replaced this one. */
 async function replacements(tools: Visit['tools'], entry: Record<string, unknown>, id: number): Promise<Html> {
   const before = replacedId(entry);
   const answer = await tools.call('search_context', {

@@ -135,7 +135,7 @@ async function ofEntry({ tools, id, range, mark }: Asked): Promise<Preview> {
   };
 }
 
-/** Renders a text. Of a long one, only the part around its passage is shown, from the start of a line. */
+/** Renders a text. If it is long, only the part around its passage is shown, from the start of a line. */
 function prose(text: string, { range, mark }: Pick<Asked, 'range' | 'mark'>): Html {
   const from =
     range === undefined || text.length <= textCharsMax

@@ -65,7 +65,7 @@ export function field(options: FieldOptions): Html {
   return labelled(options, options.icon ? html`<span class="with-icon">${icon(options.icon)}${input}</span>` : input);
 }
 
-/** Renders a text area. HTML ignores a line break right after the tag, so one is added to keep the text's own. */
+/** Renders a text area. HTML ignores the first line break in it, so an extra one protects a text that starts with one. */
 export function textArea({ rows = 10, value = '', ...options }: Labelled & { rows?: number; value?: string }): Html {
   return labelled(
     options,

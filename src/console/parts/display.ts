@@ -53,7 +53,7 @@ export interface Column {
   isWide?: boolean;
   /** True if the column is hidden on a phone. */
   isExtra?: boolean;
-  /** For a sortable column: the link that sorts by it, and the current order if it is sorted by it. */
+  /** For a sortable column: the link that sorts by it, and its order if the table is sorted by it now. */
   sort?: { href: string; order?: 'ascending' | 'descending' };
 }
 
@@ -97,7 +97,7 @@ export function table(options: {
 <tbody>${rows.map((row) => html`<tr tabindex="0">${row.map(cell)}</tr>`)}</tbody></table></div>`;
 }
 
-/** Renders what is shown instead of an empty list: what would be here, and how to add it. */
+/** Renders a message instead of an empty list, which says what would be here and how to add it. */
 export function emptyState(options: { icon: IconName; title: string; text?: Part; actions?: Part }): Html {
   return html`<div class="empty">${icon(options.icon)}<h2>${options.title}</h2>${options.text !== undefined && html`<p>${options.text}</p>`}${options.actions !== undefined && html`<div class="row">${options.actions}</div>`}</div>`;
 }

@@ -29,7 +29,7 @@ export interface ExporterDeps {
   readonly log: Logger;
 }
 
-/** Sends spans in batches and metrics at intervals. An unreachable receiver costs a bounded queue and nothing else. */
+/** Sends spans in batches and metrics at intervals. If the receiver is unreachable, this only costs a queue of limited size. */
 export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log }: ExporterDeps): OtlpExporter {
   const sender = createOtlpSender(target);
   const lost = registry.counter({ name: 'carrel.otlp.lost', help: 'Spans and metric exports that were dropped.' });
@@ -61,7 +61,7 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
       const outcome = await post(path, payload);
       if (outcome === 'sent') return true;
       if (outcome === 'refused' || attempt >= attemptsMax || closing.signal.aborted) return false;
-      // With jitter, so that processes which lost the same receiver don't all retry at once.
+      // With jitter, so that processes with the same receiver don't all retry at the same time.
       const pauseMs = (outcome.retryMs ?? firstPauseMs * 2 ** (attempt - 1)) * (0.75 + Math.random() / 2);
       await pause(Math.min(pauseMsMax, pauseMs), undefined, { signal: closing.signal, ref: false }).catch(() => {});
     }
@@ -109,7 +109,7 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
   };
 }
 
-/** Starts the work unless it is already running; resolves with it either way. */
+/** Returns a function that starts the work, unless it is already running. Its promise resolves when the work is done. */
 function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   return () => {

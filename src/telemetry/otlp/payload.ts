@@ -26,7 +26,7 @@ export function tracesPayload(spans: readonly Span[], resource: Attributes): obj
   return { resourceSpans: [{ resource: { attributes: keyValues(resource) }, scopeSpans: [{ scope, spans: sent }] }] };
 }
 
-/** Returns the JSON form of `ExportMetricsServiceRequest`. All counts start with the process. */
+/** Returns the JSON form of `ExportMetricsServiceRequest`. All counters start at process start. */
 export function metricsPayload(metrics: readonly Metric[], resource: Attributes, now: number): object {
   const times = { startTimeUnixNano: nanoseconds(performance.timeOrigin), timeUnixNano: nanoseconds(now) };
   const sent = metrics.flatMap((metric) => {

@@ -9,7 +9,7 @@ const requestIdCharsMax = 128;
 /** Max characters of `tracestate`. W3C Trace Context allows dropping a longer list. */
 const tracestateCharsMax = 512;
 
-/** Creates a request's span by OpenTelemetry's MCP conventions, without its content. Undefined if it is not sampled. */
+/** Creates the span of a request by OpenTelemetry's MCP conventions, without the request's content. Undefined if not sampled. */
 export function spanOf(operation: Operation, sampler: Sampler): Span | undefined {
   const parent = readParent(operation.meta);
   const traceId = parent?.traceId ?? randomBytes(16).toString('hex');
