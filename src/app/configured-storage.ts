@@ -12,7 +12,7 @@ export async function openConfiguredStorage(config: StorageConfig, dataDir: stri
   return location.backend === 'sqlite' ? openFile(location, logger) : openStorage(location, { logger });
 }
 
-/** The storage's location, without opening it. */
+/** Returns the storage's location, without opening it. */
 export function storageLocation(config: StorageConfig, dataDir: string): StorageLocation {
   const { backend, path, postgresUrl, postgresReadUrl } = config;
   const language = config.language === 'auto' ? undefined : config.language;
@@ -37,13 +37,13 @@ export function storageLocation(config: StorageConfig, dataDir: string): Storage
 
 const defaultName = 'carrel.db';
 
-/** Each database needs its own folder for original files, because it removes those that it doesn't reference. */
+/** Returns the folder for original files. Each database needs its own, because it removes files that it doesn't reference. */
 function documentsOf(file: string, dataDir: string): string {
   const isDefault = basename(file) === defaultName && realPath(dirname(file)) === realPath(dataDir);
   return isDefault ? join(dataDir, 'documents') : `${file}-documents`;
 }
 
-/** Adds the path to start-up errors. Errors of later calls must not reveal it. */
+/** Opens a SQLite file. Its path is added to errors here only, at start-up: errors of later calls must not reveal it. */
 async function openFile(location: Extract<StorageLocation, { backend: 'sqlite' }>, logger: Logger): Promise<Storage> {
   try {
     return await openStorage(location, { logger });

@@ -6,8 +6,8 @@ import type { MeasuredSource, Measurement } from '../telemetry/sampling.ts';
 import type { SharedParts } from './shared-parts.ts';
 
 /**
- * PostgreSQL metrics: failed background work and the read replica, if configured. An unusable replica is reported as
- * down.
+ * Returns the sources of PostgreSQL's metrics: failed background work and, if configured, the read replica. An unusable replica
+ * is reported as down.
  */
 export function databaseSources(config: Config, shared: SharedParts): MeasuredSource[] {
   const { backend, postgresReadUrl } = config.of(storageSlice);

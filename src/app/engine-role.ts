@@ -42,7 +42,7 @@ export const engineRole: Role = {
 async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry): Promise<RoleService> {
   const http = config.of(httpSlice);
   const { serveEngine } = await import('../engine/http/serve-engine.ts');
-  // Listen first, so that health checks can report that it is starting.
+  // Listens first, so that health checks can report that the engine is starting.
   const shared = createSharedParts(config, log, telemetry.recorder);
   const { authorities, close } = await openAuthorities(engineRole, config, log, shared);
   const service = await serveEngine({

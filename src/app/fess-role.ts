@@ -11,7 +11,7 @@ import type { FessConfig } from '../toolsets/fess/read-fess-config.ts';
 import { ownTargets } from './own-targets.ts';
 import type { Flags, Role } from './role.ts';
 
-/** `carrel fess`: the bridge per specification, with its own configuration file. */
+/** `carrel fess`: a bridge to a Fess search server, with its own configuration file. */
 export const fessRole: Role = {
   name: 'fess',
   instructions:
@@ -31,7 +31,7 @@ export const fessRole: Role = {
   },
 };
 
-/** The bridge inside `carrel serve`, if configured. An invalid file stops the start. */
+/** Opens the Fess tools for `carrel serve`, if configured. With an invalid configuration file, the server does not start. */
 export async function openFessForServe({ config, log, jobs }: FessContext): Promise<Toolset | undefined> {
   const { configFile, accessToken } = config.of(fessSlice);
   const file = configFile ?? findFessConfig(process.env);
@@ -51,7 +51,7 @@ interface FessContext {
 
 type Bridge = Awaited<ReturnType<typeof loadBridge>>;
 
-/** Lazy: most servers have no Fess. */
+/** Loads the code on demand, because most servers have no Fess. */
 async function loadBridge() {
   const [{ readFessConfig }, { openFessLog }, { createFessToolset }] = await Promise.all([
     import('../toolsets/fess/read-fess-config.ts'),
@@ -72,7 +72,7 @@ function roleOf(fess: FessConfig, flags: Flags, bridge: Bridge): Role {
       'http.port': { default: httpTransport.port, env: [] },
       'http.path': { default: httpTransport.path, env: [] },
       'http.authToken': { default: security.httpAuthToken, env: [] },
-      // High enough for the toolset's own limit to apply before the program's.
+      // So high that the toolset's own limit is reached first.
       'tools.inFlightMax': { default: Math.max(64, limits.maxInFlightRequests * 16), env: [] },
     },
     streams: httpTransport.enableSse,

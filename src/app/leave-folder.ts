@@ -4,7 +4,7 @@ import type { Config } from '../config/load.ts';
 /** Matches a relative path such as `--require ./trace.cjs`, which every new thread resolves again. */
 const preloaded = /(?:^|\s)(?:-r|--require)(?:=|\s+)"?(?![/\\"]|[a-z]:)\S/i;
 
-/** Leaves the start folder, so that it can be removed or unmounted. In a removed folder, no thread could start. */
+/** Leaves the start folder, because someone may remove or unmount it. In a removed folder, no thread can start. */
 export function leaveFolder({ dataDir }: Pick<Config, 'dataDir'>): void {
   const { NODE_OPTIONS: options = '', PGPASSFILE: passwords } = process.env;
   if (preloaded.test(options)) return;

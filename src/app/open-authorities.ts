@@ -20,12 +20,12 @@ export interface Authorities {
   readonly authorities: readonly Authority[];
   /** OAuth resource metadata, if an issuer is configured. */
   readonly resource: { readonly path: string; readonly metadata: object } | undefined;
-  /** The named tokens; undefined where the role has no database. */
+  /** The tokens made with `carrel token add`; undefined if the role has no database. */
   readonly tokens?: () => Promise<TokenStore>;
   close(): Promise<void>;
 }
 
-/** Token authorities besides the settings: the role's database and the operator's OAuth issuer. */
+/** Opens what can verify tokens besides the configured token: the tokens in the database and the operator's OAuth issuer. */
 export async function openAuthorities(
   role: Role,
   config: Config,
@@ -47,13 +47,13 @@ export async function openAuthorities(
   };
 }
 
-/** The exposure rule checked at start (checkExposure), enforced while the server runs. */
+/** Applies the rule of checkExposure while the server runs, because all tokens may be revoked then. */
 function exposureOf(role: Role, config: Config): TokenAuthorityOptions {
   const isExposed = !isLoopbackHost(config.of(httpSlice).host);
   return { isExposed, isAlwaysRequired: isExposed && role.tokenBeyondLoopback };
 }
 
-/** Loaded only if an issuer is configured. */
+/** Opens the OAuth issuer. Its code is loaded only if one is configured. */
 async function openIssuer(config: Config, log: Logger): Promise<Pick<Authorities, 'authorities' | 'resource'>> {
   const oauth = readOAuth(config);
   if (oauth === undefined) return { authorities: [], resource: undefined };
@@ -64,7 +64,7 @@ async function openIssuer(config: Config, log: Logger): Promise<Pick<Authorities
   };
 }
 
-/** Undefined without an issuer. */
+/** Reads the OAuth settings; undefined if no issuer is configured. */
 export function readOAuth(config: Config): OAuthConfig | undefined {
   const { issuer, audience, jwksUrl, scopes } = config.of(oauthSlice);
   if (issuer === undefined) return undefined;
@@ -80,7 +80,7 @@ export function readOAuth(config: Config): OAuthConfig | undefined {
   return { issuer, audience, jwksUrl, scopes: readScopes(scopes, toolsetNames) };
 }
 
-/** False with a remote engine and no existing database: none is created just for tokens. */
+/** True if the role uses a database. With a remote engine it does so only if one exists: none is created just for tokens. */
 export async function usesDatabase(role: Role, config: Config): Promise<boolean> {
   if (!role.slices.includes(storageSlice)) return false;
   const isFront = role.name === 'kb' && config.of(kbSlice).engineUrl !== undefined;
@@ -89,7 +89,7 @@ export async function usesDatabase(role: Role, config: Config): Promise<boolean>
   return schema !== undefined;
 }
 
-/** Whether an existing database has tokens. Creates no database, because the start may yet be rejected. */
+/** True if an existing database has tokens. Creates no database, because the server may still refuse to start. */
 export async function hasNamedTokens(role: Role, config: Config, log: Logger): Promise<boolean> {
   if (!role.slices.includes(storageSlice)) return false;
   const { schema } = await inspectStorage(storageLocation(config.of(storageSlice), config.dataDir));

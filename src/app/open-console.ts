@@ -21,7 +21,7 @@ import type { ToolCall } from '../telemetry/recorder.ts';
 import { type Caller, type ClientName, localUser } from '../tools/call.ts';
 import { toolsetNames } from './toolsets.ts';
 
-/** The console for an offer, and the offer wrapped to record activity for it. */
+/** Creates the console for an offer. Returns its pages, and the offer wrapped so that the console sees the clients. */
 export function openConsole(
   config: Config,
   offer: Offer,
@@ -71,7 +71,7 @@ export function openConsole(
   const { signal } = new AbortController();
   const wake = sampleOnceUsed(activity, toolsFor({ principal: localUser, address: '', origin: '', signal }));
   offer.recorder?.onCall((call) => {
-    // Skip the console's own calls.
+    // Skips the console's own calls.
     if (call.caller.id.startsWith(ownCallers)) return;
     recordCall(call, activity, clients);
     wake();
@@ -126,12 +126,12 @@ async function factsOf(dataDir: string, startedAt: number): Promise<ServerFacts>
 }
 
 const sampleEveryMs = 60_000;
-/** Lets the first calls finish before sampling. */
+/** Delay of the first sample, so that the first calls finish before it. */
 const firstSampleMs = 1_000;
 
 /**
- * Samples queue and storage every minute after the first use. Until then nothing has changed, and the database may be
- * closed.
+ * Returns a function that starts to sample queue and storage every minute. It is called when the server is first used: until then
+ * nothing changes, and the database may be closed.
  */
 function sampleOnceUsed(activity: Activity, tools: ConsoleTools): () => void {
   let isAwake = !tools.has('kb_status');
@@ -144,7 +144,7 @@ function sampleOnceUsed(activity: Activity, tools: ConsoleTools): () => void {
       storageBytes: read.number(read.object(status, 'storage'), 'bytes') ?? 0,
     });
   };
-  // An unreachable engine leaves a gap.
+  // An unreachable engine leaves a gap in the samples.
   const trySample = (): void => void sample().catch(() => {});
   return () => {
     if (isAwake) return;
@@ -168,7 +168,7 @@ function identityOf({ name, version }: ClientName, caller: ToolCall['caller']): 
   };
 }
 
-/** The token's name, else the address or connection. */
+/** Returns the token's name or, without a token, the address or connection. */
 function callerName({ id, name, authenticated }: ToolCall['caller']): string {
   return authenticated === true ? `token ${name}` : id.replace(/^address /, '');
 }
@@ -190,7 +190,7 @@ function recordCall(call: ToolCall, activity: Activity, clients: Clients): void 
 const ownCallers = 'console ';
 const charsPerToken = 4;
 
-/** Approximate JSON length, without serializing. */
+/** Estimates the length of the JSON without building it. */
 function charsOf(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (Array.isArray(value)) return value.reduce((sum: number, each) => sum + charsOf(each) + 1, 2);

@@ -19,7 +19,7 @@ export interface EngineContext {
   readonly shared: SharedParts;
 }
 
-/** The engine at KB_ENGINE_URL, or one in this process. */
+/** Opens the engine at KB_ENGINE_URL or, if that is not set, one in this process. */
 export async function openEngine(context: EngineContext): Promise<Engine> {
   return (await openRemoteEngine(context.config)) ?? openLocalEngine(context);
 }
@@ -28,7 +28,7 @@ export function isLocalEngine(engine: Engine): engine is LocalEngine {
   return 'submitReceived' in engine;
 }
 
-/** Undefined without KB_ENGINE_URL. */
+/** Opens the engine at KB_ENGINE_URL; undefined if that is not set. */
 export async function openRemoteEngine(config: Config, timeoutMs?: number): Promise<Engine | undefined> {
   const { engineUrl, apiKey, engineTimeoutMs } = config.of(kbSlice);
   if (engineUrl === undefined) return undefined;
@@ -36,7 +36,7 @@ export async function openRemoteEngine(config: Config, timeoutMs?: number): Prom
   return createRemoteEngine({ engineUrl, apiKey, timeoutMs: timeoutMs ?? engineTimeoutMs });
 }
 
-/** With SQLite, the work of omitted roles is done only if another process uses the same file. */
+/** Warns if roles are omitted with SQLite: their work is done only if another process uses the same file. */
 function warnOfLeftWork(config: Config, log: Logger): void {
   const { roles } = config.of(engineSlice);
   const left = engineRoles.filter((role) => role !== 'search' && !roles.includes(role));
@@ -44,7 +44,7 @@ function warnOfLeftWork(config: Config, log: Logger): void {
   log.warn(`this process will not ${left.join(' or ')}; other processes on the same SQLite file must (KB_ROLES)`);
 }
 
-/** The engine in this process. It shares storage and models with other parts, but has its own extractor with higher limits. */
+/** Opens an engine in this process. It shares storage and models with the toolsets, but its own extractor has higher limits. */
 export function openLocalEngine({ config, log, shared }: EngineContext): Promise<LocalEngine> {
   return withParts(shared, async (parts, giveBack) => {
     const settings = config.of(engineSlice);
@@ -59,7 +59,7 @@ export function openLocalEngine({ config, log, shared }: EngineContext): Promise
     const extractor = createExtractor({
       cpuMsMax: settings.extractCpuMs,
       memoryMb: settings.extractMemoryMb,
-      // One extra worker for a file that may overtake slow ones.
+      // The extra worker is for small files that may overtake slow ones.
       workersMax: settings.workers + 1,
       bytesMax: settings.fileBytesMax,
       textCharsMax: settings.textCharsMax,

@@ -8,12 +8,12 @@ import type { Role } from './role.ts';
 import type { SharedParts } from './shared-parts.ts';
 
 export interface OpenedSharedStore {
-  /** Undefined without a database, or with SQLite. */
+  /** Undefined if the role has no database, or with SQLite. */
   readonly store: SharedStore | undefined;
   close(): Promise<void>;
 }
 
-/** State shared by all processes on one database, including the signing key. */
+/** Opens the state that all processes on a PostgreSQL database share, and adopts its signing key. */
 export async function openSharedStore(role: Role, config: Config, shared: SharedParts): Promise<OpenedSharedStore> {
   const none = { store: undefined, close: async () => {} };
   if (!role.slices.includes(storageSlice)) return none;

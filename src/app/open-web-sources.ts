@@ -14,12 +14,12 @@ export interface OpenedSources {
   close(): Promise<void>;
 }
 
-/** Delays loading the crawler until after the first answers. */
+/** Delay before the crawler is loaded, so that the first answers come earlier. */
 const firstLookMs = 1_000;
 
 /**
- * Opens the web sources of this process's engine, which crawls if it ingests. Commands pass `crawls` to perform no runs or
- * only their own.
+ * Opens the web sources of this process's engine. A server (`as configured`) crawls if its engine has the role `ingest`. Commands
+ * never crawl, or perform only the runs that they start.
  */
 export function openWebSources(
   context: EngineContext,

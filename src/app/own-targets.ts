@@ -1,7 +1,7 @@
 import type { Config } from '../config/load.ts';
 import { httpSlice } from '../config/slices.ts';
 
-/** The fetcher must not reach this program's own port: a page could trick it into calling tools. */
+/** Returns this server's own addresses, which it must not fetch: a page could otherwise make it call its own tools. */
 export function ownTargets(config: Config): string[] {
   const { transport, port } = config.of(httpSlice);
   if (transport !== 'http' || port === 0) return [];

@@ -20,7 +20,7 @@ export function openProgramLog(role: Role, config: Config, debug: boolean, tell?
   return { log: createLogger([file, people(tell)], { role: role.name }), file, people };
 }
 
-/** Logs the stack; the exit handler informs the user. */
+/** Logs the stack of a crash. The exit handler informs the user. */
 function logCrashes(log: Logger): void {
   process.on('uncaughtExceptionMonitor', (error, origin) => {
     log.incident('crashed', error, { origin });

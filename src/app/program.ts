@@ -23,7 +23,7 @@ import { closeToolsets, serveSlices } from './toolsets.ts';
 
 export type { Flags, Program } from './role.ts';
 
-/** Facts that the console shows and only the command line knows. */
+/** What the console shows but only the command line can provide. */
 export interface ForPeople {
   snippets: ConsoleDeps['snippets'];
 }
@@ -31,14 +31,14 @@ export interface ForPeople {
 /** Settings of every role. */
 export const programSlices = [httpSlice, oauthSlice, toolsSlice, sharingSlice, logSlice, telemetrySlice] as const;
 
-/** The role, completed by its own configuration file if it has one. */
+/** Completes a role that has its own configuration file. */
 export async function prepareRole(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Promise<Role> {
   return (await role.prepare?.(flags, env)) ?? role;
 }
 
 export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Config {
   const config = loadRoleConfigWith(undefined, role, flags, env);
-  // On stdio, the current folder is whatever the client happened to use.
+  // On stdio, the client chooses the current folder, so its .env file is not read.
   if (role.envFile === undefined || config.of(httpSlice).transport !== 'http') return config;
   return loadRoleConfigWith({ folder: process.cwd(), variables: role.envFile }, role, flags, env);
 }
@@ -63,11 +63,11 @@ function loadRoleConfigWith(
 
 export interface ProgramOptions {
   forPeople?: ForPeople;
-  /** Set if this process serves several stdio clients through relays, not its own stdin and stdout. */
+  /** Set if this process serves several stdio clients through relays, and not over its own stdin and stdout. */
   ownership?: Ownership | undefined;
-  /** Names the data and settings. Commands with the same key may be answered by this process. */
+  /** A key for the data and settings. This process may answer commands with the same key. */
   commandKey?: string | undefined;
-  /** Logged at start. */
+  /** A line to log at start. */
   remark?: string | undefined;
 }
 
@@ -82,7 +82,7 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
   if (remark !== undefined) log.info(remark);
   await checkExposure(role, config, log);
   warnOfShortToken(config, log);
-  // Files that libraries create are private to this user too.
+  // Makes files that libraries create private to this user, too.
   process.umask(0o077);
   warnOfSlowModel(role, config, log);
   if (role.serve) {
@@ -159,7 +159,7 @@ async function loadProtocol() {
   return { createRoleOffer, serveOffer };
 }
 
-/** On stdio, telemetry is useful only if exported. */
+/** Starts telemetry if it can be read: over HTTP, or if it is exported. */
 async function telemetryIfUsed(role: Role, config: Config, log: Logger): Promise<Telemetry | undefined> {
   const isUsed = config.of(httpSlice).transport === 'http' || config.of(telemetrySlice).endpoint !== '';
   return isUsed ? startTelemetry(role, config, log) : undefined;
@@ -175,7 +175,7 @@ async function startTelemetry(role: Role, config: Config, log: Logger): Promise<
   return openTelemetry(role.name, typeof target === 'string' ? undefined : target, { log });
 }
 
-/** Listening beyond loopback must be deliberate. */
+/** Refuses to listen beyond loopback without a token, or warns, depending on the role. */
 async function checkExposure(role: Role, config: Config, log: Logger): Promise<void> {
   const { transport, host, authToken } = config.of(httpSlice);
   if (transport === 'stdio' || isLoopbackHost(host) || authToken !== undefined) return;
@@ -190,7 +190,7 @@ async function checkExposure(role: Role, config: Config, log: Logger): Promise<v
   log.warn(`WARNING: ${host} is open to others without a token: anyone who can reach it can use the server`);
 }
 
-/** Tokens of up to this length could be guessed despite rate limiting. */
+/** Max characters of a token that counts as short: it could be guessed despite rate limiting. */
 const shortTokenChars = 15;
 
 function warnOfShortToken(config: Config, log: Logger): void {
@@ -201,7 +201,7 @@ function warnOfShortToken(config: Config, log: Logger): void {
   );
 }
 
-/** Delays the check until after the first answers. */
+/** Delay of the check, so that the first answers come earlier. */
 const warnAfterMs = 500;
 
 function warnOfSlowModel(role: Role, config: Config, log: Logger): void {

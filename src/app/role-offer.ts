@@ -20,7 +20,7 @@ interface RoleParts {
   shared?: SharedStore | undefined;
 }
 
-/** What a role offers its clients. */
+/** Creates what a role offers its clients: tools, resources, prompts and instructions. */
 export function createRoleOffer(
   role: Role,
   config: Config,
@@ -41,7 +41,7 @@ export function createRoleOffer(
   };
   return createOffer({
     ...about(toolsets, role.instructions, role.toolsetInstructions),
-    // Not the role's own introduction, which mentions all its tools.
+    // For callers with limited rights. The role's own introduction would mention tools that they don't have.
     aboutSome: (offered) => about(offered, outsideText, role.toolsetInstructions),
     toolsets,
     icons: [{ src: iconAddress(), mimeType: 'image/svg+xml', sizes: ['any'] }],
@@ -59,7 +59,7 @@ export function createRoleOffer(
   });
 }
 
-/** Assembled from the served toolsets, in the role's order. */
+/** Joins the introduction and the instructions of the served toolsets, in the role's order. */
 function instructionsOf(
   introduction: string,
   others: Role['toolsetInstructions'] = {},

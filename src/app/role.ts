@@ -22,28 +22,28 @@ export interface Role {
   revisions: OfferedRevisions;
   /** True if listening beyond loopback requires a token. */
   tokenBeyondLoopback: boolean;
-  /** Serves the web console over HTTP. */
+  /** True if the role serves the web console over HTTP. */
   hasConsole?: boolean;
-  /** Also accepts JSON-RPC without a handshake. */
+  /** True if the role also accepts JSON-RPC calls without a handshake. */
   bareCalls: boolean;
   /** HTTP only: variables read from `.env` in the current folder. */
   envFile?: readonly string[];
   /** On stdio, where the client is trusted, the message size limit is at least this. */
   stdioBytesMin?: number;
   /**
-   * For a role with its own configuration file: reads it and returns the completed role. The program's file is then
-   * not read.
+   * Reads the role's own configuration file, if it has one, and returns the completed role. The program's configuration file is
+   * then not read.
    */
   prepare?(flags: Flags, env: NodeJS.ProcessEnv): Promise<Role>;
-  /** Warnings about that file, for the log. */
+  /** Warnings about the role's own configuration file, for the log. */
   warnings?: readonly string[];
-  /** The role's log, instead of the one in the data folder. */
+  /** Opens the role's own log, which replaces the one in the data folder. */
   openLog?(debug: boolean): LogSink;
-  /** False: HTTP answers are plain JSON. */
+  /** False if HTTP answers are plain JSON, without event streams. */
   streams?: boolean;
   /** Rejects contradictory settings before anything is opened or written. */
   check?(config: Config): void;
-  /** Variables for the data folder, if not the usual ones. The first that is set counts. */
+  /** Variables that name the data folder, if they are not the usual ones. The first that is set counts. */
   dataDirVariables?: readonly string[];
   /** Serves something other than MCP over HTTP. Such a role has no toolsets. */
   serve?(config: Config, log: Logger, telemetry: Telemetry): Promise<RoleService>;
@@ -57,12 +57,12 @@ export interface RoleService {
 }
 
 export interface Program {
-  /** Undefined on stdio. */
+  /** The server's URL; undefined on stdio. */
   readonly url: string | undefined;
   /** Resolves when nothing is left to serve. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
 
-/** Grace period for running calls after SIGTERM; the whole stop must take under five seconds. */
+/** Grace period for running calls after SIGTERM. The whole shutdown must take less than five seconds. */
 export const stopGraceMs = 3_000;

@@ -31,9 +31,9 @@ export interface Serving {
   readonly parts: SharedParts;
   /** State shared by all processes on the database. */
   readonly common: OpenedSharedStore;
-  /** Set if this process serves several stdio clients through relays, not its own stdin and stdout. */
+  /** Set if this process serves several stdio clients through relays, and not over its own stdin and stdout. */
   readonly ownership: Ownership | undefined;
-  /** Names the data and settings. Commands with the same key may be answered by this process. */
+  /** A key for the data and settings. This process may answer commands with the same key. */
   readonly commandKey: string | undefined;
   readonly cody: boolean;
   /** Client configuration snippets for the console. */

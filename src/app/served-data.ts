@@ -4,7 +4,7 @@ import { storageSlice } from '../storage/storage-slice.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
 import { storageLocation } from './configured-storage.ts';
 
-/** Describes, for people, where the answers of `carrel serve` come from. */
+/** Describes where the answers of `carrel serve` come from, for messages to users. */
 export function servedData(config: Config): ServedData {
   const { engineUrl } = config.of(kbSlice);
   const location = storageLocation(config.of(storageSlice), config.dataDir);
@@ -14,7 +14,7 @@ export function servedData(config: Config): ServedData {
   };
 }
 
-/** Host and name of the database; users, passwords and options stay out. */
+/** Returns only host and path of an address, such as the database name. Omits user, password and options. */
 export function withoutCredentials(address: string): string {
   try {
     const { host, pathname } = new URL(address);

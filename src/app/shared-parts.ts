@@ -16,11 +16,11 @@ export interface SharedParts {
   extractor(): Promise<Lease<Extractor>>;
   embeddings(): Promise<Lease<EmbeddingProvider>>;
   reranker(): Promise<Lease<Reranker>>;
-  /** The provider of a previously used model. */
+  /** Returns the provider of a model that was used before, for texts that still have its vectors. */
   formerEmbeddings(model: string): Promise<EmbeddingProvider | undefined>;
 }
 
-/** Limits per document (security limit: five seconds, 256 MB), and max concurrent documents. */
+/** Limits for untrusted documents: CPU time and memory of each, and how many are extracted at the same time. */
 const extraction = { cpuMsMax: 5_000, memoryMb: 256, workersMax: 2 };
 
 export function createSharedParts(config: Config, log: Logger, recorder?: Recorder): SharedParts {
@@ -47,7 +47,7 @@ export function createSharedParts(config: Config, log: Logger, recorder?: Record
   };
 }
 
-/** One user's references to shared parts, released together. */
+/** The shared parts that one toolset or engine uses. They are released together. */
 export type OwnParts = {
   [Name in 'storage' | 'extractor' | 'embeddings' | 'reranker']: () => Promise<
     Awaited<ReturnType<SharedParts[Name]>>['part']

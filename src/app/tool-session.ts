@@ -18,7 +18,7 @@ export interface ToolSession {
   close(): Promise<void>;
 }
 
-/** Uses the same path as client calls: same checks, limits and errors. */
+/** Opens a role's tools. Calls get the same checks, limits and errors as those of clients. */
 export async function openToolSession(chosen: Role, flags: Flags, log: Logger): Promise<ToolSession> {
   const role = await prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
@@ -37,7 +37,7 @@ export async function openToolSession(chosen: Role, flags: Flags, log: Logger): 
     config,
     async call(name, args) {
       try {
-        // Waits for slow calls: no client is there to poll a job.
+        // Waits for slow calls, because there is no client that could poll a job.
         const wait = offer.catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
         return { ...(await offer.callTool(name, { ...args, ...wait }, incoming)) };
       } catch (failure) {

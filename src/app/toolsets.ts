@@ -20,11 +20,11 @@ import { openWebSources } from './open-web-sources.ts';
 import { ownTargets } from './own-targets.ts';
 import { type SharedParts, withParts } from './shared-parts.ts';
 
-/** A toolset as the program knows it: its settings, and how to open it. */
+/** A toolset's name and settings, and how to open it. */
 interface ToolsetModule {
   name: string;
   slices: readonly Slice[];
-  /** Undefined if not configured; `serve` then leaves it out. */
+  /** Opens the toolset. Returns undefined if it is not configured; `serve` then leaves it out. */
   open(context: OpenContext): Promise<Toolset | undefined>;
 }
 
@@ -118,10 +118,10 @@ const kb: ToolsetModule = {
 
 const fess: ToolsetModule = { name: 'fess', slices: [fessSlice], open: openFessForServe };
 
-/** In the order their tools are listed. */
+/** All toolsets except `find`, in the order in which their tools are listed. */
 const modules: readonly ToolsetModule[] = [context, research, kb, fess];
 
-/** `find` counts as a toolset in `--toolsets`, built from the others' sources. */
+/** The toolset `find`, which searches the sources of all other toolsets. */
 const findName = 'find';
 
 export const toolsetNames: readonly string[] = [...modules.map(({ name }) => name), findName];
@@ -142,13 +142,13 @@ async function openOne(module: ToolsetModule, ...[config, log, jobs, shared]: Pa
   return toolset ? [toolset] : [];
 }
 
-/** Every configured toolset, or those named by `--toolsets`. */
+/** Opens every configured toolset, or those that `--toolsets` names. */
 export const openServed: Open = async (config, log, jobs, shared) => {
   const wanted = wantedNames(config);
-  // find alone still searches every toolset, but their tools are not offered.
+  // With `--toolsets find`, the tool find still searches every toolset, but no other tools are offered.
   const isFindAlone = wanted.size === 1 && wanted.has(findName);
   const context = { config, log, jobs, shared };
-  // Concurrent: one toolset's code loads while another waits for the database.
+  // Toolsets open concurrently: the code of one loads while another waits for the database.
   const opening = modules.filter(({ name }) => isFindAlone || wanted.has(name)).map((module) => module.open(context));
   const outcomes = await Promise.allSettled(opening);
   const toolsets = outcomes.flatMap((each) => (each.status === 'fulfilled' && each.value ? [each.value] : []));
@@ -178,7 +178,7 @@ export const openServed: Open = async (config, log, jobs, shared) => {
   return [...opened, { ...findOver(opened), scopedTo: scopedFind }];
 };
 
-/** In `serve` all tools report errors the same way. As separate roles, research and fess follow their specifications. */
+/** Makes a toolset report errors as results, like all tools of `serve`. In their own roles, research and fess differ. */
 function uniform(toolset: Toolset, withoutTools: boolean): Toolset {
   const { scopedTo } = toolset;
   return {
@@ -196,7 +196,7 @@ function uniform(toolset: Toolset, withoutTools: boolean): Toolset {
   };
 }
 
-/** The toolsets that `serve` offers; throws for unknown names. */
+/** Returns the names of the toolsets that `serve` offers. Throws if one is unknown. */
 export function wantedNames(config: Config): Set<string> {
   const { toolsets } = config.of(toolsSlice);
   const unknown = toolsets.find((name) => !toolsetNames.includes(name));

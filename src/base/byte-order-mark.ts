@@ -1,2 +1,2 @@
-/** Some editors put a byte order mark at the start of a text file. */
+/** Matches the byte order mark that some editors put at the start of a text file. */
 export const byteOrderMark = /^\ufeff/;

@@ -7,7 +7,7 @@ export function asCaller<Result>(id: string, work: () => Result): Result {
   return callers.run(id, work);
 }
 
-/** The caller of the current work; empty for the server itself and for callers not known yet. */
+/** Returns the caller that the current work is for; empty for the server's own work, and before the caller is identified. */
 export function currentCaller(): string {
   return callers.getStore() ?? '';
 }

@@ -41,7 +41,7 @@ export async function replaceFile(path: string, content: Bytes): Promise<number>
   return written;
 }
 
-/** Renames within one file system. */
+/** Renames a file, durably. Both paths must be in the same file system. */
 export async function moveFile(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncFolder(dirname(to));
@@ -52,7 +52,7 @@ export function moveFileSync(from: string, to: string): void {
   syncFolderSync(dirname(to));
 }
 
-/** Makes new names in a folder durable. Windows has no such call and needs none. */
+/** Syncs a folder, so that new files in it survive a power cut. Windows has no such call and needs none. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');
@@ -73,10 +73,10 @@ export function syncFolderSync(path: string): void {
   }
 }
 
-/** Turns a system error of a write into a message that says what to do. */
+/** Turns a failed write's system error into an error that says what to do. */
 export function diskError(error: unknown): unknown {
   const code = systemCode(error) ?? '';
-  // EFBIG: a file size limit of the process or file system. Node has no name for a full quota on Linux.
+  // EFBIG: a file size limit was reached. Error -122 is a full quota (EDQUOT) on Linux, for which Node has no name.
   if (['ENOSPC', 'EDQUOT', 'EFBIG', 'Unknown system error -122'].includes(code)) {
     return new CarrelError('storage_full', 'The disk is full; nothing was saved. Free some space and try again.', {
       cause: error,
@@ -97,7 +97,7 @@ export function diskError(error: unknown): unknown {
   return error;
 }
 
-/** Writes all bytes: a single write may be partial. */
+/** Writes all bytes, because a single write may write only some of them. */
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let offset = 0; offset < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, offset);

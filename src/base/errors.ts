@@ -50,7 +50,7 @@ export const errorCodes = {
   resource_not_found: ['not_found', 'No resource has this URI.'],
   job_not_found: ['not_found', 'No job has this id, or it was removed after `KB_JOBS_KEPT_DAYS`.'],
   source_not_found: ['not_found', 'No web source has this id. `carrel sources` lists them.'],
-  // Tasks are named in the protocol's own arguments, hence the kind.
+  // The kind is `input`, not `not_found`: a task id is a parameter of an MCP method, so an unknown one is an invalid parameter.
   task_not_found: ['input', 'No task of this caller has this id, or its result has expired.'],
   rate_limit_exceeded: ['limit', 'Too many calls in the window. `retryAfter` says when to try again.'],
   too_many_in_flight: ['limit', 'Too many calls at the same time. Wait for an answer, then try again.'],
@@ -171,7 +171,7 @@ export type ErrorCode = keyof typeof errorCodes;
 export interface ErrorOptions {
   /** The underlying error. Goes to the log only. */
   cause?: unknown;
-  /** Facts for the caller besides code and message. No secrets, no foreign text. */
+  /** Facts for the caller besides code and message. They must not contain secrets or text from outside. */
   data?: Record<string, unknown>;
   retryAfterSeconds?: number;
 }
@@ -198,7 +198,7 @@ export function isCarrelError(error: unknown): error is CarrelError {
   return error instanceof CarrelError;
 }
 
-/** The system's error code, such as ENOENT. Undefined for our own errors. */
+/** Returns the system's error code, such as ENOENT; undefined for Carrel's own errors. */
 export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && !isCarrelError(error) && 'code' in error ? String(error.code) : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * JSON whose integers keep all their digits. An integer beyond 2^53 becomes a bigint: threads can pass it on, and code that
- * does not expect it fails instead of rounding it.
+ * Reads and writes JSON whose integers keep all their digits. An integer beyond 2^53 becomes a bigint, which can be sent between
+ * threads. Code that does not expect a bigint fails instead of rounding.
  */
 
 declare global {
@@ -15,10 +15,10 @@ export function mayHaveLong(json: string): boolean {
   return /\d{16}/.test(json);
 }
 
-/** No double has more integer digits. */
+/** Max digits of an integer that is kept exact. No double has more. */
 const digitsMax = 309;
 
-/** As JSON.parse, but integers beyond 2^53 become bigints. Throws its SyntaxError. */
+/** Parses like JSON.parse, but integers beyond 2^53 become bigints. */
 export function parseExact(text: string): unknown {
   return mayHaveLong(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
 }
@@ -29,7 +29,7 @@ function keepDigits(_key: string, value: unknown, context?: { source?: string })
   return /^-?\d+$/.test(source) && source.length <= digitsMax + 1 ? BigInt(source) : value;
 }
 
-// JSON.stringify rejects bigints without it. Set per thread: every file that handles them imports this one.
+// Lets JSON.stringify write bigints. Applies to the current thread only, so every file that handles bigints imports this one.
 Object.defineProperty(BigInt.prototype, 'toJSON', {
   configurable: true,
   writable: true,
@@ -38,14 +38,14 @@ Object.defineProperty(BigInt.prototype, 'toJSON', {
   },
 });
 
-/** An integer beyond 2^53, which a double cannot hold exactly; also a whole number that came as a double. */
+/** True for an integer beyond 2^53, as a bigint or as a double that may have been rounded. */
 export function isLong(value: unknown): value is number | bigint {
   return (
     typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
   );
 }
 
-/** Negative if the first is less, positive if it is greater. Exact, even between a bigint and a double. */
+/** Compares two numbers exactly, even a bigint and a double. Negative if the first is less, positive if it is greater. */
 export function compareNumbers(first: number | bigint, second: number | bigint): number {
   if (first < second) return -1;
   return first > second ? 1 : 0;

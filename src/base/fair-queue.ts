@@ -1,6 +1,6 @@
-/** A queue that serves callers round-robin, however many items one has. Each caller's items keep their order. */
+/** A queue that serves callers round-robin, no matter how many items each has. Each caller's items keep their order. */
 export class FairQueue<Item> {
-  /** The next caller comes first. */
+  /** Waiting items by caller, in the order in which the callers are served. */
   readonly #lanes = new Map<string, Set<Item>>();
   #size = 0;
 
@@ -23,20 +23,20 @@ export class FairQueue<Item> {
     return true;
   }
 
-  /** Takes the first item of the next caller that may have one. */
+  /** Takes the first item of the next caller that `mayHave` accepts. */
   take(mayHave: (caller: string) => boolean = () => true): { caller: string; item: Item } | undefined {
     for (const [caller, lane] of this.#lanes) {
       const [item] = lane;
       if (item === undefined || !mayHave(caller)) continue;
       this.delete(caller, item);
-      // Moves the caller to the end.
+      // Setting it again moves the caller to the end.
       if (this.#lanes.delete(caller)) this.#lanes.set(caller, lane);
       return { caller, item };
     }
     return undefined;
   }
 
-  /** Takes the last item of the caller with the most, if it has at least two more than the given caller. */
+  /** Takes the last item of the caller that has the most, if that is at least two more than `caller` has. */
   takeFromLongest(caller: string): Item | undefined {
     const own = this.#lanes.get(caller)?.size ?? 0;
     let longest: [string, Set<Item>] | undefined;

@@ -1,7 +1,7 @@
 import { homedir, userInfo } from 'node:os';
 import { CarrelError } from './errors.ts';
 
-/** The user's home folder. An empty HOME counts as unset: paths below it would be in the current folder. */
+/** Returns the user's home folder. An empty HOME counts as unset: paths below it would be in the current folder. */
 export function homeFolder(): string {
   const found = findHome();
   if (found !== undefined) return found;
@@ -9,14 +9,14 @@ export function homeFolder(): string {
   throw new CarrelError('invalid_config', message);
 }
 
-/** Undefined if there is none, as for a user that the system does not know. */
+/** Returns the home folder; undefined if the user has none, for example if the user id has no account. */
 export function findHome(): string | undefined {
   for (const ask of [homedir, () => userInfo().homedir]) {
     try {
       const folder = ask();
       if (folder !== '') return folder;
     } catch {
-      // Unknown user.
+      // The user id has no account.
     }
   }
   return undefined;

@@ -1,4 +1,4 @@
-/** Regroups bytes into pieces of at least this size, except the last. */
+/** Regroups bytes into pieces of at least `bytesMin` bytes; only the last may be smaller. */
 export async function* inPieces(
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   bytesMin: number,

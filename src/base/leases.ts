@@ -1,10 +1,10 @@
-/** A shared resource: opened for its first user, closed after the last release. */
+/** The use of a shared resource, which is opened for its first user and closed after the last release. */
 export interface Lease<Part> {
   readonly part: Part;
   release(): Promise<void>;
 }
 
-/** After the last release or a failed open, the next request opens it again. */
+/** Returns a function that leases the resource. After the last release or a failed open, the next lease opens it again. */
 export function createLeases<Part extends { close(): Promise<void> }>(
   open: () => Promise<Part>,
 ): () => Promise<Lease<Part>> {
@@ -12,7 +12,7 @@ export function createLeases<Part extends { close(): Promise<void> }>(
   return async () => {
     current ??= { opening: open(), holders: 0 };
     const own = current;
-    // Counted before it opens, so that nobody closes it meanwhile.
+    // Counted before the resource has opened, so that another holder's release does not close it meanwhile.
     own.holders += 1;
     const part = await own.opening.catch((error: unknown) => {
       if (current === own) current = undefined;

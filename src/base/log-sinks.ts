@@ -7,10 +7,10 @@ import { makeFolder } from './make-folder.ts';
 export interface FileSinkOptions {
   file: string;
   level: LogLevel;
-  /** Rotates to `<file>.1` … `<file>.N` before the file would exceed this. */
+  /** Max bytes of the file. Before it would be exceeded, the file is rotated to `<file>.1` … `<file>.N`. */
   bytesMax?: number;
   filesMax?: number;
-  /** One line, without the line break. */
+  /** Formats a record as one line, without the line break. */
   format?: (record: LogRecord) => string;
 }
 
@@ -18,8 +18,8 @@ const flushDelayMs = 200;
 const bufferCharsMax = 64 * 1024;
 
 /**
- * Buffers lines to save system calls; warnings and errors are written at once. If the disk is full or gone, lines are dropped:
- * logging must not stop the server.
+ * Creates a sink for a log file. It buffers lines to save system calls, but writes warnings and errors at once. If a write fails,
+ * its lines are dropped: logging must not stop the server.
  */
 export function createFileSink(options: FileSinkOptions): LogSink {
   const { file, level, bytesMax = 10 * 1024 * 1024, filesMax = 3, format = formatRecord } = options;
@@ -36,11 +36,11 @@ export function createFileSink(options: FileSinkOptions): LogSink {
     try {
       writeSync(fileFor(bytes.length).handle, bytes);
     } catch {
-      // The log itself failed; nothing left to report to.
+      // The log itself failed, so there is nowhere to report this.
     }
   };
 
-  /** The file to write to. Another process sharing it may have moved or removed it. */
+  /** Returns the file to write to. Reopens it if another process that shares it has moved or removed it. */
   const fileFor = (bytes: number): OpenFile => {
     const there = statSync(file, { throwIfNoEntry: false });
     const isFull = there !== undefined && there.size > 0 && there.size + bytes > bytesMax;
@@ -50,7 +50,7 @@ export function createFileSink(options: FileSinkOptions): LogSink {
     return open;
   };
 
-  /** Closes the file only once: the descriptor number is soon reused. */
+  /** Closes the file, but never twice: another file may have got the same descriptor number by then. */
   const close = (): void => {
     const handle = open?.handle;
     open = undefined;
@@ -85,7 +85,7 @@ function openLog(file: string): OpenFile {
   return { handle, inode: fstatSync(handle).ino };
 }
 
-/** stderr is for people: only what they need, without timestamps. `tell` can write to another process's stderr. */
+/** Creates a sink that writes to stderr or, through `tell`, to the stderr of another process. */
 export function createStderrSink(
   level: LogLevel,
   format: (record: LogRecord) => string = formatRecord,

@@ -8,7 +8,7 @@ export type LogFields = Record<string, unknown>;
 export interface LogRecord {
   time: Date;
   level: LogLevel;
-  /** What happened, in our words. */
+  /** What happened, in Carrel's own words. */
   event: string;
   fields: LogFields;
 }
@@ -59,7 +59,7 @@ export function createLogger(sinks: readonly LogSink[], bound: LogFields = {}): 
 
 export const silentLogger: Logger = createLogger([]);
 
-/** `2026-11-15T10:00:00.000Z warn the upstream is slow host=a ms=1200`: always one line. */
+/** Formats a record as one line, such as `2026-11-15T10:00:00.000Z warn the upstream is slow host=a ms=1200`. */
 export function formatRecord({ time, level, event, fields }: LogRecord): string {
   return logLine(`${time.toISOString()} ${level} ${event}${formatFields(fields)}`);
 }

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Creates a folder for its owner only, with any missing parents. Node's recursive mkdir hangs where the system answers ENOENT
- * to mkdir, as in /proc.
+ * Creates a folder, and any missing parents, for the current user only. Doesn't use Node's recursive mkdir, which hangs if the
+ * system answers ENOENT, as it does in /proc.
  */
 export function makeFolder(path: string): void {
   if (isFolder(path)) return;
@@ -17,7 +17,7 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** The names in a folder; none if it is missing or cannot be read. */
+/** Returns the names in a folder; none if the folder is missing or cannot be read. */
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

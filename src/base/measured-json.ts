@@ -1,17 +1,17 @@
 export interface JsonBounds {
-  /** Max nesting of arrays and objects: later code recurses. */
+  /** Max nesting of arrays and objects, because later code recurses. */
   readonly depthMax: number;
-  /** Max array elements and object members in all: validating them costs far more than their bytes. */
+  /** Max array elements and object members in total, because validation takes time for each, however small it is. */
   readonly elementsMax: number;
 }
 
 /** Max bytes of a service's answer: parsing more would block the event loop. */
 export const serviceAnswerBytesMax = 16 * 1024 * 1024;
 
-/** For answers from other services. */
+/** Bounds for answers from other services. */
 export const serviceBounds: JsonBounds = { depthMax: 128, elementsMax: 100_000 };
 
-/** Parses foreign text after checking its bounds. Undefined if it is invalid or exceeds them. */
+/** Parses JSON from outside. Returns undefined if it is invalid or exceeds the bounds. */
 export function parseMeasured(text: string, bounds: JsonBounds = serviceBounds): unknown {
   if (excessOf(text, bounds) !== undefined) return undefined;
   try {
@@ -21,7 +21,7 @@ export function parseMeasured(text: string, bounds: JsonBounds = serviceBounds):
   }
 }
 
-/** Scans JSON once, counting elements and depth outside strings. Linear in its length. */
+/** Returns which bound the JSON exceeds, if any. Scans the text once; strings don't count. */
 export function excessOf(text: string, { depthMax, elementsMax }: JsonBounds): 'depth' | 'elements' | undefined {
   let depth = 0;
   let elements = 0;
@@ -43,7 +43,7 @@ export function excessOf(text: string, { depthMax, elementsMax }: JsonBounds): '
   return undefined;
 }
 
-/** The end of the string that begins at `start`; the text's end if it is unterminated. */
+/** Returns the index of the quote that ends the string at `start`; the text's length if the string is unterminated. */
 export function endOfString(text: string, start: number): number {
   let end = start;
   for (;;) {

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
-/** Windows lacks it, and nothing blocks there. */
+/** Keeps the opening of a pipe from blocking. Windows lacks this flag and doesn't need it. */
 const nonBlocking = constants.O_NONBLOCK ?? 0;
 
 /**

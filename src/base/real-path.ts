@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** Resolves links; returns the path itself if nothing is there. */
+/** Resolves symbolic links. If nothing exists at the path, only makes it absolute. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path);

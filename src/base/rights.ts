@@ -1,12 +1,12 @@
 /** What a caller may access and do. An absent field means no restriction. */
 export interface Rights {
-  /** By name. Tools, resources and prompts of other toolsets look as if they did not exist. */
+  /** Names of the allowed toolsets. Tools, resources and prompts of others look as if they did not exist. */
   readonly toolsets?: readonly string[];
-  /** Only tools that change nothing. */
+  /** True allows only tools that change nothing. */
   readonly readOnly?: boolean;
-  /** Knowledge base collections. */
+  /** Names of the allowed knowledge base collections. */
   readonly collections?: readonly string[];
-  /** Context threads. */
+  /** Ids of the allowed context threads. */
   readonly threads?: readonly string[];
 }
 
@@ -14,18 +14,18 @@ export const fullRights: Rights = {};
 
 /** An authenticated caller. */
 export interface Principal {
-  /** For logs, the console and metrics; never a secret and not unique. */
+  /** The name in logs, console and metrics. It is never a secret, and not unique. */
   readonly name: string;
   /** Unique, even across renamed or recreated tokens. Handles and quotas use it. */
   readonly identity: string;
   readonly rights: Rights;
-  /** Which token authenticated the caller (not the token itself). Absent if it cannot be revoked. */
+  /** Identifies the token that authenticated the caller, without revealing it. Absent if the token cannot be revoked. */
   readonly credential?: string;
   /** When the token expires, in milliseconds since 1970. */
   readonly expiresAt?: number;
 }
 
-/** Equal rights have equal keys. */
+/** Returns a key that is the same for equal rights. */
 export function rightsKey({ toolsets, readOnly = false, collections, threads }: Rights): string {
   return JSON.stringify([toolsets, readOnly, collections, threads].map((part) => part ?? null));
 }

@@ -2,9 +2,9 @@ import { inspect } from 'node:util';
 
 const mask = '[secret]';
 
-/** Raw values of all secrets, to clean text that quotes one by accident. */
+/** Raw values of all secrets. They are masked in text that contains one by accident. */
 const known = new Set<string>();
-/** Shorter values would mask ordinary words in the log. */
+/** Min characters of a value that is masked. Shorter ones would also match ordinary words in the log. */
 const scrubbedCharsMin = 6;
 
 /**
@@ -47,13 +47,13 @@ export function scrubSecrets(text: string): string {
   return clean;
 }
 
-/** A service address without login and query, which may hold secrets. Accepts text that is not a URL too. */
+/** Masks the login and query of a service address, which may hold secrets. The text need not be a valid URL. */
 export function maskAddress(address: string): string {
   const start = /^[a-z][a-z0-9+.-]*:\/\//i.exec(address)?.[0] ?? '';
   const rest = address.slice(start.length);
   const query = rest.search(/[?#]/);
   const hostAndPath = query === -1 ? rest : rest.slice(0, query);
-  // A password may contain an unescaped `?` or `/`: nothing before the last @ is kept.
+  // A password may contain an unescaped `?` or `/`, so everything before the last @ is masked.
   const at = rest.lastIndexOf('@');
   if (at > hostAndPath.length) return `${start}${mask}`;
   const shown = at === -1 ? hostAndPath : `${mask}@${hostAndPath.slice(at + 1)}`;

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Short-lived state that processes share: running calls, uploads, counters. Each thing has an id within its kind and numbered
- * parts; expired ones count as absent. Exists only if the database is a server: processes on one SQLite file share a folder
- * instead.
+ * Short-lived state that several processes share, such as running calls, uploads and counters. Each item ("thing") has a kind, an
+ * id that is unique within the kind, and numbered parts. Expired parts count as absent. The store exists only on a database
+ * server: processes that use one SQLite file share a folder instead.
  */
 export interface SharedStore {
-  /** False if the part exists: the first of several writers wins. */
+  /** Adds a part. Returns false if it exists: the first of several writers wins. */
   add(part: PartName, content: Uint8Array, lastsMs: number): Promise<boolean>;
-  /** The same for a stream of any length; readers see all of it or nothing. Returns its size; undefined if the part exists. */
+  /** Adds a part from a stream of any length; readers see all of it or nothing. Returns its size; undefined if the part exists. */
   addStream(
     part: PartName,
     content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -19,17 +19,17 @@ export interface SharedStore {
   put(part: PartName, content: Uint8Array, lastsMs: number): Promise<void>;
   read(part: PartName): Promise<Buffer | undefined>;
   stream(part: PartName): AsyncIterable<Uint8Array>;
-  /** One part of everything of a kind. */
+  /** Reads the part with this number of every item of a kind. */
   readAll(request: { readonly kind: string; readonly part: number }): Promise<Buffer[]>;
-  /** Everything of a kind, or these ids, without the content. */
+  /** Lists the parts of all items of a kind, or of those with these ids, without their content. */
   list(request: { readonly kind: string; readonly ids?: readonly string[] }): Promise<ListedPart[]>;
-  /** Extends the lifetime of all its parts. */
+  /** Extends the lifetime of all parts of an item. */
   touch(thing: ThingName, lastsMs: number): Promise<void>;
-  /** All parts, or these. */
+  /** Removes all parts of an item, or only these. */
   remove(thing: ThingName, parts?: readonly number[]): Promise<void>;
   /** Counts a call across all processes, unless `limit` calls were counted within the last `windowMs`. */
   take(request: CountRequest): Promise<Taken>;
-  /** The same for all processes on the database. */
+  /** Returns the signing key that all processes on this database share. */
   signingKey(): Promise<Buffer>;
   /** Notifies all other processes. Delivery is not guaranteed: listeners must poll too. */
   tell(notice: Notice): void;
@@ -42,7 +42,7 @@ export interface ThingName {
 }
 
 export interface PartName extends ThingName {
-  /** Any number from 0. */
+  /** The number of the part, from 0. */
   readonly part: number;
 }
 
@@ -61,8 +61,8 @@ export interface CountRequest {
 export type Taken = { ok: true } | { ok: false; retryAfterMs: number };
 
 /**
- * `written`: a watched resource changed. `work`: something waits to be ingested or embedded. `task` and `job`: the one with
- * this id changed. `session`: it ended, or has a message from or for another process.
+ * `written`: a watched resource changed. `work`: something waits to be ingested or embedded. `task`, `job`: the task or job with
+ * this id changed. `session`: the session with this id ended, or there is a message from or for another process.
  */
 export type Notice =
   | { readonly about: 'written' | 'work' }
@@ -71,14 +71,14 @@ export type Notice =
   | { readonly about: 'session'; readonly id: string; readonly what: 'ended' }
   | { readonly about: 'session'; readonly id: string; readonly what: 'in' | 'out'; readonly message: object };
 
-/** A process that dies with a lease blocks the others for this long. */
+/** Duration of a lease unless it is renewed. A process that dies while it holds one blocks the others for this long. */
 const leaseMs = 30_000;
 /** How often to try to get a lease: first, and at most. */
 const tryMs = { first: 100, max: 2_000 } as const;
 
 /**
- * Runs work that only one process may do at a time. The lease is a row, not an advisory lock: a pooler in transaction mode keeps
- * no session that could hold a lock between statements. `renew` runs with each renewal.
+ * Runs work that only one process may do at a time. The lease is a row, not an advisory lock, because behind a pooler in
+ * transaction mode no session can hold a lock between statements. `renew` runs before each renewal.
  */
 export async function withLease<Result>(
   shared: Pick<SharedStore, 'add' | 'put' | 'read' | 'remove'>,

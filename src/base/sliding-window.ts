@@ -1,31 +1,31 @@
 import type { Taken } from './shared-store.ts';
 
-/** Monotonic milliseconds: a changed wall clock must neither free nor lock a caller. */
+/** Returns monotonic milliseconds, because a change of the system time must neither lift nor extend a limit. */
 export type MonotonicClock = () => number;
 
 export interface SlidingWindowOptions {
   limit: number;
   windowMs: number;
   clock?: MonotonicClock;
-  /** Max callers remembered; the quietest are forgotten first. */
+  /** Max keys in memory; those with the fewest calls are forgotten first. */
   keysMax?: number;
 }
 
 export interface SlidingWindow {
-  /** Counts one call, or says how long until one fits. A refused call is not counted. */
+  /** Counts one call, or returns how long to wait until one is allowed. A refused call is not counted. */
   take(key: string): Taken;
-  /** Milliseconds until a call of this caller fits; undefined if one fits now. Counts nothing. */
+  /** Returns the milliseconds until a call with this key is allowed; undefined if one is allowed now. Counts nothing. */
   wait(key: string): number | undefined;
 }
 
 /**
- * Exact times of the calls in the last window, per key. Limits are small (tens a minute), so exactness is cheap, and it makes
- * `retryAfter` true: a slot opens when the oldest call leaves the window. An operator's limit may be large, so the cost of a
- * call must not grow with the number of earlier calls.
+ * Creates a limit that keeps the exact time of each call in the last window, per key. Most limits are small (tens of calls per
+ * minute), so this is cheap, and `retryAfter` is exact: the next call is allowed when the oldest leaves the window. Operators may
+ * set large limits, so the cost of a call must not grow with the number of earlier calls.
  */
 export function createSlidingWindow(options: SlidingWindowOptions): SlidingWindow {
   const { limit, windowMs, clock = () => performance.now(), keysMax = 10_000 } = options;
-  // Keys by share of their limit used: a flood of one-time callers must not evict frequent ones.
+  // Keys that used at least half of their limit are in `busy`: a flood of one-time callers must not evict frequent ones.
   const quiet = new Map<string, number[]>();
   const busy = new Map<string, number[]>();
 

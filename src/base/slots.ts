@@ -4,16 +4,16 @@ import { FairQueue } from './fair-queue.ts';
 
 export interface SlotsOptions {
   runningMax: number;
-  /** Waiting calls; more are refused. */
+  /** Max waiting calls; more are refused. */
   waitingMax: number;
   /** Max running calls of one caller. */
   perCallerMax?: number;
-  /** Calls that have waited this long are refused. */
+  /** Max milliseconds that a call waits before it is refused. */
   waitMsMax?: number;
 }
 
 export interface Slots {
-  /** Waits for a free slot, fairly across callers, and returns its release. Rejects when the signal aborts. */
+  /** Waits for a free slot and returns a function that releases it. Rejects when the signal aborts. */
   acquire(signal?: AbortSignal): Promise<() => void>;
 }
 
@@ -23,8 +23,8 @@ interface Waiting {
 }
 
 /**
- * Runs a bounded number of calls, queues a bounded number and refuses the rest. Slots go to callers round-robin, however many
- * calls one has waiting.
+ * Runs up to `runningMax` calls, queues up to `waitingMax` and refuses the rest. Callers get slots round-robin, no matter how
+ * many calls each has waiting.
  */
 export function createSlots(options: SlotsOptions, refusal = tooMany): Slots {
   const { runningMax, waitingMax, perCallerMax = runningMax, waitMsMax } = options;

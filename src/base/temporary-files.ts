@@ -3,12 +3,12 @@ import { basename, dirname, join } from 'node:path';
 import { isRunning } from './is-running.ts';
 import { namesIn } from './make-folder.ts';
 
-/** A temporary path on the same disk, so that renaming is enough. */
+/** Returns a temporary path in the same folder, so that a rename can move the finished file to `path`. */
 export function temporaryPath(path: string): string {
   return `${path}.${process.pid}.tmp`;
 }
 
-/** Removes leftovers of killed processes next to the path. */
+/** Removes the temporary files for `path` that killed processes left. */
 export function removeLeftovers(path: string): void {
   const prefix = `${basename(path)}.`;
   for (const name of namesIn(dirname(path))) {
@@ -19,7 +19,7 @@ export function removeLeftovers(path: string): void {
   }
 }
 
-/** Removes all leftovers in a folder that only we write to. */
+/** Removes all temporary files that killed processes left in a folder to which only Carrel writes. */
 export function removeLeftoversIn(folder: string): void {
   for (const name of namesIn(folder)) {
     const id = /\.(\d{1,10})\.tmp$/.exec(name)?.[1];

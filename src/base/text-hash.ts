@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 
-/** SHA-256 of the UTF-8 text in hex: the `hash` of hits and `verify`. */
+/** Returns the SHA-256 of the UTF-8 text in hex. It is the `hash` of search hits, which the tool `verify` takes. */
 export function textHash(text: string): string {
   return hash('sha256', text);
 }
 
-/** Independent of the order of the ids. */
+/** Hashes a set of ids. Their order doesn't matter. */
 export function idsHash(ids: readonly number[]): string {
   return textHash(ids.toSorted((a, b) => a - b).join());
 }

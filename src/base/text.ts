@@ -3,12 +3,12 @@ export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Invisible characters count as blank. */
+/** True if the text has no visible character. */
 export function isBlank(text: string): boolean {
   return !/[^\s\p{Cc}\p{Default_Ignorable_Code_Point}]/u.test(text);
 }
 
-/** Counts code points without building an array: the text may be as long as a message. */
+/** Counts code points without building an array, because the text may be long. */
 export function countCharacters(text: string): number {
   let count = text.length;
   for (let index = 0; index < text.length; index += 1) {

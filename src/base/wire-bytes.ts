@@ -1,9 +1,9 @@
-/** How often a message contains a value: as JSON, and perhaps again as text. */
+/** How often a message contains a value: once as JSON (1), or also as JSON inside a string (2). */
 export type Copies = 1 | 2;
 
 /**
- * Bytes of a value as JSON in UTF-8; with two copies, plus the same JSON as a string within JSON. Neither is built, and
- * counting stops at the bound: an oversized answer must not be built first.
+ * Counts the bytes of a value as JSON in UTF-8. Two copies include the same JSON as a string inside JSON. The JSON as a whole is
+ * never built, and counting stops above `bytesMax`, so that an oversized value costs little.
  */
 export function wireBytes(value: unknown, copies: Copies, bytesMax = Number.POSITIVE_INFINITY): number {
   let bytes = 0;
@@ -31,7 +31,7 @@ export function wireBytes(value: unknown, copies: Copies, bytesMax = Number.POSI
 /** Bytes of the longest literal, `false`. */
 const literalBytes = 5;
 
-/** The first items that fit into a list of `bytesMax` bytes, and at least `least` of them. */
+/** Returns the first items that fit into a list of `bytesMax` bytes, but at least `atLeast` of them. */
 export function firstFitting<Item>(
   items: readonly Item[],
   copies: Copies,
@@ -46,7 +46,7 @@ export function firstFitting<Item>(
   return tooMany === -1 ? items : items.slice(0, tooMany);
 }
 
-/** How many UTF-16 units from `start` fit into the bytes. Never splits a character. */
+/** Returns how many UTF-16 units from `start` on fit into `bytesMax`. Never splits a character. */
 export function fittingUnits(text: string, copies: Copies, bytesMax: number, start = 0): number {
   let bytes = quoteBytes(copies);
   let index = start;
@@ -59,7 +59,7 @@ export function fittingUnits(text: string, copies: Copies, bytesMax: number, sta
   return index - start;
 }
 
-/** Below this, counting units is faster than building the JSON. */
+/** Min UTF-16 units of a text for which building the JSON is faster than counting. */
 const longUnits = 256;
 
 function textBytes(text: string, copies: Copies, bytesMax: number): number {
@@ -81,7 +81,7 @@ function textBytes(text: string, copies: Copies, bytesMax: number): number {
   return bytes;
 }
 
-/** Inside a JSON string, the quotes are escaped. */
+/** Returns the bytes of the two quotes around a text. The second copy escapes them. */
 function quoteBytes(copies: Copies): number {
   return copies === 1 ? 2 : 6;
 }

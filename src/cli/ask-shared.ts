@@ -5,8 +5,8 @@ import { type CommandLine, parseCommandLine } from './command-line.ts';
 import { reportFailures } from './report-failures.ts';
 
 /**
- * Lets a running process answer a command. Returns false if the full program must run it, for example to report a fault.
- * This file is a separate bundle, which loads in a tenth of the program's time.
+ * Lets a process that is already running answer a command. Returns false if the full program must run it, for example to report
+ * an error. This file is a separate bundle, which loads in a tenth of the time of the full program.
  */
 export async function runShared(argv: readonly string[]): Promise<boolean> {
   let line: CommandLine;

@@ -13,19 +13,19 @@ import { storageSlice } from '../storage/storage-slice.ts';
 import type { CommandLine } from './command-line.ts';
 import { createProgressLine } from './progress-line.ts';
 
-/** `carrel backup <file>`: a consistent snapshot of all data, while servers keep running. */
+/** `carrel backup <file>`: writes a consistent snapshot of all data while servers keep running. */
 export async function backupCommand(line: CommandLine): Promise<void> {
   const { dataDir } = loadRoleConfig(contextRole, line.flags);
   const work: typeof backUp = async (location, file, options) => {
     const report = await backUp(location, file, options);
-    // The console shows the last backup. Without a data folder there is no console, so failures are ignored.
+    // Recorded for the console, which shows the last backup. Failures are ignored: without a data folder there is no console.
     await noteBackup(dataDir, { at: report.createdAt, file, bytes: report.bytes }).catch(() => {});
     return report;
   };
   await perform(line, work, 'backed up to');
 }
 
-/** `carrel restore <file>`: replaces all data with a backup's. */
+/** `carrel restore <file>`: replaces all data with that of a backup. */
 export async function restoreCommand(line: CommandLine): Promise<void> {
   try {
     await perform(line, restore, 'restored from');
@@ -35,7 +35,7 @@ export async function restoreCommand(line: CommandLine): Promise<void> {
   }
 }
 
-/** Asks on a terminal; otherwise --force is required. */
+/** Asks the user on a terminal. Otherwise returns false, and --force is required. */
 async function wantsToReplace({ data: { rows } }: CarrelError): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY || !isObject(rows)) return false;
   const asking = createInterface({ input: process.stdin, output: process.stderr });
@@ -47,7 +47,7 @@ async function wantsToReplace({ data: { rows } }: CarrelError): Promise<boolean>
   }
 }
 
-/** Tables that users know. If all are empty, the rows of every table are counted. */
+/** Tables whose rows have a name for users. If all of them are empty, the rows of all tables are counted. */
 const kinds: readonly [table: string, one: string, many: string][] = [
   ['kb_documents', 'document', 'documents'],
   ['notes', 'note', 'notes'],
@@ -103,7 +103,7 @@ function asText(file: string, report: BackupReport, done: string): string {
 
 const nameOf = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
 
-/** Counts cover copied tables; indexes and sums are rebuilt. */
+/** Describes a move between databases. The counts are of copied tables; derived tables such as indexes are rebuilt. */
 function movedText(file: string, { backend, bytes }: BackupReport, { tables, originals }: RestoreReport): string {
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   const vectors = tables.reduce((sum, { name, rows: count }) => sum + (name.endsWith('_vectors') ? count : 0), 0);
@@ -119,7 +119,7 @@ function percent(count: number, total: number): string {
   return `${Math.min(100, Math.floor((100 * count) / total))} %`;
 }
 
-/** Translates file system errors; all others pass through. */
+/** Turns a file system error into one that says what to do. Returns all others unchanged. */
 function fileFault(error: unknown, file: string): unknown {
   const code = systemCode(error);
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'EISDIR' || code === 'ENOTDIR') {

@@ -8,7 +8,7 @@ import { commandIndex } from './command-index.ts';
 import { keepCompiledCode } from './compile-cache.ts';
 import type { Start } from './role-command.ts';
 
-/** Entry point, kept small: a stdio client may only need a relay to a process that is already running. */
+/** Starts the program. Kept small, because a stdio client often needs only a relay to a process that is already running. */
 export async function run(argv: readonly string[]): Promise<void> {
   if (!isFolderThere()) {
     process.stderr.write('carrel: The current folder no longer exists. Change to another folder and try again.\n');
@@ -31,7 +31,7 @@ function isFolderThere(): boolean {
   }
 }
 
-/** Set if a relay started this process as the owner. */
+/** Returns how to start if a relay started this process to serve several clients (the owner); otherwise undefined. */
 function ownerStart(): Start | undefined {
   const { [ownerVariable]: ownerFilesJson } = process.env;
   delete process.env[ownerVariable];
@@ -49,7 +49,7 @@ async function relay(argv: readonly string[]): Promise<'relayed' | Start> {
       help: { type: 'boolean', short: 'h' },
       version: { type: 'boolean', short: 'v' },
     },
-    // The full program reports faulty command lines.
+    // Invalid command lines are reported by the full program.
     strict: false,
     allowPositionals: true,
   });
@@ -59,7 +59,7 @@ async function relay(argv: readonly string[]): Promise<'relayed' | Start> {
   return mayRelay ? relayStdio({ argv, command, values }) : {};
 }
 
-/** Commands that call tools, which a running process may answer. */
+/** Commands that call tools. A process that is already running may answer them. */
 const asking: readonly string[] = [
   ...['search', 'find', 'get', 'remember'],
   ...['list', 'jobs', 'notes', 'threads', 'rm', 'status'],
@@ -72,7 +72,7 @@ async function askShared(argv: readonly string[]): Promise<boolean> {
   return runShared(argv);
 }
 
-/** The full program reports a missing folder. */
+/** False if the data folder can't be determined, which the full program reports. */
 function hasDataDir(flag: unknown): boolean {
   if (typeof flag === 'boolean') return false;
   try {

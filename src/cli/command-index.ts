@@ -1,6 +1,6 @@
 import { everywhere, type FlagDescription } from './flags.ts';
 
-/** The index of the command, after common flags: `carrel --data-dir x doctor`. Undefined if no command is named. */
+/** Returns the index of the command, which may follow common flags: `carrel --data-dir x doctor`. Undefined if none is named. */
 export function commandIndex(argv: readonly string[]): number | undefined {
   let index = 0;
   for (let flag = globalFlag(argv[index]); flag !== undefined; flag = globalFlag(argv[index])) {

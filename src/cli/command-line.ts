@@ -17,7 +17,7 @@ export interface CommandLine {
   lists: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Parses the whole command line before anything starts. Every fault is one clear line. */
+/** Parses the whole command line before anything starts. Each error is a single line. */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
   const index = commandIndex(argv);
   const named = index !== undefined;
@@ -43,7 +43,7 @@ function checkWords(described: CommandDescription, words: readonly string[]): vo
   const surplus = words[wordsMax];
   if (surplus !== undefined) throw usage(`unexpected argument ${quote(surplus)}`);
   if (words.length < wordsMin) throw new CarrelError('invalid_usage', `carrel ${name} needs ${needs}.`);
-  // Usually an unset variable. As a path it would mean the current folder.
+  // An empty argument is usually an unset variable. As a path it would mean the current folder.
   if (completes === 'files' && words.includes('')) throw usage('an empty argument is not a file name');
 }
 

@@ -16,7 +16,7 @@ export function keepCompiledCode(env: Environment): void {
     if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
     if (isOwn(folder)) enableCompileCache(folder);
   } catch {
-    // No usable cache folder: starts are slower.
+    // There is no usable cache folder, so the program starts more slowly.
   }
 }
 
@@ -28,7 +28,7 @@ function cacheFolder({ XDG_CACHE_HOME: caches }: Environment): string | undefine
   return home && join(home, process.platform === 'darwin' ? 'Library/Caches' : '.cache', 'carrel');
 }
 
-/** Rejects symlinks: their target can change. */
+/** True if the folder belongs to this user and nobody else may write to it. False for a symlink, whose target can change. */
 function isOwn(folder: string): boolean {
   const found = lstatSync(folder);
   return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;

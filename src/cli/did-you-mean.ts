@@ -1,9 +1,9 @@
 import { editDistance } from '../words/edit-distance.ts';
 
-/** Max edit distance relative to the word's length; guesses beyond it only confuse. */
+/** Max edit distance, as a share of the word's length. More distant guesses only confuse. */
 const shareMax = 0.4;
 
-/** The closest known word, if any is close enough. */
+/** Returns the closest known word, if one is close enough. */
 export function didYouMean(input: string, known: readonly string[]): string | undefined {
   const word = input.toLowerCase().slice(0, 40);
   let best: { word: string; distance: number } | undefined;

@@ -1,15 +1,15 @@
-/** One flag; source of parsing, help, completion and docs. */
+/** Describes one flag, for parsing, help, completion and docs. */
 export interface FlagDescription {
   readonly name: string;
   readonly short?: string;
-  /** `list` is repeatable. */
+  /** A flag of type `list` may be repeated. */
   readonly type: 'string' | 'boolean' | 'list';
   /** The value's placeholder in help. */
   readonly value?: string;
   readonly summary: string;
   /** The allowed values. */
   readonly choices?: readonly string[];
-  /** Shell completion for its value. */
+  /** What the shell completes for the value. */
   readonly completes?: 'files' | 'folders';
 }
 
@@ -51,7 +51,7 @@ export const listening: readonly FlagDescription[] = [
 
 export const aloneFlag = toggle('alone', "don't share a process with other stdio clients");
 
-/** For roles that speak MCP. */
+/** Flags for roles that speak MCP. */
 export const serving: readonly FlagDescription[] = [
   ...listening,
   toggle('cody', 'for older clients such as Sourcegraph Cody: speak MCP revision 2024-11-05 only'),
@@ -59,7 +59,7 @@ export const serving: readonly FlagDescription[] = [
   aloneFlag,
 ];
 
-/** What the engine does. Without any of these flags, it does all three. */
+/** Flags that choose what the engine does. Without any of them, it does all three. */
 export const engineRoleFlags: readonly FlagDescription[] = [
   toggle('ingest', 'ingest submitted files and notes'),
   toggle('embed', 'embed documents'),
@@ -72,7 +72,7 @@ export const toolsFlag = valued('tools', 'essential|all', 'tools to list (defaul
   choices: ['essential', 'all'],
 });
 
-/** For roles with the knowledge base. */
+/** A flag for roles that have the knowledge base. */
 export const allowFlag = valued('allow', 'folders', 'stdio only: folders whose files agents may add by path', {
   completes: 'folders',
 });
@@ -100,7 +100,7 @@ export const adding: readonly FlagDescription[] = [
   toggle('no-gitignore', 'include files that .gitignore excludes'),
 ];
 
-/** For URLs. */
+/** Flags of `carrel add` for URLs. */
 export const addingPages: readonly FlagDescription[] = [
   { name: 'tags', type: 'list', value: 'a,b,c', summary: 'comma-separated tags' },
   toggle('site', 'URL: follow the links below it'),
@@ -113,7 +113,7 @@ export const addingPages: readonly FlagDescription[] = [
   toggle('wait', 'fetch in this process and show progress until done'),
 ];
 
-/** A repeatable flag. */
+/** Describes a flag that may be repeated. */
 const listed = (name: string, value: string, summary: string): FlagDescription => ({
   name,
   type: 'list',

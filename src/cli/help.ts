@@ -4,7 +4,7 @@ import { commands, findCommand } from './commands/commands.ts';
 import { didYouMean } from './did-you-mean.ts';
 import type { FlagDescription } from './flags.ts';
 
-/** All commands, with the default command's flags. */
+/** Lists all commands, and the flags of the default command. */
 export function helpText(): string {
   const sections = (Object.keys(groups) as CommandGroup[]).map((group) => {
     const lines = commands.filter((command) => command.group === group).map(commandLine);
@@ -22,7 +22,7 @@ Run carrel help <command> for its flags and examples.
 `;
 }
 
-/** One command in detail. */
+/** Describes one command in detail. */
 export function commandHelp(name: string): string {
   const command = findCommand(name);
   if (command === undefined) {
@@ -51,7 +51,7 @@ export function usageOf({ name, words }: CommandDescription): string {
   return `carrel ${name}${words === undefined ? '' : ` ${words}`} [flags]`;
 }
 
-/** As typed: `--port <number>`, `-h, --help`. */
+/** Returns a flag as it is typed, such as `--port <number>` or `-h, --help`. */
 export function flagUsage({ name, short, value }: FlagDescription): string {
   const shown = value === undefined ? `--${name}` : `--${name} <${value}>`;
   return short === undefined ? shown : `-${short}, ${shown}`;

@@ -1,4 +1,4 @@
-/** A status line that is redrawn on a terminal. Silent elsewhere. */
+/** A status line that is redrawn on a terminal. Without a terminal, nothing is shown. */
 export interface ProgressLine {
   show(text: string): void;
   /** Erases the line before other output. */
@@ -33,7 +33,7 @@ export function createProgressLine(terminal: Terminal, now: () => number = () =>
   };
 }
 
-/** One line per phase, for logs; numbers that change within a phase are not repeated. */
+/** Prints one line per phase, for logs. Changing numbers within a phase print nothing. */
 export function createPhaseLines(output: Pick<Terminal, 'write'>): ProgressLine {
   let phase = '';
   return {

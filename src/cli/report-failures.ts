@@ -3,7 +3,7 @@ import { CarrelError } from '../base/errors.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import { scrubSecrets } from '../base/secret.ts';
 
-/** Runs a command. A failure is one paragraph on stderr and an exit code. */
+/** Runs a command. Reports a failure as one paragraph on stderr and an exit code. */
 export async function reportFailures(argv: readonly string[], command: () => Promise<void>): Promise<void> {
   const debug = argv.includes('--debug');
   tellUnwritten();
@@ -19,7 +19,7 @@ export async function reportFailures(argv: readonly string[], command: () => Pro
   }
 }
 
-/** A closed pipe (`carrel help | head`) is not an error. A full disk is. */
+/** Reports output that could not be written because the disk is full. A closed pipe (`carrel help | head`) is not an error. */
 function tellUnwritten(): void {
   let isUnwritten = false;
   process.stdout.on('error', (error) => {
@@ -34,7 +34,7 @@ function tellUnwritten(): void {
   });
 }
 
-/** One readable paragraph: what is wrong and what to do. The stack needs --debug. */
+/** Prints what is wrong and what to do. The stack is printed only with --debug. */
 function complain(error: unknown, debug: boolean): void {
   const own = error instanceof CarrelError;
   const message = own ? error.message : `unexpected error: ${error instanceof Error ? error.message : String(error)}`;

@@ -9,14 +9,14 @@ import { commandKey, readSharingFacts } from '../sharing/process-key.ts';
 import { createOwnership, isForSharing } from '../sharing/share-process.ts';
 import type { CommandLine } from './command-line.ts';
 
-/** SIGTERM must end the process within five seconds, even if something hangs. */
+/** Time after SIGTERM at which the process exits even if something hangs. Stopping must take less than five seconds. */
 const stopMs = 4_500;
 
-/** Decisions made before the program was loaded. */
+/** How to start, as decided before the full program was loaded. */
 export interface Start {
   /** Set if this process serves clients through relays. */
   ownerFiles?: OwnerFiles;
-  /** Logged at start. */
+  /** A line to log at start. */
   remark?: string;
 }
 
@@ -42,10 +42,10 @@ export async function roleCommand({ command, flags }: CommandLine, start: Start)
     if (stopping) return;
     stopping = true;
     setTimeout(() => process.exit(0), stopMs).unref();
-    // A signal may arrive during startup; the program then stops once it is up.
+    // If the signal arrives during startup, the program stops when it has started.
     void starting.then((program) => program.close()).catch(() => {});
   };
-  // Not `once`: a terminal and npm both forward Ctrl-C, and the second must not interrupt the shutdown.
+  // Not `once`: both the terminal and npm send a signal for Ctrl-C, and the second must not interrupt the shutdown.
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   const program = await starting.catch((error: unknown) => {
@@ -53,7 +53,7 @@ export async function roleCommand({ command, flags }: CommandLine, start: Start)
     throw error;
   });
   await program.ended;
-  // Anything that still keeps the event loop alive is idle.
+  // Nothing is left to do, but idle handles may keep the event loop alive.
   process.exit(0);
 }
 
@@ -63,7 +63,7 @@ const clientFlags: readonly string[] = [
   ...['alone', 'tools', 'allow'],
 ];
 
-/** Undefined if this process would not answer commands like a process that they start themselves. */
+/** Returns the key of commands that this process may answer; undefined if they would get other answers in their own process. */
 function commandKeyOf(command: string, flags: CommandLine['flags']): string | undefined {
   const answersAlike = command === 'serve' && Object.keys(flags).every((name) => clientFlags.includes(name));
   if (!isBuilt || !answersAlike) return undefined;

@@ -3,7 +3,7 @@ import { roles } from '../app/roles.ts';
 import { CarrelError } from '../base/errors.ts';
 import type { CommandLine } from './command-line.ts';
 
-/** A command's role argument, or `serve`. */
+/** Returns the role that the command names, or `serve`. */
 export function subjectOf({ words }: CommandLine): Role {
   const name = words[0] ?? 'serve';
   const role = Object.hasOwn(roles, name) ? roles[name] : undefined;

@@ -43,7 +43,7 @@ function row(name: string, definition: number | string, answer: number | string)
   process.stdout.write(`${cells.join('').trimEnd()}\n`);
 }
 
-/** Estimated tokens of a tool list. */
+/** Estimates the tokens of a tool list. */
 export function tokensOf(listings: readonly ToolListing[]): number {
   return estimateTokens(JSON.stringify(listings));
 }

@@ -19,7 +19,7 @@ import { printableLine } from './terminal/printable.ts';
 
 const writtenUnits = 65_536;
 
-/** `carrel export [file]`: the memory entries as JSONL, on standard output unless a file is named. */
+/** `carrel export [file]`: writes the memory entries as JSONL, to standard output unless a file is named. */
 export async function exportCommand(line: CommandLine): Promise<void> {
   const [file] = line.words;
   await withStorage(line, async ({ entries }) => {
@@ -35,14 +35,14 @@ export async function exportCommand(line: CommandLine): Promise<void> {
   });
 }
 
-/** The file appears only once it is complete, readable by its owner alone. */
+/** Writes the file, which appears only when it is complete. Only its owner can read it. */
 async function writeExport(file: string, lines: AsyncIterable<string>): Promise<void> {
   if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
     throw new CarrelError('invalid_usage', `${file} already exists. Choose another name.`);
   }
   removeLeftovers(file);
   const unfinished = temporaryPath(file);
-  // The temporary name contains the pid, which processes in several containers may share.
+  // The temporary name contains the process id, which processes in other containers may have, too.
   await rm(unfinished, { force: true });
   try {
     await writeNewFile(unfinished, bytesOf(lines));
@@ -69,7 +69,7 @@ export async function importCommand(line: CommandLine): Promise<void> {
   });
 }
 
-/** Writes one JSON line per skipped entry beside the imported file. Undefined if none were skipped. */
+/** Writes the skipped entries as JSON lines to a file next to the imported one. Undefined if none were skipped. */
 async function writeSkipped(file: string, { skipped }: ImportReport): Promise<string | undefined> {
   if (skipped.length === 0) return undefined;
   const path = `${resolve(file)}.skipped.jsonl`;
@@ -77,7 +77,7 @@ async function writeSkipped(file: string, { skipped }: ImportReport): Promise<st
   return path;
 }
 
-/** Max skipped entries printed; the file lists them all. */
+/** Max skipped entries to print. The file of skipped entries lists them all. */
 const namedMax = 20;
 
 function tell({ added, present, skipped, newIds, rewritten }: ImportReport, skippedFile: string | undefined): void {
@@ -92,7 +92,7 @@ function asJson({ newIds, ...rest }: ImportReport) {
   return { ...rest, newIds: Object.fromEntries(newIds) };
 }
 
-/** Batches lines into fewer writes. */
+/** Joins lines, so that fewer writes are needed. */
 async function* bytesOf(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   let text = '';
   for await (const line of lines) {
@@ -114,7 +114,7 @@ async function withStorage(line: CommandLine, work: (storage: Storage) => Promis
   }
 }
 
-/** Adds the file's name: system messages omit it or name the wrong file. */
+/** Adds the file's name to an error, because system messages omit it or name another file. */
 function fileFault(error: unknown, file = 'The standard output'): unknown {
   if (isCarrelError(error) && error.code === 'invalid_import') {
     return new CarrelError(error.code, `${file}: ${error.message}`, { cause: error, data: error.data });

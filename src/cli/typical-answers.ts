@@ -1,6 +1,6 @@
 /**
- * Tokens of a typical answer (o200k), with passages of fifty tokens and no metadata. Checked by
- * test/answer-tokens.test.ts.
+ * Tokens of a typical answer of each tool, counted with the o200k encoding, for passages of fifty tokens without metadata.
+ * test/answer-tokens.test.ts checks them.
  */
 export const typicalAnswers: Readonly<Record<string, number>> = {
   find: 1_040,

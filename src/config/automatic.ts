@@ -1,6 +1,6 @@
 import { choice, noWords, yesWords } from './field.ts';
 
-/** The words for yes and no that mcp-context-server accepts, and JSON's own. */
+/** The spellings of true and false that mcp-context-server accepts. */
 const aliases = Object.fromEntries([
   ...[...yesWords, 'True', 'TRUE'].map((word) => [word, 'true'] as const),
   ...[...noWords, 'False', 'FALSE'].map((word) => [word, 'false'] as const),

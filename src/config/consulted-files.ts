@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** Fingerprints of the files that settings came from. A long-running process can tell that it is outdated. */
+/** Fingerprints of the files that settings came from. A long-running process uses them to detect that its settings are outdated. */
 const consulted = new Map<string, string>();
 
-/** `content` is undefined if the file does not exist. */
+/** Records a file that was read for settings. `content` is undefined if the file does not exist. */
 export function noteConsulted(path: string, content: string | undefined): void {
   consulted.set(path, fingerprint(content));
 }
@@ -21,7 +21,7 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-/** A hash, because the content may hold secrets. */
+/** Returns a hash, because the content may contain secrets. */
 function fingerprint(content: string | undefined): string {
   return content === undefined ? 'absent' : createHash('sha256').update(content).digest('hex');
 }

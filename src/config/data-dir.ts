@@ -3,7 +3,7 @@ import { homeFolder } from '../base/home-folder.ts';
 
 export const dataDirVariables: readonly string[] = ['CARREL_HOME'];
 
-/** The data folder: the flag, else the first variable that is set, else the default. */
+/** Returns the data folder: from the flag, else from the first variable that is set, else the default. */
 export function dataDirOf(
   flag: string | boolean | undefined,
   env: Readonly<Record<string, string | undefined>>,

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 
-/** True if other users may read a file, by its mode. Windows has none. */
+/** True if a file's mode lets other users read it. Windows has no such mode. */
 export function isReadableByOthers(path: string): boolean {
   if (process.platform === 'win32') return false;
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;

@@ -2,21 +2,21 @@ import { maskAddress, registerAddress, Secret } from '../base/secret.ts';
 
 /** One setting: how to read it from text or JSON, its sources, and its purpose. */
 export interface Field<Value> {
-  /** For the configuration page, such as `integer 1…65535`. */
+  /** The accepted values, for the configuration page, such as `integer 1…65535`. */
   readonly kind: string;
   readonly default: Value;
   readonly env: readonly string[];
   /** Command-line flag, without dashes. */
   readonly flag?: string;
-  /** Flags that each add their name to the list. */
+  /** Flags that each add their own name to a list. */
   readonly flags?: readonly string[];
   readonly description: string;
   readonly secret: boolean;
-  /** Rejects an empty variable, which usually means "not set": here it is more likely a lost key, and would open a door. */
+  /** True rejects an empty variable, which otherwise means "not set". An empty key is probably a mistake that disables a check. */
   readonly refusesEmpty?: boolean;
-  /** A file or folder name; made absolute, relative to the current folder. */
+  /** True if the value is a file or folder. A relative path is resolved against the current folder. */
   readonly isPath?: PathTest;
-  /** How to print a value that may contain a secret. */
+  /** Hides a secret that the value may contain, for printing. */
   mask?(value: string): string;
   /** Accepts a value from a JSON file or environment variable; throws a `ConfigFault` that says what is expected. */
   read(raw: unknown): Value;
@@ -30,17 +30,17 @@ export interface FieldOptions<Value> {
   isPath?: PathTest;
 }
 
-/** A function decides from the other settings of the slice. */
+/** Tells if a setting is a path. A function decides by the other settings of the slice. */
 export type PathTest = boolean | ((others: Readonly<Record<string, unknown>>) => boolean);
 
-/** What is wrong with a value; the reader adds its location. */
+/** The error for an invalid value. `loadConfig` adds where the value came from. */
 export class ConfigFault extends Error {
   override readonly name = 'ConfigFault';
 }
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** The settings of one area, declared next to the code that it configures. */
+/** The settings of one area, declared next to the code that they configure. */
 export interface Slice<F extends Fields = Fields> {
   readonly name: string;
   readonly title: string;
@@ -72,7 +72,7 @@ export function urlPath(options: FieldOptions<string>): Field<string> {
   });
 }
 
-/** A service address in any form that the service's own programs accept. */
+/** The address of a service, in any form that the service's own programs accept. */
 export function addressText(options: FieldOptions<string>): Field<string> {
   const base = text(options);
   return {
@@ -108,7 +108,7 @@ export function httpUrl(options: FieldOptions<string | undefined>): Field<string
   return { ...base, mask: maskAddress };
 }
 
-/** The value of a request header: printable ASCII, which cannot end the line. */
+/** The value of a request header: printable ASCII only, so that it cannot contain a line break. */
 export function headerText(options: FieldOptions<string>): Field<string> {
   return field('printable ASCII text', options, (raw) => {
     if (typeof raw === 'string' && /^[\x20-\x7e]{1,1024}$/.test(raw)) return raw;
@@ -164,7 +164,7 @@ export function list(options: FieldOptions<readonly string[]>): Field<readonly s
   });
 }
 
-/** At least one of a few names; each may have its own flag. */
+/** One or more of a few names. Each name is also a flag. */
 export function someOf<const Value extends string>(
   values: readonly Value[],
   options: Omit<FieldOptions<readonly Value[]>, 'flag'>,

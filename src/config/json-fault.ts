@@ -25,7 +25,7 @@ const token =
   /[{}[\],:]|"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const space = /[ \t\r\n]*/y;
 
-/** Scans the tokens with a stack of open brackets; `expect` is what may come next. */
+/** Returns the position of the first error. `open` is a stack of the open brackets, `expect` is what may come next. */
 function firstFault(text: string): number {
   const open: string[] = [];
   let expect: 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' = 'value';

@@ -14,24 +14,24 @@ import { locateJsonFault } from './json-fault.ts';
 
 export interface ConfigSources {
   slices: readonly Slice[];
-  /** By flag name. */
+  /** Command-line flags by name, without dashes. */
   flags: Readonly<Record<string, string | boolean | undefined>>;
   env: Readonly<Record<string, string | undefined>>;
-  /** Defaults and variable names that differ in this role. */
+  /** Defaults and variable names that differ in this role, by `slice.field`. */
   overrides?: Readonly<Record<string, FieldOverride>>;
   /** False skips the program's configuration file, because the role has its own. */
   readsFile?: boolean;
-  /** Sections that other roles read. Any other section that is not in `slices` is a typo. */
+  /** Sections that other roles read. A section that is neither here nor in `slices` is reported as unknown. */
   otherSections?: readonly string[];
-  /** A `.env` file whose variables count as environment; real ones override them. */
+  /** A `.env` file to read variables from. Real environment variables override them. */
   envFile?: EnvFileSource;
-  /** The variables that name the data folder; the first one set counts. */
+  /** The variables that name the data folder; the first one that is set counts. */
   dataDirVariables?: readonly string[];
 }
 
 export interface EnvFileSource {
   readonly folder: string;
-  /** The only variables accepted from the file: the folder may be untrusted, such as a freshly cloned repository. */
+  /** The only variables that the file may set, because the folder may be untrusted, such as a freshly cloned repository. */
   readonly variables: readonly string[];
 }
 
@@ -41,10 +41,10 @@ export interface FieldOverride {
 }
 
 export interface Setting {
-  /** `slice.field`, also its path in the file. */
+  /** `slice.field`, which is also the path in the configuration file. */
   path: string;
   value: unknown;
-  /** The printable value. */
+  /** The value without secrets, for printing. */
   printable: unknown;
   /** `default`, or the file, variable or flag it came from. */
   source: string;
@@ -57,14 +57,14 @@ export interface Config {
   readonly warnings: readonly string[];
   /** The configuration file, if it holds a secret and other users may read it. */
   readonly exposedFile: string | undefined;
-  /** True if the same settings mean something else in another current folder. */
+  /** True if the settings depend on the current folder, because of a relative path or a `.env` file. */
   readonly dependsOnFolder: boolean;
   of<S extends Slice>(slice: S): SliceValues<S>;
 }
 
 const fileBytesMax = 1024 * 1024;
 
-/** The only reader of configuration files, environment and flags. Later sources win: defaults, file, environment, flags. */
+/** Reads all settings. Each source overrides the previous: defaults, configuration file, environment, flags. */
 export function loadConfig(sources: ConfigSources): Config {
   const { slices, flags, overrides = {} } = sources;
   const fromFile = readEnvFile(sources.envFile);
@@ -97,7 +97,7 @@ export function loadConfig(sources: ConfigSources): Config {
   };
 }
 
-/** Makes paths absolute, because a server leaves its start folder. True if one was relative. */
+/** Makes the slice's paths absolute, because a server leaves its start folder. Returns true if one was relative. */
 function resolvePaths({ name: sliceName, fields }: Slice, settings: Map<string, Setting>): boolean {
   const chosen = (name: string) => settings.get(`${sliceName}.${name}`);
   const others = Object.fromEntries(Object.keys(fields).map((name) => [name, chosen(name)?.value]));
@@ -151,7 +151,7 @@ function read(path: string, field: Field<unknown>, raw: unknown, source: string,
   } catch (fault) {
     if (!(fault instanceof ConfigFault)) throw fault;
     const held = typeof raw === 'string' && field.mask !== undefined ? field.mask(raw) : raw;
-    // Scrubbed before shortening: part of a secret is still a secret.
+    // Secrets are masked before the text is shortened, because part of a secret is still a secret.
     const found = field.secret ? '' : `, not ${shorten(scrubSecrets(JSON.stringify(held) ?? ''))}`;
     const code = source.startsWith('--') ? 'invalid_usage' : 'invalid_config';
     throw new CarrelError(code, `${where} ${fault.message}${found}.`);
@@ -207,7 +207,7 @@ function readConfigFile(named: string | boolean | undefined, usual: string): Con
   throw new CarrelError('invalid_config', `The configuration file ${path} does not exist. Check --config.`);
 }
 
-/** The JSON object in a file; undefined if the file does not exist. */
+/** Reads the JSON object in a file; undefined if the file does not exist. */
 export function readJsonFile(path: string): Record<string, unknown> | undefined {
   let text: string;
   try {
@@ -217,7 +217,7 @@ export function readJsonFile(path: string): Record<string, unknown> | undefined 
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof CarrelError) throw error;
-    // A data folder that is not a folder is reported by the first write to it.
+    // ENOTDIR: the data folder is not a folder, which the first write to it reports.
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) {
       noteConsulted(path, undefined);
       return undefined;
@@ -247,7 +247,7 @@ function parseJsonFile(path: string, content: string): Record<string, unknown> {
 interface EnvFile {
   path: string;
   env: Record<string, string | undefined>;
-  /** Variables that a .env file may not set. */
+  /** Variables in the file that a .env file may not set. */
   refused: readonly string[];
 }
 
@@ -271,7 +271,7 @@ function readEnvFile(source: EnvFileSource | undefined): EnvFile {
   }
 }
 
-/** Lists only variables that would be settings; others belong to other programs. */
+/** Warns about refused variables that are settings of Carrel. Others belong to other programs. */
 function refusedWarning({ path, refused }: EnvFile, slices: readonly Slice[]): string[] {
   const known = new Set(slices.flatMap(({ fields }) => Object.values(fields).flatMap(({ env }) => env)));
   const names = refused.filter((name) => known.has(name) || dataDirVariables.includes(name));

@@ -1,13 +1,13 @@
 import { logLevels } from '../base/log.ts';
 import { choice, defineSlice, integer, list, secret, text, toggle, urlPath } from './field.ts';
 
-/** Settings of the whole program; each area declares its own next to its code. */
+/** This file has the settings of the whole program. Each area declares its own settings next to its code. */
 export const httpSlice = defineSlice('http', 'Transport', {
   transport: choice(['stdio', 'http'], {
     default: 'stdio',
     flag: 'transport',
     env: ['CARREL_TRANSPORT'],
-    // The name in mcp-context-server.
+    // The name that mcp-context-server uses.
     aliases: { 'streamable-http': 'http' },
     description: 'How clients connect: over stdin and stdout, or over HTTP.',
   }),
@@ -162,7 +162,7 @@ export const sharingSlice = defineSlice('sharing', 'One process for several clie
   }),
 });
 
-/** The level names of the original context server, so that its configuration files keep working. */
+/** The level names of mcp-context-server, so that its configuration files keep working. */
 const pythonLevels = {
   DEBUG: 'debug',
   INFO: 'info',

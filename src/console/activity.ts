@@ -13,7 +13,7 @@ export interface CallRecord {
   query: string;
   /** Number of results; undefined if the answer has no list. */
   results?: number | undefined;
-  /** The name the client gives itself; empty if it gives none. */
+  /** The client's own name for itself; empty if it reports none. */
   client: string;
   ms: number;
   /** Estimated tokens of the answer. */
@@ -22,14 +22,14 @@ export interface CallRecord {
   outcome: string;
 }
 
-/** A few minutes of calls, for plots. */
+/** Figures for an interval of ten minutes, for plots. */
 export interface Interval {
   at: number;
   calls: number;
   failures: number;
   /** The longest call. */
   msMax: number;
-  /** Max files queued or processing; undefined without a sample. */
+  /** The largest number of files that were queued or processing; undefined if no sample was taken. */
   queue?: number;
   /** Size of all stored data at the end of the interval. */
   storageBytes?: number;
@@ -52,13 +52,13 @@ export interface CallFilter {
   text?: string | undefined;
 }
 
-/** Counts of the last day's calls, and the latest calls one by one. In memory, so a restart clears it. */
+/** Counts of calls, and the latest calls one by one. Kept in memory, so a restart clears them. */
 export interface Activity {
   record(call: CallRecord): void;
   sample(sample: Sample): void;
-  /** Newest first. */
+  /** Returns the latest calls that match, newest first. */
   latest(filter?: CallFilter): CallRecord[];
-  /** All intervals of the last day, oldest first, including empty ones. */
+  /** Returns all intervals of the last day, oldest first, including empty ones. */
   intervals(now: number): Interval[];
   byTool(): ToolFigures[];
 }
@@ -136,7 +136,7 @@ function matches(call: CallRecord, { identity, tool, client, outcome, text }: Ca
   );
 }
 
-/** The client's name, else the caller's. */
+/** Returns the client's name, or the caller's if the client reports none. */
 export function clientOf({ client, caller }: Pick<CallRecord, 'client' | 'caller'>): string {
   return client === '' ? caller : client;
 }

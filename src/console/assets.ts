@@ -16,12 +16,12 @@ const types: ReadonlyMap<string, string> = new Map([
   ['pdf-worker.js', 'text/javascript; charset=utf-8'],
 ]);
 
-/** On every answer of the console. Only its own script runs, and only the worker of pdf.js is started from a path. */
+/** Headers of every answer of the console. They allow only its own scripts and the worker of pdf.js. */
 export const securityHeaders = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types pdf-worker",
   'x-frame-options': 'DENY',
-  // With `no-referrer`, browsers would send our own forms with `Origin: null`.
+  // With `no-referrer`, browsers would send the console's own forms with `Origin: null`.
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -34,7 +34,7 @@ interface Asset {
 
 let known: { assets: ReadonlyMap<string, Asset>; version: string } | undefined;
 
-/** Reads the assets once, for the first page. The bundled scripts are missing only before a build. */
+/** Reads the assets once, when the first page needs them. Before a build, the bundled scripts are missing. */
 function loaded(): NonNullable<typeof known> {
   if (known) return known;
   const hash = createHash('sha256');
@@ -50,15 +50,15 @@ function loaded(): NonNullable<typeof known> {
   return known;
 }
 
-/** Part of the assets' URLs: a new version makes browsers reload them. */
+/** Returns the version in the assets' URLs. A new version makes browsers reload them. */
 export function assetsVersion(): string {
   return loaded().version;
 }
 
-/** pdf.js compiles decoders of pictures. Its worker has a policy of its own, so pages need no exception. */
+/** The policy of the pdf.js worker, which compiles image decoders. Pages have a stricter one. */
 const workerPolicy = "default-src 'none'; script-src 'wasm-unsafe-eval'";
 
-/** Returns false for an unknown asset. */
+/** Sends an asset. Returns false if it is unknown. */
 export async function sendAsset(name: string, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
   const asset = loaded().assets.get(name) ?? (await pdfFile(name));
   if (asset === undefined) return false;
@@ -70,7 +70,7 @@ export async function sendAsset(name: string, request: IncomingMessage, response
     ...commonHeaders,
     ...securityHeaders,
     ...(name === 'pdf-worker.js' ? { 'content-security-policy': workerPolicy } : {}),
-    // The URL contains the version, so it never goes stale.
+    // The URL contains the version, so a cached asset never becomes outdated.
     ...(request.url?.includes('?') ? { 'cache-control': 'public, max-age=31536000, immutable' } : {}),
     ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
     vary: 'accept-encoding',
@@ -81,7 +81,7 @@ export async function sendAsset(name: string, request: IncomingMessage, response
   return true;
 }
 
-/** A table of an Asian encoding, or a decoder of scanned pages, which pdf.js requests by name. */
+/** Reads a file that pdf.js requests by name: a table of an Asian encoding, or a decoder for scanned pages. */
 async function pdfFile(name: string): Promise<Asset | undefined> {
   if (!/^pdfjs\/(?:cmaps\/[\w-]+\.bcmap|wasm\/\w+\.wasm)$/.test(name)) return undefined;
   const bytes = await readFile(new URL(name, import.meta.url)).catch(() => undefined);
@@ -89,7 +89,7 @@ async function pdfFile(name: string): Promise<Asset | undefined> {
 }
 
 const gzipAside = promisify(gzip);
-/** Shorter pages are sent uncompressed. */
+/** Min bytes of a page that is compressed. */
 const compressedBytesMin = 1_400;
 
 /** Sends a page, compressed on another thread. */

@@ -1,13 +1,13 @@
 import { isObject } from '../base/json.ts';
 
-/** Arguments that describe a call, most telling first. Never handles of uploads or tasks, which are secret. */
+/** Arguments that describe a call, the most useful first. Handles of uploads and tasks are missing, because they are secret. */
 const subjects = [
   ...['query', 'url', 'quote', 'uri', 'prefix', 'title', 'filename', 'path', 'text', 'note', 'content'],
   ...['thread_id', 'document_id', 'id', 'context_ids', 'document_ids', 'collection', 'tags', 'tag', 'filter'],
 ];
 const queryCharsMax = 200;
 
-/** A call's subject, in one line. */
+/** Returns the argument that describes a call best, in one line. */
 export function queryOf(given: unknown): string {
   if (!isObject(given)) return '';
   for (const name of subjects) {
@@ -32,7 +32,7 @@ const lists = [
   ...['labels', 'collections'],
 ];
 
-/** Number of results; undefined if the answer has no list. */
+/** Returns the number of results; undefined if the answer has no list. */
 export function resultsOf(answer: object | undefined): number | undefined {
   if (!isObject(answer)) return undefined;
   for (const name of lists) {

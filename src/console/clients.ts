@@ -1,11 +1,11 @@
-/** A client under its own name, with its connections and calls. */
+/** A client, by the name that it gives itself, with its connections and calls. */
 export interface ConsoleClient {
   name: string;
   version: string;
   transport: 'http' | 'stdio';
   /** A token's name, or an address. */
   caller: string;
-  /** Milliseconds since 1970: of its oldest open connection, else of its first call. */
+  /** When its oldest open connection started or, without one, its first call. Milliseconds since 1970. */
   since: number;
   /** Open connections. Clients that use a protocol revision without sessions have none. */
   connections: number;
@@ -18,12 +18,12 @@ export interface ConsoleClient {
 
 export type ClientIdentity = Pick<ConsoleClient, 'name' | 'version' | 'transport' | 'caller'>;
 
-/** Connected clients and recent callers. In memory, so a restart clears it. */
+/** Clients that are connected or have called recently. Kept in memory, so a restart clears them. */
 export interface Clients {
-  /** Returns a function to call when the connection ends. */
+  /** Records a connection. Returns a function to call when it ends. */
   connected(client: ClientIdentity, now: number): () => void;
   called(client: ClientIdentity, call: { tool: string; failed: boolean; at: number }): void;
-  /** Connected clients first, then the most recent. */
+  /** Lists connected clients first, then the others, most recent first. */
   list(): ConsoleClient[];
 }
 
@@ -31,7 +31,7 @@ const clientsMax = 200;
 const toolsMax = 8;
 
 export function createClients(): Clients {
-  /** In the order of last use. */
+  /** Clients in the order of their last use. */
   const clients = new Map<string, ConsoleClient>();
 
   const touch = (client: ClientIdentity, now: number): ConsoleClient => {

@@ -1,27 +1,27 @@
 import { isObject } from '../base/json.ts';
 import type { FileToSend } from '../http/send-file.ts';
 
-/** The tools for the console. Calls take the same path as every client's. */
+/** The tools that the console calls. The calls get the same checks and limits as those of clients. */
 export interface ConsoleTools {
   has(name: string): boolean;
   names(): readonly string[];
   /** Returns the `structuredContent`; throws on failure. */
   call(name: string, args: Record<string, unknown>): Promise<Record<string, unknown>>;
-  /** The original file of a document. */
+  /** Returns the original file of a document. */
   original(id: number): Promise<FileToSend>;
 }
 
-/** A request, as pages see it. */
+/** A request, as passed to pages. */
 export interface Visit {
   tools: ConsoleTools;
-  /** The part of the path after the page's own, decoded. */
+  /** The rest of the path, after that of the page, decoded. */
   rest: string;
   query: URLSearchParams;
   /** The fields of a submitted form. */
   form: URLSearchParams;
 }
 
-/** Reads a field of a tool's answer. Answers are untrusted: a missing field reads as empty. */
+/** Reads a field of a tool's answer. A field that is missing or has another type counts as empty. */
 export const read = {
   text: (from: Record<string, unknown>, name: string): string => {
     const value = from[name];

@@ -29,7 +29,7 @@ import { createSignIns, splitBase } from './sign-in.ts';
 
 export interface ConsoleConfig extends ShownConfig {
   isReadOnly: boolean;
-  /** The path of MCP on this server. */
+  /** The path of the MCP endpoint on this server. */
   mcpPath: string;
 }
 
@@ -47,14 +47,14 @@ export interface ConsoleVisitor {
   signal: AbortSignal;
 }
 
-/** What the HTTP service knows about a request. */
+/** What the HTTP server knows about a request, and how it checks tokens. */
 export interface Entrance {
   address: string;
-  /** The principal proven by the request's token, or none if no token is required. Undefined: access denied. */
+  /** Returns the principal of the request's token, or none if no token is required. Undefined means that access is denied. */
   access(): Promise<{ principal: Principal | undefined } | undefined>;
-  /** Wrong tokens count against the address. */
+  /** Checks the token of a sign-in form. Wrong tokens count towards the address's limit. */
   checkToken(token: string): Promise<TokenCheck>;
-  /** Whether the principal's token is still valid. */
+  /** True if the principal's token is still valid. */
   isValid(principal: Principal): Promise<boolean>;
 }
 
@@ -66,7 +66,7 @@ export interface Console {
   handle(request: IncomingMessage, response: ServerResponse, entrance: Entrance): Promise<boolean>;
 }
 
-/** Max bytes of a form with a text to edit: two million characters, each up to nine bytes when URL-encoded. */
+/** Max bytes of a form with a text to edit: about two million characters, each up to nine bytes when URL-encoded. */
 const textFormBytesMax = 20 * 1024 * 1024;
 const formBytesMax = 64 * 1024;
 const pacesMax = 100;
@@ -75,7 +75,7 @@ const tokenBytesMax = 16 * 1024;
 
 export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console {
   const signIns = createSignIns();
-  /** One per set of rights: each sees a different part of the queue. */
+  /** One pace per set of rights, because each set sees a different part of the queue. */
   const paces = new BoundedMap<string, Pace>(pacesMax);
   const paceOf = (principal: Principal | undefined): Pace => {
     const key = rightsKey(principal?.rights ?? fullRights);
@@ -167,7 +167,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       const form = method === 'POST' ? await readForm(request, response, bytesMax) : new URLSearchParams();
       if (form === undefined) return true;
       if (path === '/sign-in') {
-        // Not a submitted form: the visitor reloaded the page that reported a wrong token.
+        // The visitor reloaded the page that reported a wrong token.
         if (method !== 'POST') respondEmpty(response, 303, { ...securityHeaders, location: '/' });
         else
           await signIn(await entrance.checkToken(form.get('token') ?? ''), form.get('next') ?? '/', request, response);
@@ -224,7 +224,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     }
   }
 
-  /** The signed-in principal, while their token is valid. */
+  /** Returns the signed-in principal, if the token is still valid. */
   async function whoSignedIn(
     request: IncomingMessage,
     base: string,
@@ -260,11 +260,11 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
   }
 }
 
-/** The visitor of a page. */
+/** What is known about the visitor of a page. */
 interface Known {
   tools: ConsoleTools;
   principal: Principal | undefined;
-  /** The secret path of their session; empty if there is none. */
+  /** The secret path of the visitor's session; empty if there is none. */
   base: string;
   canSignOut: boolean;
 }

@@ -5,7 +5,7 @@ import { parseForm } from '../http/form.ts';
 import { respondJson, respondText } from '../http/respond.ts';
 import { securityHeaders } from './assets.ts';
 
-/** Reads a submitted form. Answers the request itself and returns undefined if it is no form, or too large. */
+/** Reads a submitted form. If it is not a form or too large, answers the request with an error and returns undefined. */
 export async function readForm(
   request: IncomingMessage,
   response: ServerResponse,
@@ -23,7 +23,7 @@ export async function readForm(
   return undefined;
 }
 
-/** Answers the console's own script. */
+/** Answers a request of the console's own script, as JSON. */
 export async function answerScript(work: Promise<Record<string, unknown>>, response: ServerResponse): Promise<void> {
   try {
     respondJson(response, 200, await work, securityHeaders);

@@ -1,4 +1,4 @@
-/** Markup that is safe to send: made by `html`, which escapes everything else. */
+/** Markup that is safe to send. It is made by `html`, which escapes all other values. */
 export class Html {
   readonly markup: string;
   constructor(markup: string) {
@@ -8,7 +8,7 @@ export class Html {
 
 export type Part = Html | string | number | false | null | undefined | readonly Part[];
 
-/** Markup with values. Every value is escaped as text, unless `html` itself created it. */
+/** Creates markup from a template. Every value is escaped as text, unless `html` created it. */
 export function html(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
   return new Html(strings.map((text, index) => text + (index < values.length ? markupOf(values[index]) : '')).join(''));
 }
@@ -22,14 +22,14 @@ function markupOf(value: Part): string {
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** A form field's value, unaltered: saving the form must not change text that nobody edited. */
+/** Escapes the value of a form field without replacing characters: saving a form must not change text that nobody edited. */
 export function fieldValue(text: string): Html {
   return new Html(escapeMarkup(text));
 }
 
 /**
- * For text and quoted attributes. Control characters, including bidirectional ones, are shown as a box: a title must not
- * change how the rest of the page reads.
+ * Escapes a value for text and quoted attributes. Control characters, including bidirectional ones, become a box: a title must
+ * not change how the rest of the page is displayed.
  */
 function escapeText(text: string): string {
   return escapeMarkup(

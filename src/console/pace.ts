@@ -4,14 +4,14 @@ export interface WorkState {
   at: number;
   /** Files queued or processing. */
   waiting: number;
-  /** Files done or failed since the beginning. */
+  /** All files so far that are done or failed. */
   finished: number;
   /** Passages without vectors. */
   unembedded: number;
 }
 
 export interface WorkPace {
-  /** Undefined if nothing was finished recently. */
+  /** Undefined if no file was finished recently. */
   filesPerMinute?: number;
   filesLeftMs?: number;
   passagesPerMinute?: number;
@@ -23,7 +23,7 @@ export interface Pace {
   of(now: WorkState): WorkPace;
 }
 
-/** Older samples are ignored. */
+/** Max age of the samples that count. */
 const windowMs = 60_000;
 const looksMax = 120;
 

@@ -7,7 +7,7 @@ export interface Page {
   title: string;
   body: Html;
   status?: number;
-  /** For the head of the document. */
+  /** More elements for the head of the document. */
   head?: Html;
   /** Reports what was just done; see `toast`. */
   toast?: Html | undefined;
@@ -15,7 +15,7 @@ export interface Page {
   layout?: 'wide' | 'bare';
   /** A file to send instead of the page. */
   file?: FileToSend;
-  /** Redirects there instead, after a change. */
+  /** Where to redirect after a change, instead of showing a page. */
   location?: string;
 }
 
@@ -24,22 +24,22 @@ export interface MenuEntry {
   name: string;
   icon: IconName;
   group: 'knowledge' | 'server';
-  /** Not in the menu; reached from other pages. */
+  /** True if the page is not in the menu, only linked from other pages. */
   isHidden?: boolean;
-  /** In the bottom bar on a phone, which holds four. */
+  /** True if the page is in the bottom bar on a phone, which has room for four. */
   isOnBar?: boolean;
 }
 
 export interface Shell {
-  /** This server's pages, in menu order. */
+  /** The pages of this server, in the order of the menu. */
   menu: readonly MenuEntry[];
   current: string;
-  /** The secret path of the visitor's session, prefixed to links and forms; empty if there is none. */
+  /** The secret path of the visitor's session, which is put before the paths of links and forms; empty if there is none. */
   base: string;
   version: string;
   isReadOnly: boolean;
   canSignOut: boolean;
-  /** Changes with the assets, so that browsers can keep them. */
+  /** Changes with the assets, so that browsers can cache them. */
   assetsVersion: string;
 }
 
@@ -107,7 +107,7 @@ function signOut(): Html {
   return html`<form method="post" action="/sign-out"><button class="nav-link">${icon('log-out')}Sign out</button></form>`;
 }
 
-/** For phones: four pages, and the others in a sheet that opens without script. */
+/** Renders the bar for phones, with four pages. The others are in a sheet that opens without script. */
 function bottomBar({ menu, current, canSignOut }: Shell): Html {
   if (menu.length === 0) return html``;
   const direct = menu.filter(({ isOnBar }) => isOnBar);

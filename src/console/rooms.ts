@@ -23,26 +23,26 @@ import { changeWebSource, newWebSourcePage, webSourcesPage } from './pages/web-s
 
 /** A section of the console, with its menu entry. */
 export interface Room extends MenuEntry {
-  /** Hidden unless one of these tools exists. */
+  /** Tools of which at least one must exist; otherwise the menu hides the room. */
   needs?: string | readonly string[];
-  /** Concerns the whole server, so visitors with restricted rights can't see it. */
+  /** True if the room concerns the whole server. Visitors with restricted rights can't see it. */
   isWhole?: boolean;
   /** An additional condition on the visitor. */
   isFor?(about: Pick<About, 'tokens' | 'isReadOnly' | 'principal'>): boolean;
   show(visit: Visit, about: About): Promise<Page> | Page;
   /** Shows a page below the path. */
   showOne?(visit: Visit, about: About): Promise<Page>;
-  /** A file below the path; undefined if the path names none. */
+  /** Returns a file below the path; undefined if the path names none. */
   download?(visit: Visit): Promise<FileToSend> | undefined;
-  /** Handles a form. Returns the next page's path, or a page to show once. */
+  /** Handles a form. Returns the path of the next page, or a page to show once. */
   change?(visit: Visit, about: About): Promise<string | Page>;
 }
 
-/** Dependencies of the rooms about the server itself. */
+/** What the rooms about the server itself need. */
 export interface RoomDeps {
   activity: Activity;
   clients: Clients;
-  /** This server's entry for each client's file, with a placeholder for the token. */
+  /** Returns the entry that connects each client to this server, with a placeholder for the token. */
   snippets(url: string, needsToken: boolean): Promise<readonly ConnectSnippet[]>;
   tokens: TokenDeps['tokens'];
   toolsetNames: readonly string[];
@@ -58,7 +58,7 @@ export interface About extends RoomDeps {
   config: ShownConfig;
   pace: Pace;
   mcpUrl: string;
-  /** Whether clients must send a token. */
+  /** True if clients must send a token. */
   needsToken: boolean;
   isReadOnly: boolean;
   /** The visitor; undefined if no token is required. */
@@ -197,17 +197,17 @@ export function isOpenTo({ isWhole, isFor }: Room, about: Pick<About, 'tokens' |
   return (!isWhole || seesAll(about.principal)) && (isFor?.(about) ?? true);
 }
 
-/** Whether the visitor has full rights. */
+/** True if the visitor has full rights. */
 function seesAll(principal: Principal | undefined): boolean {
   return restrictedIdentity(principal) === undefined;
 }
 
-/** The identity of a visitor with restricted rights. */
+/** Returns the identity of a visitor with restricted rights; undefined for others. */
 function restrictedIdentity(principal: Principal | undefined): string | undefined {
   return principal === undefined || isUnrestricted(principal.rights) ? undefined : principal.identity;
 }
 
-/** Whether a tool exists that the room needs. */
+/** True if one of the tools that the room needs exists, or it needs none. */
 export function isOffered({ needs = [] }: Room, tools: ConsoleTools): boolean {
   const names = typeof needs === 'string' ? [needs] : needs;
   return names.length === 0 || names.some(tools.has);

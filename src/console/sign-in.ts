@@ -4,23 +4,24 @@ import { BoundedMap } from '../base/bounded-map.ts';
 import type { Principal } from '../base/rights.ts';
 
 /**
- * Console sessions, opened with a token. In memory, so a restart asks again.
+ * Console sessions, opened with a token. They are kept in memory, so visitors must sign in again after a restart.
  *
- * Browsers send a cookie to every port of a host. Over TLS the cookie is `__Host-`, which no other port can read or plant
- * unless it has the certificate. Without TLS each session has a secret path, and its cookie is sent below that path only.
+ * Browsers send a cookie to every port of a host. Over TLS the cookie's name starts with `__Host-`, so a server on another port
+ * can neither read nor set it without the certificate. Without TLS each session has a secret path, and browsers send its cookie
+ * only below that path.
  */
 export interface SignIns {
-  /** The `Set-Cookie` of a new session, and the secret path of its pages (empty over TLS). */
+  /** Opens a session. Returns its `Set-Cookie` header and the secret path of its pages, which is empty over TLS. */
   open(request: IncomingMessage, principal: Principal, isSecure: boolean): { cookie: string; base: string };
-  /** The signed-in sender of the request. `base`: the session's path in the request. */
+  /** Returns the signed-in sender of a request. `base` is the secret path in the request. */
   find(request: IncomingMessage, base: string): Principal | undefined;
-  /** The `Set-Cookie` that ends the request's own session. */
+  /** Ends the session of a request. Returns the `Set-Cookie` header that removes its cookie. */
   close(request: IncomingMessage, base: string): string;
 }
 
 const lifeMs = 12 * 3_600_000;
 const openMax = 1_000;
-/** Max open sessions per principal; the oldest is closed. */
+/** Max open sessions per principal; beyond it, the oldest is closed. */
 const ownMax = 20;
 const attributes = 'HttpOnly; SameSite=Strict';
 
@@ -32,12 +33,12 @@ export function splitBase(path: string): { base: string; rest: string } {
 
 export function createSignIns(clock: () => number = () => performance.now()): SignIns {
   const sessions = new BoundedMap<string, { principal: Principal; base: string; expiry: number }>(openMax);
-  // A random cookie name, so that others can't plant a cookie.
+  // The cookie's name is random, so that others can't set a cookie with this name.
   const mark = randomBytes(6).toString('hex');
   const name = (request: IncomingMessage, base: string): string =>
     `${base === '' ? '__Host-' : ''}carrel_${mark}${portOf(request)}`;
 
-  /** If there are two cookies with this name, one was planted, so neither is accepted. */
+  /** Returns the session's id from the cookie. If there are two such cookies, someone else set one, so neither is accepted. */
   const idIn = (request: IncomingMessage, base: string): string | undefined => {
     const pattern = new RegExp(`(?:^|; ?)${name(request, base)}=([^;]*)`, 'g');
     const [first, ...others] = [...(request.headers.cookie ?? '').matchAll(pattern)];
@@ -68,7 +69,7 @@ function scope(base: string): string {
   return base === '' ? `Path=/; ${attributes}; Secure` : `Path=${base}; ${attributes}`;
 }
 
-/** Two servers on one host must not sign each other's visitors out. */
+/** Returns the port, which is part of the cookie's name: two servers on one host must not end each other's sessions. */
 function portOf({ headers: { host = '' } }: IncomingMessage): string {
   return /:(\d{1,5})$/.exec(host)?.[1] ?? '';
 }

@@ -9,23 +9,23 @@ import { type MeasuredSource, type Sampling, startSampling } from './sampling.ts
 /** Metrics and traces of one process. */
 export interface Telemetry {
   readonly recorder: Recorder;
-  /** Call once it is known what to measure. */
+  /** Starts to measure these sources and gauges. */
   watch(watched: { sources: readonly MeasuredSource[]; gauges?: Gauges }): void;
-  /** In Prometheus's text format. */
+  /** Returns all metrics in Prometheus's text format. */
   prometheus(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Read on every scrape or export. */
+/** Current values, read on every scrape and export. */
 export interface Gauges {
   sessions?(): number;
   connections(): number;
 }
 
-/** The whole stop has five seconds, three of them for running calls. */
+/** Max time for the last export at shutdown. The whole shutdown may take five seconds, three of them for running calls. */
 const flushMs = 1_000;
 
-/** Starts recording, and exporting if there is a target. */
+/** Starts to record and, if there is a target, to export. */
 export async function openTelemetry(
   role: string,
   target: OtlpTarget | undefined,

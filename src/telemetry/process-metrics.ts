@@ -2,10 +2,10 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { version } from '../base/package-info.ts';
 import type { Labels, Registry } from './registry.ts';
 
-/** A finer resolution would wake an idle process too often. */
+/** Resolution of the event loop delay. A finer one would wake an idle process too often. */
 const lagResolutionMs = 20;
 
-/** Metrics of the process. `role` is what it serves. */
+/** Registers the metrics of this process. `role` is its role, such as `serve` or `engine`. */
 export function watchProcess(registry: Registry, role: string): { close(): void } {
   const one = (value: number, labels: Labels = {}) => [{ labels, value }];
   const build = { version, node: process.versions.node, role };
@@ -50,7 +50,7 @@ export function watchProcess(registry: Registry, role: string): { close(): void 
   return { close: loop.close };
 }
 
-/** The interval between reads. A second reader within it gets the same values. */
+/** How long measured values are reused, so that two readers at nearly the same time get the same values. */
 const sameLookMs = 5_000;
 
 function watchEventLoop() {
@@ -62,7 +62,7 @@ function watchEventLoop() {
     look(): typeof seen {
       if (performance.now() - lookedAt < sameLookMs) return seen;
       lookedAt = performance.now();
-      // Started on first use: most processes are never asked.
+      // Started on first use: the metrics of most processes are never read.
       if (monitor === undefined) {
         monitor = monitorEventLoopDelay({ resolution: lagResolutionMs });
         monitor.enable();

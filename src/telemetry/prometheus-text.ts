@@ -1,13 +1,13 @@
 import type { Labels, Metric, MetricFacts, Registry } from './registry.ts';
 
-/** The registry in Prometheus's text format. */
+/** Formats all metrics in Prometheus's text format. */
 export function prometheusText(registry: Registry): string {
   return registry.collect().map(textOf).join('');
 }
 
 const units = { s: '_seconds', By: '_bytes' } as const;
 
-/** As OpenTelemetry converts names for Prometheus: underscores, then the unit, then `_total` for counters. */
+/** Converts a name like OpenTelemetry does for Prometheus: underscores for dots, then the unit, then `_total` for counters. */
 export function prometheusName({ name, unit, prometheusName: own }: MetricFacts, kind: Metric['kind']): string {
   if (own !== undefined) return own;
   return `${underscored(name)}${unit === undefined ? '' : units[unit]}${kind === 'counter' ? '_total' : ''}`;

@@ -4,7 +4,7 @@ import type { Labels, Registry } from './registry.ts';
 /** A client request that was answered or cancelled. */
 export interface Operation {
   method: string;
-  /** The tool or prompt it names, if that exists. */
+  /** The tool or prompt that the request names, if it exists. */
   subject?: { kind: 'tool' | 'prompt'; name: string };
   /** The JSON-RPC code, `tool_error`, or `cancelled`. */
   error?: string | undefined;
@@ -16,7 +16,7 @@ export interface Operation {
   /** Milliseconds since 1970, with fractions. */
   startedAt: number;
   ms: number;
-  /** Sent by the client, unchecked. */
+  /** The `_meta` of the request, as the client sent it, unchecked. */
   meta: unknown;
 }
 
@@ -38,14 +38,14 @@ export interface ToolCall {
   answer?: object;
 }
 
-/** Reranking of one search. */
+/** How the hits of one search were reranked. */
 export interface Scoring {
   state: 'applied' | 'off' | 'failed';
   candidates: number;
   ms: number;
 }
 
-/** Receives everything that is counted; other listeners subscribe here. */
+/** Counts events for the metrics, and passes operations and calls on to listeners. */
 export interface Recorder {
   operation(operation: Operation): void;
   /** Starts a call; the returned function records how it ended. */
@@ -58,12 +58,12 @@ export interface Recorder {
   onCall(listener: (call: ToolCall) => void): void;
 }
 
-/** Seconds: the buckets that OpenTelemetry's MCP conventions advise. */
+/** Histogram buckets in seconds, as OpenTelemetry's MCP conventions advise. */
 const operationBounds = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 const sessionBounds = [1, 10, 60, 300, 1_800, 7_200, 28_800, 86_400];
 const scoringBounds = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
-/** Token names come from the operator, so there are few; excess ones are counted together. */
+/** Max token names that are counted separately; the rest are counted together. Operators choose the names, so there are few. */
 const callersMax = 100;
 const callerCharsMax = 64;
 
@@ -131,7 +131,7 @@ export function createRecorder(registry: Registry): Recorder {
   };
 }
 
-/** Separates faults an operator can act on (failed, refused) from the caller's. */
+/** Separates problems that an operator can act on (failed, refused) from mistakes of the caller. */
 const results: Readonly<Record<ErrorKind, 'invalid' | 'refused' | 'failed' | 'cancelled'>> = {
   input: 'invalid',
   not_found: 'invalid',
@@ -144,7 +144,7 @@ const results: Readonly<Record<ErrorKind, 'invalid' | 'refused' | 'failed' | 'ca
   cancelled: 'cancelled',
 };
 
-/** HTTP statuses that refuse the caller, not the request. */
+/** HTTP statuses that count as a refusal, with the reason to report. */
 const refusalOf: Readonly<Record<number, string>> = {
   401: 'token',
   403: 'site_or_rights',

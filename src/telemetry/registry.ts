@@ -1,11 +1,11 @@
 export type Labels = Readonly<Record<string, string>>;
 
 export interface MetricFacts {
-  /** In OpenTelemetry's form, with dots. prometheus-text converts it. */
+  /** The name in OpenTelemetry's form, with dots. prometheus-text.ts converts it. */
   readonly name: string;
   readonly help: string;
   readonly unit?: 's' | 'By';
-  /** For metrics with an established Prometheus name. */
+  /** The established Prometheus name, if there is one. */
   readonly prometheusName?: string;
 }
 
@@ -18,7 +18,7 @@ export interface Distribution {
   readonly labels: Labels;
   readonly count: number;
   readonly sum: number;
-  /** Values per interval: up to each bound, and above the last. */
+  /** Number of values in each bucket: one bucket up to each bound, and one above the last. */
   readonly counts: readonly number[];
 }
 
@@ -44,7 +44,7 @@ export interface Registry {
   collect(): Metric[];
 }
 
-/** Max label sets per metric. The rest is counted under OpenTelemetry's overflow label. */
+/** Max label sets per metric. Further ones are counted together, under OpenTelemetry's overflow label. */
 const seriesMax = 500;
 const overflow: Labels = { 'otel.metric.overflow': 'true' };
 

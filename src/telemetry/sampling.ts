@@ -28,19 +28,19 @@ export interface Measurement {
   readonly value: number;
 }
 
-/** Something whose figures are sampled. */
+/** A source of sampled figures, such as a database. */
 export interface MeasuredSource {
   readonly name: string;
   measure(): Promise<readonly Measurement[]>;
 }
 
 export interface Sampling {
-  /** Samples unless the figures are recent. Waits at most `waitMs`; after that, the previous figures stay. */
+  /** Reads new figures unless the last ones are recent. Waits at most `waitMs`; until the new ones arrive, the last ones stay. */
   refresh(): Promise<void>;
 }
 
 export interface SamplingOptions {
-  /** Max age of figures. */
+  /** Max age of figures, in milliseconds, before they are read again. */
   readonly everyMs?: number;
   readonly waitMs?: number;
 }
@@ -72,7 +72,7 @@ export function startSampling(
         try {
           latest.set(source, await source.measure());
         } catch {
-          // Stale figures would look current.
+          // Removed, because old figures would look current.
           latest.delete(source);
         }
       }),
@@ -82,7 +82,7 @@ export function startSampling(
 
   return {
     async refresh() {
-      // While a sample is running, no other one starts.
+      // Only one read runs at a time.
       if (asking === undefined && performance.now() - askedAt >= everyMs) asking = ask();
       if (asking === undefined) return;
       const { promise: tooLong, resolve } = Promise.withResolvers<void>();

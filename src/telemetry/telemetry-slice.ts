@@ -1,6 +1,6 @@
 import { addressText, defineSlice, integer, secret, text, toggle } from '../config/field.ts';
 
-/** OpenTelemetry's own names. They are often set machine-wide, so a value that we can't use is logged and stops nothing. */
+/** OpenTelemetry's own variables. They are often set machine-wide, so an unusable value is logged and doesn't stop Carrel. */
 export const telemetrySlice = defineSlice('telemetry', 'OpenTelemetry', {
   endpoint: addressText({
     default: '',

@@ -11,7 +11,7 @@ export interface WorkerCall<Request> {
 export type WorkerMessage<Answer> =
   /** `thread`: the system's thread id, if known. */
   | { readonly kind: 'ready'; readonly isThread: boolean; readonly thread: number | undefined }
-  /** It failed to start and exits. */
+  /** The worker failed to start and exits. */
   | { readonly kind: 'failed'; readonly error: WireError }
   /** `isLarge`: see large-answers.ts. */
   | { readonly kind: 'answer'; readonly id: number; readonly value: Answer; readonly isLarge: boolean }
@@ -27,8 +27,8 @@ export interface CallHandler<Request, Answer> {
 }
 
 /**
- * The worker's side of calls.ts, on a thread or in a forked process. Calls run one at a time, in order, even while one awaits.
- * Calls that arrive before the handler is open wait.
+ * Answers the calls of calls.ts in the worker, which is a thread or a forked process. Calls run one at a time, in order; each
+ * waits until the previous one has been answered. Calls that arrive before the handler is open wait, too.
  */
 export function answerCalls<Request, Answer>(
   open: () => CallHandler<Request, Answer> | Promise<CallHandler<Request, Answer>>,

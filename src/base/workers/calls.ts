@@ -10,9 +10,9 @@ export interface Calls<Request, Answer> {
   readonly alive: boolean;
   /** Resolves when it is ready. Calls need not wait for that. */
   ready(): Promise<void>;
-  /** A thread's time; undefined before it is ready, and for processes. */
+  /** The time that a thread has used; undefined before it is ready, and for processes. */
   time(): ThreadTime | undefined;
-  /** The signal only releases the caller: the worker continues. */
+  /** An abort only rejects the promise: the worker continues. */
   call(request: Request, signal?: AbortSignal): Promise<Answer>;
   /** Finishes earlier calls, then ends the worker. */
   close(): Promise<void>;
@@ -23,11 +23,11 @@ export interface Calls<Request, Answer> {
 /** The message channel. */
 export interface Peer {
   send(message: unknown): void;
-  /** `held`: whether the worker keeps our process alive. */
+  /** `held` is true if the worker should keep our process alive. */
   hold(held: boolean): void;
   terminate(): void | Promise<void>;
   onMessage(take: (message: unknown) => void): void;
-  /** Called once, with the cause if known. */
+  /** Calls `tell` when the worker has ended, with the cause if known. */
   onEnd(tell: (cause: unknown) => void): void;
 }
 
@@ -37,12 +37,12 @@ interface Waiting {
   reject(reason: unknown): void;
 }
 
-/** Pending calls of a lost worker fail with `lost(cause)`; the cause is undefined if it was terminated. */
+/** Creates calls to a worker. If it ends, pending calls fail with `lost(cause)`; after `terminate` the cause is undefined. */
 export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) => Error): Calls<Request, Answer> {
   const waiting = new Map<number, Waiting>();
   const started = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
-  // Callers see the error; without callers, a failed start is silent.
+  // Without this, a failed start that nobody waits for would be an unhandled rejection.
   started.promise.catch(() => {});
   let failure: Error | undefined;
   let time = (): ThreadTime | undefined => undefined;
@@ -59,7 +59,7 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
     else if (message.kind === 'answer') {
       const { id, value, isLarge } = message;
       const call = waiting.get(id);
-      // Answered, even if the worker dies meanwhile.
+      // Removed before delivery: if the worker dies now, this call must not fail.
       waiting.delete(id);
       if (isLarge && call) deliverFairly(call.caller, () => call.resolve(value));
       else call?.resolve(value);
@@ -102,7 +102,7 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
     hold();
     try {
       peer.send({ id, request } satisfies WorkerCall<Request>);
-      // Both sides share the types; messages cannot prove it.
+      // Both sides share the types, but the compiler can't check messages.
       return (await promise) as Answer;
     } finally {
       waiting.delete(id);

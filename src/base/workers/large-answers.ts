@@ -1,6 +1,6 @@
 import { FairQueue } from '../fair-queue.ts';
 
-/** Handling an answer of this many characters takes milliseconds. */
+/** Min characters of a large answer, which takes milliseconds to handle. */
 const largeChars = 64 * 1024;
 
 /** True if the texts of a value are long in total. Stops early. */
@@ -19,8 +19,8 @@ const waiting = new FairQueue<() => void>();
 let isTaking = false;
 
 /**
- * Delivers large answers one per event loop turn, round-robin by caller. Thread messages are drained until none is left, so a
- * stream of large answers would starve everything else.
+ * Delivers one large answer per event loop turn, round-robin by caller. Node handles all waiting thread messages in one turn, so
+ * a stream of large answers would starve everything else.
  */
 export function deliverFairly(caller: string, take: () => void): void {
   waiting.add(caller, take);

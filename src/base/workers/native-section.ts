@@ -7,26 +7,26 @@ export type NativeSection = Int32Array<SharedArrayBuffer>;
 const inside = 1;
 const barred = 2;
 
-/** Max wait for native code at process exit: a second of CPU time on a very busy machine. */
+/** Max wait for native code at process exit. It needs at most a second of CPU time, but the machine may be very busy. */
 const exitWaitMs = 30_000;
 
 const open = new Set<NativeSection>();
 
-/** For one thread. Until released, process exit waits for its native code. */
+/** Creates the section of one thread. Until it is released, process exit waits for the thread's native code. */
 export function createNativeSection(): NativeSection {
-  // Process exit ends its threads.
+  // Process exit ends the threads, so it must wait.
   if (open.size === 0) process.on('exit', waitForAll);
   const section = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   open.add(section);
   return section;
 }
 
-/** Call when its thread has ended. */
+/** Releases the section of a thread that has ended. */
 export function releaseNativeSection(section: NativeSection): void {
   if (open.delete(section) && open.size === 0) process.off('exit', waitForAll);
 }
 
-/** On the thread: runs native code. Never returns if the thread must end. */
+/** Runs native code. Called on the thread itself; never resolves if the thread must end. */
 export async function inNativeSection<T>(section: NativeSection | undefined, run: () => Promise<T>): Promise<T> {
   if (section === undefined) return run();
   if (Atomics.compareExchange(section, 0, 0, inside) !== 0) return new Promise(() => {});
@@ -38,7 +38,7 @@ export async function inNativeSection<T>(section: NativeSection | undefined, run
   }
 }
 
-/** Bars the thread from entering, and resolves when it is outside. */
+/** Bars the thread from native code, and resolves when the thread is outside it. */
 export async function barNativeSection(section: NativeSection): Promise<void> {
   Atomics.or(section, 0, barred);
   await Atomics.waitAsync(section, 0, inside | barred).value;

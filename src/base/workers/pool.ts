@@ -3,7 +3,7 @@ import { createSlots } from '../slots.ts';
 
 /** A thread or process that serves one caller at a time. */
 export interface PooledWorker {
-  /** False after it failed or was ended: another replaces it. */
+  /** False after the worker failed or was ended. Another one then replaces it. */
   readonly alive: boolean;
   /** Resolves when it has exited. */
   terminate(): Promise<void>;
@@ -13,9 +13,9 @@ export interface PoolConfig {
   readonly workersMax: number;
   /** Max callers waiting for a worker; more are refused. */
   readonly waitingMax: number;
-  /** Terminated workers may linger. With this many, callers that need a new one are refused. */
+  /** Max terminated workers that have not exited yet. With this many, calls that need a new worker are refused. */
   readonly lingeringMax?: number;
-  /** Callers wait this long in all for a busy worker; from then on they start another at once. Default: at once. */
+  /** Total time that callers of the pool wait for busy workers. Once it is used up, they start new workers at once. Default: 0. */
   readonly patienceMs?: number;
   /** An idle worker ends after this time. */
   readonly idleMs?: number;
@@ -24,20 +24,20 @@ export interface PoolConfig {
 }
 
 export interface Pool<W> {
-  /** Waits for a worker, in order, and has exclusive use of it. A dead worker is dropped afterwards. */
+  /** Waits for a worker, then runs work with exclusive use of it. If the worker died, it is dropped afterwards. */
   use<T>(work: (worker: W) => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** Ends the workers and their work; waiting callers are refused. */
+  /** Ends the workers, even while they work. Waiting callers are refused. */
   close(): Promise<void>;
 }
 
-/** Starts workers on demand. */
+/** Creates a pool that starts workers on demand. */
 export function createPool<W extends PooledWorker>(config: PoolConfig, start: () => W): Pool<W> {
   const { workersMax, waitingMax, lingeringMax = Number.POSITIVE_INFINITY, idleMs } = config;
   const slots = createSlots({ runningMax: workersMax, waitingMax }, config.refused);
   const idle: { worker: W; timer: NodeJS.Timeout | undefined }[] = [];
   const workers = new Set<W>();
   const lingering = new Set<W>();
-  /** Callers with a slot that wait for a worker. */
+  /** Callers that have a slot and wait for a busy worker. */
   const patient: (() => void)[] = [];
   let patienceMs = config.patienceMs ?? 0;
   let closed = false;
@@ -46,7 +46,7 @@ export function createPool<W extends PooledWorker>(config: PoolConfig, start: ()
     async use(work, signal) {
       if (closed) throw config.closed();
       const leave = await slots.acquire(signal);
-      // Whatever happens below, the next in line must be served.
+      // Whatever happens below, the slot must be released for the next caller.
       try {
         if (idle.length === 0 && workers.size > 0 && patienceMs > 0) await idleWorker();
         const worker = take();

@@ -13,7 +13,7 @@ export class ProcessEnded extends Error {
   }
 }
 
-/** A forked process that answers calls. Terminating kills it. `lost` gets a ProcessEnded unless it was terminated. */
+/** Creates calls to a forked process. `terminate` kills it. `lost` gets a ProcessEnded, except after `terminate`. */
 export function createProcessCalls<Request, Answer>(
   child: ChildProcess,
   lost: (ended: ProcessEnded | undefined) => Error,
@@ -30,7 +30,7 @@ export function createProcessCalls<Request, Answer>(
       onMessage: (take) => child.on('message', take),
       onEnd(tell) {
         child.once('exit', (exitCode, signal) => tell(new ProcessEnded(exitCode, signal)));
-        // Never removed: an unhandled error event would end the program.
+        // This listener is never removed: an unhandled error event would end the program.
         child.on('error', (error) => tell(new ProcessEnded(null, null, error)));
       },
     },

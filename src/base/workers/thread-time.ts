@@ -4,11 +4,11 @@ import { basename } from 'node:path';
 export interface ThreadTime {
   /** CPU time. */
   readonly cpuMs: number;
-  /** Runnable, but waiting for a core. */
+  /** Time in which the thread could run but waited for a core. */
   readonly queuedMs: number;
 }
 
-/** The system's id of the calling thread, on Linux. */
+/** Returns the system's id of the current thread; undefined except on Linux. */
 export function systemThread(): number | undefined {
   try {
     return Number(basename(readlinkSync('/proc/thread-self')));
@@ -17,7 +17,7 @@ export function systemThread(): number | undefined {
   }
 }
 
-/** Time of one thread; if unknown, the CPU time of the whole process, which is never less. */
+/** Returns the time of one thread. If it is unknown, returns the CPU time of the whole process, which is never less. */
 export function threadTime(thread: number | undefined): ThreadTime {
   try {
     const [cpuNs, queuedNs] = readFileSync(`/proc/self/task/${thread}/schedstat`, 'utf8').split(' ').map(Number);

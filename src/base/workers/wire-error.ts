@@ -1,12 +1,12 @@
 import { CarrelError, type ErrorCode, isCarrelError } from '../errors.ts';
 
-/** An error as it travels between threads and processes, which keep neither classes nor codes. */
+/** An error as plain data: messages between threads and processes keep neither the classes nor the codes of errors. */
 export interface WireError {
   readonly code: ErrorCode | undefined;
   readonly message: string;
   readonly data: Record<string, unknown>;
   readonly retryAfterSeconds: number | undefined;
-  /** For the log. */
+  /** The cause or stack, for the log. */
   readonly detail: string | undefined;
 }
 

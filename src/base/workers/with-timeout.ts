@@ -1,7 +1,7 @@
 import type { ThreadTime } from './thread-time.ts';
 
 export interface Bounds {
-  /** CPU time if the worker knows it, else time in which this process ran. */
+  /** Max CPU time if the worker reports it, otherwise max time in which this process ran. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** The error on timeout. */
@@ -15,15 +15,15 @@ export interface BoundedWorker {
   time?(): ThreadTime | undefined;
 }
 
-/** Number of timer steps. */
+/** Number of checks during the timeout. */
 const steps = 20;
 
-/** A thread that does not compute (slow disk, hang) gets this many times as long. */
+/** A thread that waits instead of computing (slow disk, hang) gets the timeout times this. */
 const patience = 10;
 
 /**
- * Waits for a worker within its limits. Exceeding one ends the worker, because nothing else stops it. Wall-clock time would
- * include time in which the machine slept or the process was stopped.
+ * Waits for a worker's result. A timeout or abort terminates the worker, because nothing else stops it. The timeout is not
+ * wall-clock time, which includes time in which the machine slept or the process was stopped.
  */
 export async function withTimeout<T>(
   worker: BoundedWorker,
@@ -32,7 +32,7 @@ export async function withTimeout<T>(
 ): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const end = (error: unknown): void => {
-    // First: the failure of the ended worker must not hide the reason.
+    // Rejects before terminating: the worker's own failure must not hide the reason.
     reject(error);
     void worker.terminate();
   };
@@ -43,7 +43,7 @@ export async function withTimeout<T>(
   const timer = setInterval(() => {
     // After a pause the timer fires once, so a pause counts as one step.
     ranMs += stepMs;
-    // Most calls are answered before the first step and skip this.
+    // Read at the first step: most calls are answered before that and skip it.
     before ??= worker.time?.();
     if (ranMs >= timeoutMs && isOver()) end(overdue());
   }, stepMs);

@@ -12,7 +12,7 @@ export interface WorkerFile {
   readonly name: string;
 }
 
-/** Starts a thread from source or from the built program. */
+/** Starts a thread, from the source file or from the built one. */
 export function startWorker({ from, file, name }: WorkerFile, options: WorkerOptions = {}): Worker {
   // Process flags such as --eval must not reach threads.
   return new Worker(fileBeside(from, file), { ...options, name, execArgv: [] });
@@ -24,7 +24,7 @@ const leastLimits = { maxYoungGenerationSizeMb: 6 } as const;
 
 export interface WorkerCallsConfig extends WorkerFile {
   readonly workerData?: unknown;
-  /** Limits garbage, for a thread that reads a lot and keeps nothing. `least`: makes little garbage, but large objects at start. */
+  /** Keeps less garbage in memory, for a thread that reads a lot and keeps nothing. `least`: for one that makes little garbage. */
   readonly lean?: boolean | 'least';
   /** Marks native code on the thread. The thread is never ended inside it. */
   readonly nativeSection?: NativeSection;

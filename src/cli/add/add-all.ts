@@ -10,11 +10,11 @@ export interface AddRun {
   readonly reporter: Reporter;
   readonly tags: readonly string[];
   readonly signal: AbortSignal;
-  /** True when the engine ends with this process: wait until it has embedded everything. */
+  /** True if the engine runs in this process: then wait until it has embedded everything. */
   readonly waits: boolean;
 }
 
-/** Files submitted to the engine concurrently; enough to keep its workers busy. */
+/** Number of files submitted to the engine at the same time, enough to keep its workers busy. */
 const atOnce = 8;
 
 /** Adds every file, reports each, and continues when one fails. */
@@ -43,13 +43,13 @@ export async function addAll(found: FoundFiles, run: AddRun): Promise<Summary> {
   return summary;
 }
 
-/** Poll interval. */
+/** Interval between polls of the engine's status. */
 const lookMs = 300;
 
-/** Stop waiting after two minutes without progress. */
+/** Max polls without progress, which is two minutes. */
 const idleLooksMax = 400;
 
-/** Returns the number of chunks left without vectors. */
+/** Waits for the embeddings if `waits` is set. Returns the number of chunks that still have none. */
 export async function waitForVectors({ engine, reporter, waits, signal }: AddRun): Promise<number> {
   let total = 0;
   let least = Number.POSITIVE_INFINITY;
@@ -57,7 +57,7 @@ export async function waitForVectors({ engine, reporter, waits, signal }: AddRun
   for (;;) {
     const { unembedded = 0, degraded } = await engine.status({ signal });
     if (unembedded === 0 || !waits || degraded !== undefined) return unembedded;
-    // No progress here may mean that another process embeds them with a newer model.
+    // Without progress, another process may be embedding the chunks with a newer model.
     idleLooks = unembedded < least ? 0 : idleLooks + 1;
     if (idleLooks > idleLooksMax) return unembedded;
     least = Math.min(least, unembedded);
@@ -92,7 +92,7 @@ function amountOf(files: readonly { size: number }[]): Amount {
   return { files: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0) };
 }
 
-/** Limits concurrency. After the first error no further file starts; the error is thrown once running ones end. */
+/** Processes a few files at a time. After an error no further file starts; when the running ones have ended, it is thrown. */
 export async function inTurns<File extends { size: number }>(
   files: readonly File[],
   reporter: Reporter,

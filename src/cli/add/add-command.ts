@@ -19,7 +19,7 @@ import { ownDataOf } from './own-data.ts';
 import { createReporter } from './report.ts';
 import { keepInStep } from './watch.ts';
 
-/** `carrel add <paths or urls…>`: files, folders and web pages into the knowledge base. */
+/** `carrel add <paths or urls…>`: adds files, folders and web pages to the knowledge base. */
 export async function addCommand(line: CommandLine): Promise<void> {
   if (line.words.some(isAddress)) return addWeb(line);
   const flag = webFlags.find((name) => line.flags[name] !== undefined);

@@ -1,12 +1,12 @@
 import type { JobId, Truncation } from '../../engine/engine.ts';
 import type { PassedOver } from './find-files.ts';
 
-/** Reports about single files and the whole run. Paths are absolute. */
+/** What is reported about single files and the whole run. Paths are absolute. */
 export type AddEvent =
   | { event: 'found'; files: number; bytes: number; passed_over: PassedOver }
   | { event: 'accepted'; path: string; job_id: JobId }
   | ({ event: 'added' } & Stored)
-  /** `former_id` differs when the engine can't replace documents. */
+  /** `former_id` differs from `document_id` if the engine can't replace documents. */
   | ({ event: 'replaced'; former_id: number } & Stored)
   | { event: 'moved'; path: string; from: string; document_id: number }
   | { event: 'removed'; path: string; document_id: number }

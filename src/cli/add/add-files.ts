@@ -30,8 +30,8 @@ export interface AddOptions {
 }
 
 /**
- * Submits one file and waits until it is searchable or rejected. Throws if the engine is gone or the signal aborts; a
- * file accepted by then is still ingested.
+ * Submits one file and waits until it is searchable or rejected. Throws if the engine is unreachable or the signal aborts; a file
+ * that was accepted before is still ingested.
  */
 export async function addFile(engine: Engine, file: FoundFile, options: AddOptions): Promise<FileOutcome> {
   const reading = readOnce(file);
@@ -59,7 +59,7 @@ export async function addFile(engine: Engine, file: FoundFile, options: AddOptio
   return { outcome: 'added', documentId, chunks, truncated, hash: reading.hash() };
 }
 
-/** A fault in one file is returned, so the run continues. Any other error is thrown and ends the run. */
+/** Returns a problem with this file, so that the run continues. Throws any other error, which ends the run. */
 function failed(error: unknown, signal: AbortSignal): FileOutcome {
   signal.throwIfAborted();
   if (isUnreadable(error)) return { outcome: 'failed', error: 'The file cannot be read. Check its permissions.' };
@@ -69,7 +69,7 @@ function failed(error: unknown, signal: AbortSignal): FileOutcome {
   throw error;
 }
 
-/** The bytes, plus their size and hash once read. A symlink that replaced the file is not followed. */
+/** Returns the bytes of a file and, once they are read, their hash. A symlink that replaced the file is not followed. */
 export function readOnce(file: FoundFile) {
   const hash = createHash('sha256');
   let failure: unknown;
@@ -95,11 +95,11 @@ export function readOnce(file: FoundFile) {
   return { content: content(), hash: () => hash.copy().digest('hex'), failure: () => failure };
 }
 
-/** Detects a file or parent folder replaced since it was found. */
+/** False if the file or one of its folders was replaced since it was found. */
 async function isSameFile(handle: FileHandle, { path, inode, device }: FoundFile): Promise<boolean> {
   const opened = await handle.stat();
   if (!opened.isFile() || opened.ino !== inode || opened.dev !== device) return false;
-  // The kernel's own path for the open file; outside Linux, the path's current target.
+  // Linux reports the path of the open file. On other systems, the path is resolved again.
   return path === (await readlink(`/proc/self/fd/${handle.fd}`).catch(() => realpath(path)));
 }
 

@@ -16,7 +16,7 @@ export interface Reasons {
 
 const pathsMax = 3;
 
-/** Groups failures by reason: many files usually fail for few reasons. */
+/** Groups failures by reason, because many files usually fail for the same few reasons. */
 export function createReasons(): Reasons {
   const reasons = new Map<string, Reason>();
   return {

@@ -5,22 +5,22 @@ import { createGlob } from '../../base/glob.ts';
 import { type IgnoreRules, noRules, rulesFor } from './git-ignore.ts';
 
 export interface FoundFile {
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string;
   readonly size: number;
   readonly modifiedMs: number;
-  /** Detects a replaced file. */
+  /** Inode and device show if a file was replaced. */
   readonly inode: number;
   readonly device: number;
 }
 
 export interface FileSelection {
-  /** If not empty, at least one must match. */
+  /** Path patterns. If there are any, a file must match at least one. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
-  /** Also include files that .gitignore excludes. */
+  /** True includes files that .gitignore excludes. */
   readonly takesIgnored?: boolean;
-  /** Excludes the program's own data. */
+  /** True for the program's own data, which is skipped. */
   readonly isOwn?: (path: string) => boolean;
 }
 
@@ -38,11 +38,11 @@ export interface PassedOver {
 export interface FoundFiles {
   readonly files: FoundFile[];
   readonly passedOver: PassedOver;
-  /** Files and folders that could not be read; their content is unknown, not deleted. */
+  /** Files and folders that could not be read. They must not be treated as deleted. */
   readonly unreadable: string[];
 }
 
-/** Hidden folders such as .git are skipped anyway. */
+/** Folders of installed packages, which are skipped. Hidden folders such as .git are skipped anyway. */
 const packageFolders: readonly string[] = ['node_modules', '__pycache__'];
 
 /**
@@ -111,7 +111,7 @@ function walk(context: WalkContext, isWanted: (path: string) => boolean, found: 
   }
 }
 
-/** Includes editors' backup copies. */
+/** True for hidden files and for the backup copies of editors. */
 function isHidden(name: string): boolean {
   return name.startsWith('.') || name.endsWith('~');
 }

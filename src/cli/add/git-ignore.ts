@@ -5,20 +5,20 @@ import { readRegularFile } from '../../base/read-regular-file.ts';
 
 /** The rules of the .gitignore files around a folder (gitignore(5)). */
 export interface IgnoreRules {
-  /** Rules for a subfolder, which may add its own. */
+  /** Returns the rules for a subfolder, including those of its own .gitignore file. */
   into(folder: string): IgnoreRules;
   ignores(path: string, isFolder: boolean): boolean;
 }
 
-/** Larger files are ignored. */
+/** Max bytes of a .gitignore file; larger ones are not read. */
 const fileBytesMax = 1024 * 1024;
 
-/** In a repository, the rules of parent folders apply too. */
+/** Reads the rules for a folder. In a repository, those of its parent folders apply, too. */
 export function rulesFor(folder: string): IgnoreRules {
   const above = foldersAbove(folder)
     .reverse()
     .reduce((rules, each) => rules.into(each), rulesOf([]));
-  // An ignored folder named explicitly is included.
+  // If the user names an ignored folder, it is included.
   return (above.ignores(folder, true) ? rulesOf([]) : above).into(folder);
 }
 
@@ -29,7 +29,7 @@ interface Rules {
   matcher: Ignore;
 }
 
-/** The nearest file with a matching rule decides. */
+/** Combines the rules of several .gitignore files. The nearest file with a matching rule decides. */
 function rulesOf(nearestFirst: readonly Rules[]): IgnoreRules {
   return {
     into(folder) {
@@ -52,12 +52,12 @@ function readRules(folder: string): Ignore | undefined {
   try {
     return ignore().add(readRegularFile(file, fileBytesMax));
   } catch {
-    // Missing, or not a regular file.
+    // The file is missing, too large or not a regular file.
     return undefined;
   }
 }
 
-/** From the folder up to the repository root; empty outside a repository. */
+/** Returns the parents of the folder, up to the repository root. Empty outside a repository. */
 function foldersAbove(folder: string): string[] {
   const above: string[] = [];
   for (let current = folder; !existsSync(join(current, '.git')); ) {

@@ -7,28 +7,28 @@ import { addFile, hashFile } from './add-files.ts';
 import { type FileSelection, type FoundFile, findFiles } from './find-files.ts';
 import { type Addition, type MirroredDocument, planMirror } from './plan-mirror.ts';
 
-/** Keeps documents in sync with folders. Every scan compares everything, so a missed event does no harm. */
+/** Keeps documents in sync with folders. Every scan compares all files, so a missed file system event does no harm. */
 export interface Mirror {
   sync(): Promise<SyncResult>;
-  /** Makes the next scan reload the engine's documents, which others may have changed. */
+  /** Makes the next scan reload the list of documents from the engine, because others may have changed them. */
   forget(): void;
 }
 
 export interface SyncResult {
   readonly files: number;
   readonly changed: boolean;
-  /** Recently written files may be incomplete; scan again soon. */
+  /** True if some files were written just now and may be incomplete, so another scan is needed soon. */
   readonly unsettled: boolean;
 }
 
 export interface MirrorConfig extends AddRun {
-  /** Real paths. */
+  /** The folders to watch, with symlinks resolved. */
   readonly folders: readonly string[];
   readonly selection: FileSelection;
   readonly collectionTag: string;
 }
 
-/** A file modified this recently may still be changing. */
+/** A file that was modified less than this many milliseconds ago may still be changing. */
 export const settleMs = 200;
 
 const pageLimit = 100;
@@ -37,7 +37,7 @@ export function createMirror(config: MirrorConfig): Mirror {
   const { engine, reporter, folders, signal } = config;
   const inodes = new Map(folders.map((folder) => [folder, inodeOf(folder)]));
   const hashes = new Map<string, FoundFile & { hash: string }>();
-  /** Content hashes by path that the engine rejected or has under another path. A file is retried only after it changes. */
+  /** Hashes, by path, of files that the engine rejected or has from another path. They are retried only after a change. */
   const handled = new Map<string, string>();
   let documents: MirroredDocument[] | undefined;
   // An empty folder may be an unmounted disk, so nothing is removed before the first file is seen.
@@ -65,7 +65,7 @@ export function createMirror(config: MirrorConfig): Mirror {
       }
       for (const removal of removals) {
         await remove(removal);
-        // A file with the same content was reported as a duplicate; it now takes over.
+        // If another file has the same content, it was reported as a duplicate. It is added now.
         forgetContent(removal.hash);
       }
       const fresh = [...additions, ...anew].filter(({ path, hash }) => handled.get(path) !== hash);
@@ -121,7 +121,7 @@ export function createMirror(config: MirrorConfig): Mirror {
         tellOutcome(reporter, file, outcome);
         return;
       }
-      // The document is ours: the engine reports no hashes, or an interrupted run had already added the file.
+      // The document is from this file: the engine reports no hashes, or an interrupted run had already added the file.
       hold({ id: owner.id, path, hash: outcome.hash });
       for (const each of former) if (each.id !== owner.id) await remove(each);
       return;
@@ -210,7 +210,7 @@ export function createMirror(config: MirrorConfig): Mirror {
   }
 }
 
-/** Device and inode: detects another disk mounted at the same path. Undefined if the folder is missing. */
+/** Returns device and inode, which reveal another disk mounted at the same path. Undefined if the folder is missing. */
 function inodeOf(folder: string): string | undefined {
   const facts = statSync(folder, { throwIfNoEntry: false });
   return facts?.isDirectory() ? `${facts.dev}:${facts.ino}` : undefined;

@@ -2,14 +2,14 @@
 export interface MirroredDocument {
   readonly id: number;
   readonly path: string;
-  /** Null if the engine does not report it. */
+  /** SHA-256 of the content; null if the engine does not report it. */
   readonly hash: string | null;
 }
 
 export interface MirrorPlan {
-  /** Documents whose content moved to another path. Done first. */
+  /** Documents whose content is now at another path. Moves are done first. */
   readonly moves: readonly Move[];
-  /** Documents whose file is gone. Removed before anything is added. */
+  /** Documents whose file was deleted. They are removed before anything is added. */
   readonly removals: readonly MirroredDocument[];
   readonly additions: readonly Addition[];
   /** Files whose content another file's document already holds. */
@@ -25,13 +25,13 @@ export interface Move {
 export interface Addition {
   readonly path: string;
   readonly hash: string;
-  /** Removed only after the new version is stored, so a changed file is never missing. */
+  /** Documents of earlier versions. They are removed after the new version is stored, so that a changed file is never missing. */
   readonly former: readonly MirroredDocument[];
 }
 
 /**
- * Plans the changes that sync documents with files. The engine stores each content once: one of several identical
- * files owns the document, and another one takes over when that file is deleted.
+ * Plans the changes that bring documents in line with files. The engine stores each content once: one of several identical files
+ * owns the document. When that file is deleted, another one becomes the owner.
  */
 export function planMirror(
   files: ReadonlyMap<string, string>,

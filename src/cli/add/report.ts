@@ -7,9 +7,9 @@ import type { PassedOver } from './find-files.ts';
 
 export interface Reporter {
   tell(event: AddEvent): void;
-  /** Processed files and bytes, whether they succeeded or failed. */
+  /** Shows how many files and bytes were processed, including failed ones. */
   progress(done: Amount, total: Amount): void;
-  /** Embedding progress, once all files are stored. */
+  /** Shows the progress of embedding, which follows when all files are stored. */
   embedding(done: number, total: number): void;
   end(): void;
 }
@@ -40,7 +40,7 @@ export function createReporter(json: boolean, { stdout, stderr }: Outputs): Repo
   let embeddingAt: number | undefined;
   return {
     tell(event) {
-      // If a summary follows, it groups failures by reason; otherwise print each one immediately.
+      // A run that starts with `found` ends with failures grouped by reason. Otherwise each failure is printed at once.
       if (event.event === 'found') gathers = true;
       if (gathers && (event.event === 'failed' || event.event === 'duplicate')) return reasons.add(event);
       // On a terminal the progress bar already shows successes.
@@ -63,7 +63,7 @@ function isQuiet(event: AddEvent): boolean {
   return event.event === 'added' && event.truncated === undefined;
 }
 
-/** The remaining time is estimated by bytes, because files differ in size. It excludes embedding, which comes later. */
+/** Formats the progress. The remaining time is estimated by bytes and excludes embedding, which comes later. */
 export function progressBar(done: Amount, total: Amount, seconds: number): string {
   const share = total.bytes === 0 ? 1 : Math.min(1, done.bytes / total.bytes);
   const parts = [`${barOf(share)} ${done.files}/${counted(total.files, 'file')}`];
@@ -80,11 +80,11 @@ export function embeddingBar(done: number, total: number, seconds: number): stri
   return [bar, ...remaining(share, seconds).map((time) => `${time} left`)].join('  ');
 }
 
-/** Below this share no estimate is shown. */
+/** Min progress, from 0 to 1, before an estimate is shown. */
 const shareMin = 0.05;
 const secondsMin = 3;
 
-/** The remaining time, rounded. Empty while it would be a guess. */
+/** Estimates the remaining time, rounded. Empty until enough is done. */
 function remaining(share: number, seconds: number): string[] {
   if (share < shareMin || share >= 1 || seconds < secondsMin) return [];
   const left = (seconds * (1 - share)) / share;

@@ -10,13 +10,13 @@ export interface WatchConfig {
   readonly signal: AbortSignal;
 }
 
-/** Rescan interval: not every file system reports every change. */
+/** Interval between full scans, because not every file system reports every change. */
 const rescanMs = 60_000;
 
-/** Rescan interval where the system reports no changes at all. */
+/** Interval between scans if the system reports no changes at all. */
 const pollMs = 2_000;
 
-/** A burst of events counts as one change. It ends after this much silence, or at its maximum length. */
+/** Events in quick succession count as one change, which ends after `quietMs` without events or after `burstMaxMs`. */
 const quietMs = 150;
 const burstMaxMs = 2_000;
 
@@ -24,7 +24,7 @@ const retryMinMs = 500;
 const retryMaxMs = 30_000;
 
 /**
- * Rescans whenever something may have changed, until the signal aborts. Events say when to scan, never what changed.
+ * Scans whenever something may have changed, until the signal aborts. Events only trigger a scan, which finds out what changed.
  */
 export async function keepInStep(mirror: Mirror, { folders, reporter, signal }: WatchConfig): Promise<void> {
   const changes = createChanges(folders);
@@ -80,7 +80,7 @@ function createChanges(folders: readonly string[]): Changes {
     try {
       const watcher = watch(folder, { recursive: true, persistent: false }, onEvent);
       watcher.on('error', () => {
-        // The folder is gone, or the system's watch limit is reached.
+        // The folder was removed, or the system's limit on watched files is reached.
         waitMs = pollMs;
         onEvent();
       });

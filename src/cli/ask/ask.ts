@@ -5,7 +5,7 @@ import type { CommandLine } from '../command-line.ts';
 
 /** The tools that a command calls, in this process or in one that is already running. */
 export interface AskedTools extends Pick<ToolSession, 'call' | 'read' | 'close'> {
-  /** Describes the answering process, for people. */
+  /** Names the process that answers, for messages to users. */
   readonly process: string;
   readonly data: ServedData;
 }
@@ -32,13 +32,13 @@ export async function ask<Answer>(
   }
 }
 
-/** Names the data source on stderr, so that users notice an empty answer from the wrong folder. */
+/** Names the data source, so that users notice if an empty answer comes from the wrong folder. */
 function describeData({ database, engine }: ServedData, toolset: string): string {
   if (engine === undefined || (toolset !== 'kb' && toolset !== 'find')) return database;
   return toolset === 'kb' ? `the engine at ${engine}` : `${database} and the engine at ${engine}`;
 }
 
-/** Rewords argument errors in terms of flags: the tools' `top` is --limit here. */
+/** Turns errors about a tool's arguments into errors about flags: `top` is --limit here. */
 function asUsage(error: unknown): unknown {
   if (!(error instanceof CarrelError)) return error;
   if (error.code !== 'invalid_arguments' && error.code !== 'validation_error') return error;
@@ -46,7 +46,7 @@ function asUsage(error: unknown): unknown {
   return new CarrelError('invalid_usage', fault, { cause: error });
 }
 
-/** A numeric flag's value. */
+/** Returns the value of a numeric flag. */
 export function numberFlag({ flags }: CommandLine, name: string): number | undefined {
   const value = flags[name];
   if (typeof value !== 'string') return undefined;

@@ -6,7 +6,7 @@ import { rememberCommand } from './remember.ts';
 import { rmCommand } from './rm.ts';
 import { statusCommand } from './status.ts';
 
-/** A command that calls tools and shows what they answer. */
+/** Runs a command that calls tools and shows their answers. */
 export function askingCommand(line: CommandLine, open: OpenTools): Promise<void> {
   switch (line.command) {
     case 'get':

@@ -5,7 +5,7 @@ import { namedUri } from './named-uri.ts';
 import { openFile } from './open-file.ts';
 import { printJson } from './show.ts';
 
-/** `carrel get <uri>`: the full text that resources/read returns in parts. */
+/** `carrel get <uri>`: prints the full text, which resources/read returns in parts. */
 export async function getCommand(line: CommandLine, open: OpenTools): Promise<void> {
   const { uri, toolset } = namedUri(line.words[0] ?? '');
   const parts: string[] = [];
@@ -28,7 +28,7 @@ export async function getCommand(line: CommandLine, open: OpenTools): Promise<vo
     process.stdout.write(Buffer.concat(bytes));
     return;
   }
-  // Parts of a document end between chunks; parts of other texts can end anywhere.
+  // Documents are split between chunks, which are separate paragraphs. Other texts can be split anywhere.
   const text = parts.join(toolset === 'kb' ? '\n\n' : '');
   const { nextCursor: _, ...meta } = facts._meta ?? {};
   if (line.flags['json'] === true) {

@@ -43,7 +43,7 @@ const find: Listing = {
     { title: 'SOURCE', cell: ({ source }) => text(source) },
     { title: 'TITLE', share: 2, lines: 2, cell: ({ title }) => text(title) },
     { title: 'PASSAGE', share: 4, lines: 3, cell: ({ snippet }) => text(snippet) },
-    // Never truncated: `carrel get` takes it.
+    // Never truncated, because `carrel get` needs all of it.
     { title: 'URI', cell: ({ uri }) => text(uri) },
   ],
   nothing: 'nothing found',
@@ -133,7 +133,7 @@ const notes: Listing = {
     { title: 'TAGS', share: 1, lines: 2, cell: ({ tags }) => list(tags) },
     { title: 'PASSAGE', share: 3, lines: 3, cell: ({ snippet }) => text(snippet) },
     { title: 'CREATED', cell: (note) => date(note['created_at']) },
-    // Never truncated: `carrel get` takes it.
+    // Never truncated, because `carrel get` needs all of it.
     { title: 'ID', cell: ({ id }) => text(id) },
   ],
   nothing: 'no notes',

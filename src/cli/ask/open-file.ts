@@ -4,8 +4,8 @@ import { extname, isAbsolute } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
 
 /**
- * File types that systems display rather than run. The path comes from whoever added the document, so a script,
- * application or link must never be started.
+ * File types that systems display and don't execute. Anyone who adds a document chooses its path, so a script, application or
+ * link must never be started.
  */
 const shown: ReadonlySet<string> = new Set(
   'pdf md markdown txt text log csv tsv docx xlsx pptx odt ods odp rtf epub eml json xml html htm tex rst org png jpg jpeg gif'.split(
@@ -22,7 +22,7 @@ export function openFile(sourcePath: unknown): void {
   child.unref();
 }
 
-/** Bypasses the shell: the path is a single argument. */
+/** Returns the command that opens a file. It runs without a shell, with the path as a single argument. */
 export function openerOf(platform: NodeJS.Platform, file: string): [command: string, ...args: string[]] {
   if (platform === 'darwin') return ['/usr/bin/open', file];
   if (platform === 'win32') return ['explorer.exe', file];

@@ -3,13 +3,13 @@ import type { CommandLine } from '../command-line.ts';
 import { ask, listFlag, type OpenTools, textFlag, withoutUndefined } from './ask.ts';
 import { printJson, text } from './show.ts';
 
-/** Thread used if none is named. */
+/** The thread to use if none is named. */
 const usualThread = 'memory';
 
-/** Larger input belongs in a file. */
+/** Max bytes of standard input. Larger texts belong in a file. */
 const stdinBytesMax = 4 * 1024 * 1024;
 
-/** `carrel remember <text>`: store_context. */
+/** `carrel remember <text>`: stores a memory with the tool store_context. */
 export async function rememberCommand(line: CommandLine, open: OpenTools): Promise<void> {
   const { words, flags } = line;
   const content = words.length === 1 && words[0] === '-' ? await readInput() : words.join(' ');

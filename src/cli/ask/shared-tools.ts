@@ -16,13 +16,13 @@ import type { AskedTools } from './ask.ts';
 
 type Fields = Record<string, unknown>;
 
-/** How long the shared process outlives a command, so that the next one finds its models loaded. */
+/** How long the shared process keeps running after a command, so that the next command finds the models loaded. */
 const idleSeconds = '300';
 
-/** Commands that need a model. They start the shared process if none runs, so that the next command finds the model loaded. */
+/** Commands that need a model. If no shared process is running, they start one, so that later commands find the model loaded. */
 const starting: ReadonlySet<string> = new Set(['search', 'find', 'get', 'remember']);
 
-/** The tools of a running process with the same data and settings. Undefined: this process must open them itself. */
+/** Opens the tools of a running process with the same data and settings. If undefined, this process must open its own. */
 export async function openSharedTools(line: CommandLine): Promise<AskedTools | undefined> {
   const link = await findLink(line);
   return link && openLink(link);
@@ -31,7 +31,7 @@ export async function openSharedTools(line: CommandLine): Promise<AskedTools | u
 async function findLink({ command, flags }: CommandLine): Promise<Link | undefined> {
   const { env } = process;
   const { config } = flags;
-  // A pipe such as /dev/fd/63 can be read only once, so it must be left to this process.
+  // A pipe such as /dev/fd/63 can be read only once, and this process may need to read it.
   if (typeof config === 'string' && !statSync(config, { throwIfNoEntry: false })?.isFile()) return undefined;
   const dataDir = dataDirOf(flags['data-dir'], env);
   if (forbidsSharing(typeof config === 'string' ? config : join(dataDir, 'config.json'))) return undefined;
@@ -62,7 +62,7 @@ function flagWords(flags: CommandLine['flags'], name: string): string[] {
   return typeof value === 'string' ? [`--${name}`, value] : [];
 }
 
-/** Speaks MCP as any client on stdio does. */
+/** Speaks MCP with the process, like any client on stdio. */
 async function openLink({ socket, welcome, listen }: Link): Promise<AskedTools> {
   const waiting = new Map<number, (answer: Fields | undefined) => void>();
   let lines = 0;

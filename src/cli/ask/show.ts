@@ -35,7 +35,7 @@ export function printJson(answer: object): void {
   process.stdout.write(`${json}\n`);
 }
 
-/** Prints a remark on stderr, beside the table. */
+/** Prints a remark on stderr, unless stdout is redirected. */
 export function remark(text: string): void {
   if (process.stdout.isTTY) process.stderr.write(`carrel: ${printableLine(text)}\n`);
 }
@@ -60,7 +60,7 @@ export function list(value: unknown): string {
   return Array.isArray(value) ? value.map(text).join(', ') : '';
 }
 
-/** To the minute, in local time. */
+/** Formats a time to the minute, in local time. */
 export function date(value: unknown): string {
   const at = new Date(text(value));
   if (Number.isNaN(at.getTime())) return '';

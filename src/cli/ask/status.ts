@@ -5,7 +5,7 @@ import type { CommandLine } from '../command-line.ts';
 import { ask, type OpenTools } from './ask.ts';
 import { date, printJson } from './show.ts';
 
-/** `carrel status`: what is stored, what is in progress, and which processes are running. */
+/** `carrel status`: shows what is stored, what is in progress, and which processes are running. */
 export async function statusCommand(line: CommandLine, open: OpenTools): Promise<void> {
   const dataDir = dataDirOf(line.flags['data-dir'], process.env);
   const status = await ask(open, line, 'kb,context,research', async (tools) => {

@@ -55,7 +55,7 @@ export async function benchCommand(line: CommandLine): Promise<void> {
   }
 }
 
-/** From process start to its tool list. The first run has no compile cache. */
+/** Measures the time from process start to the tool list. The first start has no compile cache. */
 async function measureStarts(line: CommandLine, folder: string): Promise<BenchReport['startMs']> {
   const offer = { tools: 'all', allow: '' };
   const { command, args } = launchOf({ ...line, flags: { 'data-dir': join(folder, 'start') } }, offer);

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 
 export interface Corpus {
   readonly bytes: number;
-  /** Questions of a few words, each from one of the documents. */
+  /** Queries of a few words, most of them from one of the documents. */
   readonly queries: readonly string[];
 }
 
 const queriesCount = 40;
-/** Equals about 250 English words, because invented words take three times as many tokens. */
+/** Words per document. They have as many tokens as about 250 English words, because invented words take three times as many. */
 const wordsPerDocument = 80;
 const vocabularySize = 6_000;
 
-/** Documents of invented words with a natural frequency distribution. Identical on every run. */
+/** Writes documents of invented words with a natural frequency distribution. They are the same on every run. */
 export function writeCorpus(folder: string, documents: number): Corpus {
   mkdirSync(folder, { recursive: true });
   const random = createRandom(1);

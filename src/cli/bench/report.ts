@@ -2,14 +2,14 @@ export interface BenchReport {
   readonly version: string;
   readonly node: string;
   readonly machine: string;
-  /** Null without an embedding model. */
+  /** The embedding model; null if there is none. */
   readonly model: string | null;
   readonly documents: number;
   readonly passages: number;
   readonly bytes: number;
-  /** From process start to its tool list: the first start, and the median of later ones. */
+  /** Time from process start to the tool list: of the first start, and the median of later ones. */
   readonly startMs: { readonly first: number; readonly later: number };
-  /** Until keyword search found everything, and until everything was embedded. */
+  /** Time until keyword search found everything, and time until everything was embedded. */
   readonly ingest: { readonly wordsMs: number; readonly wholeMs: number };
   readonly search: { readonly words: Latency; readonly meaning?: Latency; readonly both: Latency };
 }
@@ -19,7 +19,7 @@ export interface Latency {
   readonly p95Ms: number;
 }
 
-/** The nearest-rank percentile: `share` of all values are at or below it. */
+/** Returns the nearest-rank percentile. `share` is from 0 to 1. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;

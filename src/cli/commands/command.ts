@@ -1,20 +1,20 @@
 import type { FlagDescription } from '../flags.ts';
 
-/** One command; source of parsing, help, completion, suggestions and docs/command-line.md. */
+/** Describes one command, for parsing, help, completion, suggestions and docs/command-line.md. */
 export interface CommandDescription {
   readonly name: string;
   readonly group: CommandGroup;
   readonly summary: string;
   /** Arguments as help shows them: `<query...>`, `[role]`. */
   readonly words?: string;
-  /** Both default to 0. */
+  /** Min and max number of arguments. Both default to 0. */
   readonly wordsMin?: number;
   readonly wordsMax?: number;
-  /** Completes "carrel <name> needs …". */
+  /** The end of the error message "carrel <name> needs …". */
   readonly needs?: string;
   /** Shell completions for arguments. */
   readonly completes?: readonly string[] | 'files';
-  /** Further sentences for `carrel help <command>`. */
+  /** More text for `carrel help <command>`. */
   readonly more?: string;
   readonly examples?: readonly string[];
   readonly flags: readonly FlagDescription[];
@@ -29,8 +29,8 @@ export const groups = {
 
 export type CommandGroup = keyof typeof groups;
 
-/** A command as listed in its group, without the common flags. */
+/** A command as its group declares it, without the common flags. */
 export type GroupedCommand = Omit<CommandDescription, 'group'>;
 
-/** No upper limit on arguments. */
+/** For `wordsMax`: no upper limit. */
 export const many = Number.POSITIVE_INFINITY;

@@ -9,7 +9,7 @@ const inGroup =
   (group: CommandGroup) =>
   (each: GroupedCommand): CommandDescription => ({ ...each, group });
 
-/** In help's order. Each also takes the common flags. */
+/** All commands, in the order of `carrel help`. Each also takes the common flags. */
 export const commands: readonly CommandDescription[] = [
   ...serverCommands.map(inGroup('servers')),
   ...setupCommands.map(inGroup('setup')),
@@ -17,14 +17,14 @@ export const commands: readonly CommandDescription[] = [
   ...dataCommands.map(inGroup('data')),
 ].map((command) => ({ ...command, flags: [...command.flags, ...withoutOwn(everywhere, command.flags)] }));
 
-/** `add` has its own --version. */
+/** Returns the common flags, except those that the command declares itself, as `add` does with --version. */
 function withoutOwn(common: readonly FlagDescription[], own: readonly FlagDescription[]): FlagDescription[] {
   return common.filter(({ name }) => own.every((flag) => flag.name !== name));
 }
 
 const names = commands.map(({ name }) => name);
 
-/** Shell completions for a command's arguments; `help` completes command names. */
+/** Returns the shell completions for a command's arguments. `help` takes command names. */
 export function completionsOf({ name, completes }: CommandDescription): CommandDescription['completes'] {
   return name === 'help' ? names : completes;
 }

@@ -1,7 +1,7 @@
 import { allowFlag, engineRoleFlags, listening, readOnlyFlag, serving, toolsetsFlag, toolsFlag } from '../flags.ts';
 import type { GroupedCommand } from './command.ts';
 
-/** One command per role. A role's settings and tools are loaded with the role, not here. */
+/** One command per role. This file must not import the roles, which would load their settings and tools. */
 export const serverCommands: readonly GroupedCommand[] = [
   {
     name: 'serve',

@@ -2,7 +2,7 @@ import type { CommandDescription } from '../commands/command.ts';
 import { completionsOf } from '../commands/commands.ts';
 import type { FlagDescription } from '../flags.ts';
 
-/** For bash 3.2 (macOS) and newer, without the bash-completion package. */
+/** Creates the completion script for bash 3.2 (macOS) and newer. It doesn't need the bash-completion package. */
 export function bashCompletion(commands: readonly CommandDescription[]): string {
   const names = commands.map(({ name }) => name).join(' ');
   const valued = flagsOf(commands).filter(({ type }) => type !== 'boolean');
@@ -49,12 +49,12 @@ function valueReply({ choices, completes }: FlagDescription): string {
   return fileReply(completes === 'folders' ? '-d' : '-f');
 }
 
-/** File names may contain spaces. */
+/** Completes file names, which may contain spaces. */
 function fileReply(kind: '-f' | '-d'): string {
   return `local IFS=$'\\n'; COMPREPLY=($(compgen ${kind} -- "$current"))`;
 }
 
-/** Unique flags: a name means the same in every command. */
+/** Returns all flags, each once: a flag means the same in every command. */
 export function flagsOf(commands: readonly CommandDescription[]): FlagDescription[] {
   return [...new Map(commands.flatMap(({ flags }) => flags).map((flag) => [flag.name, flag])).values()];
 }

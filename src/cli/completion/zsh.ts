@@ -2,7 +2,7 @@ import type { CommandDescription } from '../commands/command.ts';
 import { completionsOf } from '../commands/commands.ts';
 import type { FlagDescription } from '../flags.ts';
 
-/** A completion function for zsh, for a file in fpath or `source`. */
+/** Creates the completion script for zsh, which works as a file in fpath and with `source`. */
 export function zshCompletion(commands: readonly CommandDescription[]): string {
   const described = commands.map(({ name, summary }) => `    ${quote(`${name}:${summary.replaceAll(':', '\\:')}`)}`);
   return `#compdef carrel

@@ -10,7 +10,7 @@ import { storageSlice } from '../../storage/storage-slice.ts';
 import type { Check } from './check.ts';
 import { creationObstacle } from './check-machine.ts';
 
-/** Checks that the database is usable and matches its indexes, and counts texts without vectors. */
+/** Checks that the database is usable and its indexes are complete, and counts texts without vectors. */
 export async function checkDatabase(role: Role, config: Config): Promise<Check[]> {
   if (!role.slices.includes(storageSlice)) return [{ name: 'database', ok: true, found: 'none needed by this role' }];
   const settings = config.of(storageSlice);
@@ -28,7 +28,7 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
         { name: 'database', ok: true, found: `${name}: schema ${schema}, upgraded to ${newest} at the next start` },
       ];
     }
-    // Checked before opening: if a view replaces a table, a query on it might never end.
+    // Checked before opening: if someone replaced a table by a view, a query on it might never end.
     const foreign = await findForeignObjects(location);
     if (foreign.length > 0)
       return [{ name: 'database', ok: false, found: foreignIn(name, foreign), remedy: ownSchema }];
@@ -56,7 +56,7 @@ const otherFile = 'fix DB_PATH or --data-dir, or the mode of the file and its fo
 const restoring = 'stop Carrel, then run carrel restore <backup> --force';
 const ownSchema = 'find out who added them; carrel backup and carrel restore --force rebuild the database without them';
 
-/** Max objects listed. */
+/** Max foreign objects to list. */
 const namedMax = 10;
 
 function foreignIn(name: string, foreign: readonly string[]): string {
@@ -75,7 +75,7 @@ const remedies: Partial<Record<CarrelError['code'], string>> = {
   unavailable: 'start PostgreSQL, or fix POSTGRESQL_CONNECTION_STRING',
 };
 
-/** A failed replica is easy to miss: the primary takes over its searches. */
+/** Checks the read replica. Its failure is easy to miss, because the primary takes over its searches. */
 async function checkReplica({ replica }: Storage): Promise<Check[]> {
   if (replica === undefined) return [];
   const { behindBytes, trouble = '' } = await replica.look();
@@ -85,7 +85,7 @@ async function checkReplica({ replica }: Storage): Promise<Check[]> {
   return [{ name: 'replica', ok: false, found: trouble, remedy }];
 }
 
-/** Servers record failed background work here and retry it. */
+/** Reports background work that failed. Servers record it in the database and retry it. */
 async function checkBackground({ background }: Storage): Promise<Check[]> {
   const failures = (await background?.failures()) ?? [];
   return failures.map(({ name, code, since, attempts }) => ({
@@ -95,7 +95,7 @@ async function checkBackground({ background }: Storage): Promise<Check[]> {
   }));
 }
 
-/** Counts expired tokens: harmless, but they may explain why a client is rejected. */
+/** Counts expired tokens, which may explain why a client is rejected. */
 async function checkTokens({ tokens }: Storage): Promise<Check[]> {
   const all = await tokens.list();
   if (all.length === 0) return [];
@@ -117,7 +117,7 @@ async function checkContent(storage: Storage, name: string): Promise<Check> {
   return { name: 'database', ok: true, found: `${name}: ${engine} ${version}, schema ${schema}, ${size}, intact` };
 }
 
-/** The embedding models in use: several while one replaces another. The next server to run embeds pending texts. */
+/** Reports the embedding models in use; there are several while one replaces another. Pending texts wait for a server. */
 async function modelStates(storage: Storage): Promise<Check[]> {
   const checks: Check[] = [];
   for (const { corpus, models, change } of await embeddingState(storage)) {
@@ -125,7 +125,7 @@ async function modelStates(storage: Storage): Promise<Check[]> {
       const size = dimensions === undefined ? '' : ` of ${dimensions} dimensions`;
       const waiting = pending === 0 ? 'none missing' : `${pending} texts not embedded yet`;
       const found = `${corpus}: ${model}, ${vectors} vectors${size}, ${waiting}`;
-      // A server builds it in the background; until then each search scans every vector.
+      // A server builds the index in the background. Until then, each search scans every vector.
       const missing = index === 'none' && vectors > 0 ? ', no index yet' : '';
       checks.push({ name: 'meaning', ok: true, found: `${found}${missing}` });
     }

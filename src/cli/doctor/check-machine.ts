@@ -9,9 +9,9 @@ import { httpSlice } from '../../config/slices.ts';
 import { createServiceClient } from '../../http/service-client.ts';
 import type { Check } from './check.ts';
 
-/** Below this, the next write may fail: twice a full write-ahead log. */
+/** Free bytes below which the next write may fail: twice the size of a full write-ahead log. */
 const fullBytes = 64 * 1024 * 1024;
-/** Below this, new documents will soon fill the disk. */
+/** Free bytes below which new documents will soon fill the disk. */
 const nearlyFullBytes = 512 * 1024 * 1024;
 
 export function checkDataFolder(folder: string): Check {
@@ -26,14 +26,14 @@ export function checkDataFolder(folder: string): Check {
   }
 }
 
-/** Free space on the disks of these folders, or of their nearest existing parents. */
+/** Checks the free space for these folders or, if they don't exist yet, for their nearest existing parents. */
 export function checkDisks(folders: readonly string[]): Check[] {
   return [...new Set(folders)].flatMap((folder) => {
     try {
       const { bavail, blocks, bsize } = statfsSync(existingAbove(folder));
       return [checkRoom(folder, bavail * bsize, blocks * bsize)];
     } catch {
-      // Not every system reports it; checkDataFolder reports real faults.
+      // Not every system reports free space. Real problems are found by checkDataFolder.
       return [];
     }
   });
@@ -91,7 +91,7 @@ export function checkPort(config: Config): Promise<Check> {
 const healthTimeoutMs = 2_000;
 const healthBytesMax = 64 * 1024;
 
-/** Whether a Carrel server answers there. */
+/** True if a Carrel server answers at this address. */
 async function isCarrel(host: string, port: number): Promise<boolean> {
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const name = reached.includes(':') ? `[${reached}]` : reached;

@@ -12,12 +12,12 @@ import { openReranker, reranks } from '../../search/rerank/open-reranker.ts';
 import { rerankingSlice } from '../../search/rerank/reranking-slice.ts';
 import type { Check } from './check.ts';
 
-/** Allows for a server that must load its model first. */
+/** Timeout for a model server, which may have to load its model first. */
 const serverTimeoutMs = 60_000;
 
 type EmbeddingSettings = ReturnType<Config['of']> & Parameters<typeof embeddingConfigOf>[0];
 
-/** Embeds a text, as the first semantic search would. */
+/** Checks the embedding model by embedding a text, as the first semantic search would. */
 export async function checkModel(role: Role, config: Config): Promise<Check> {
   if (!role.slices.includes(embeddingSlice)) return { name: 'model', ok: true, found: 'not needed by this role' };
   const settings = config.of(embeddingSlice);
@@ -55,7 +55,7 @@ function remedyOf({ provider, model = 'nomic-embed-text', openaiKey }: Embedding
   return `${key}, OPENAI_API_BASE and EMBEDDING_MODEL, or set EMBEDDING_PROVIDER to local`;
 }
 
-/** Scores a passage, as the first search would. Without a reranker, results keep their fused order. */
+/** Checks the reranker by scoring a passage, as the first search would. */
 export async function checkReranker(role: Role, config: Config): Promise<Check[]> {
   if (!role.slices.includes(rerankingSlice)) return [];
   const settings = config.of(rerankingSlice);

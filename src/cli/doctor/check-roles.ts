@@ -5,7 +5,7 @@ import { storageSlice } from '../../storage/storage-slice.ts';
 import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
 import type { Check } from './check.ts';
 
-/** Reports what the local engine leaves to other processes. Empty if it does everything or runs elsewhere. */
+/** Reports the work that the local engine leaves to other processes. Empty if it leaves none, or if the engine is remote. */
 export function checkRoles(role: Role, config: Config): Check[] {
   if (!role.slices.includes(engineSlice)) return [];
   if (role.slices.includes(kbSlice) && config.of(kbSlice).engineUrl !== undefined) return [];

@@ -7,7 +7,7 @@ import type { Check } from './check.ts';
 const answerMs = 2_000;
 const answerBytesMax = 64 * 1024;
 
-/** The processes that serve stdio clients, and whether sharing is possible. */
+/** Reports the processes that serve stdio clients, and any reason why clients can't share one. */
 export async function checkSharing({ dataDir }: Config): Promise<Check[]> {
   if (process.platform === 'win32') return [];
   const folder = ownerFolder(dataDir, process.env);

@@ -10,7 +10,7 @@ import type { Check } from './check.ts';
 const name = 'telemetry';
 const timeoutMs = 5_000;
 
-/** Checks that the OpenTelemetry receiver, if configured, accepts an empty export. Nothing depends on it. */
+/** Checks that the OpenTelemetry receiver, if configured, accepts an empty export. It is optional, so a failure only warns. */
 export async function checkTelemetry(role: Role, config: Config): Promise<Check[]> {
   const target = readTarget(config.of(telemetrySlice), role.name);
   if (target === undefined) return [];

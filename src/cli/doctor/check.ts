@@ -3,6 +3,6 @@ export interface Check {
   name: string;
   ok: boolean;
   found: string;
-  /** The next step when something fails or could work better. */
+  /** What to do next, if something fails or could work better. */
   remedy?: string;
 }

@@ -81,7 +81,7 @@ function foldersOf(role: Role, config: Config): string[] {
   return path === undefined ? [config.dataDir] : [config.dataDir, dirname(path)];
 }
 
-/** Checks the provider's settings only: a real query would use up a search. */
+/** Checks only the settings of the web search provider: a real query might cost money. */
 function checkWebSearch(role: Role, config: Config): Check[] {
   if (!role.slices.includes(researchSlice)) return [];
   try {
@@ -115,7 +115,7 @@ async function checkSqlite(): Promise<Check> {
   const version = String(row?.['version']);
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isNewEnough = major > sqliteMin[0] || (major === sqliteMin[0] && minor >= sqliteMin[1]);
-  // Node before 22.16 was built without FTS5, and the storage refuses to open there.
+  // SQLite in Node before 22.16 has no FTS5, which the storage needs.
   const hasFullText = row?.['fullText'] === 1;
   const found = hasFullText ? version : `${version} without full-text search`;
   if (isNewEnough && hasFullText) return { name: 'sqlite', ok: true, found };
@@ -124,7 +124,7 @@ async function checkSqlite(): Promise<Check> {
 
 const timeoutMs = 5_000;
 
-/** Checks that a remote kb engine answers and accepts our key. An engine in this process needs no check. */
+/** Checks that a remote kb engine answers and accepts the configured key. An engine in this process needs no check. */
 export async function checkEngine(role: Role, config: Config): Promise<Check[]> {
   const engine = role.slices.includes(kbSlice) ? await openRemoteEngine(config, timeoutMs) : undefined;
   if (engine === undefined) return [];

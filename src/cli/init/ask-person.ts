@@ -2,16 +2,16 @@ import { createInterface } from 'node:readline';
 
 /** Asks the user at the terminal. */
 export interface Person {
-  /** The typed line, trimmed; empty at the end of input. */
+  /** Asks a question and returns the typed line, trimmed. Empty at the end of input. */
   ask(question: string): Promise<string>;
   close(): void;
 }
 
-/** Undefined without a terminal. */
+/** Returns undefined if there is no terminal to ask at. */
 export function findPerson(): Person | undefined {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return undefined;
   const lines = createInterface({ input: process.stdin, output: process.stdout });
-  // Buffers lines typed ahead.
+  // The iterator keeps lines that the user types before the question.
   const typed = lines[Symbol.asyncIterator]();
   return {
     async ask(question) {

@@ -1,13 +1,13 @@
 import type { Machine } from './machine.ts';
 import type { Entry } from './server-entry.ts';
 
-/** A local program, as a client starts it. */
+/** The command with which a client starts a local server. */
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
 }
 
-/** A running server. */
+/** A running server that clients reach over HTTP. */
 export interface Remote {
   readonly url: string;
   readonly token: string | undefined;
@@ -18,7 +18,7 @@ export interface ClientFile {
   readonly path: string;
   /** Paths that exist if the client is installed. */
   readonly signs: readonly string[];
-  /** Overrides the client's usual entry for this file. */
+  /** The entry for this file, if it differs from the client's usual one. */
   readonly remote?: (remote: Remote) => Entry;
 }
 
@@ -26,14 +26,14 @@ export interface Client {
   readonly id: string;
   readonly title: string;
   readonly format: 'json' | 'toml' | 'yaml';
-  /** The key that holds the servers. */
+  /** The key in the file under which the servers are listed. */
   readonly servers: string;
   /** Initial content of a new file. */
   readonly start?: string;
-  /** The usual file first. */
+  /** Returns the client's possible files, with the usual one first. */
   files(machine: Machine): readonly ClientFile[];
   local(launch: Launch): Entry;
-  /** Undefined if its file can't hold a URL. */
+  /** The entry for a running server; undefined if the client's file can't contain a URL. */
   readonly remote?: (remote: Remote) => Entry;
   readonly next: string;
 }
@@ -43,7 +43,7 @@ const bearer = ({ token }: Remote): { headers?: Entry } =>
 const usual = ({ command, args }: Launch): Entry => ({ command, args: [...args] });
 const typed = (launch: Launch): Entry => ({ type: 'stdio', ...usual(launch) });
 
-/** Paths, formats and keys as the vendors document them; see docs/clients.md. */
+/** The supported clients, with paths, formats and keys as their vendors document them; see docs/clients.md. */
 export const clients: readonly Client[] = [
   {
     id: 'claude-code',
@@ -67,7 +67,7 @@ export const clients: readonly Client[] = [
     files(machine) {
       const { join, configFolder, localData, list } = machine;
       const folders = [join(configFolder, 'Claude')];
-      // Since 2026, the packaged Windows app sees its own folder instead.
+      // Since 2026, the packaged Windows app uses a folder of its own instead.
       for (const name of localData === undefined ? [] : list(join(localData, 'Packages'))) {
         if (name.startsWith('Claude_')) {
           folders.push(join(localData ?? '', 'Packages', name, 'LocalCache', 'Roaming', 'Claude'));
@@ -133,7 +133,7 @@ export const clients: readonly Client[] = [
       return [{ path: join(folder, 'config.toml'), signs: [folder] }];
     },
     local: usual,
-    // Codex rejects a token in bearer_token, and a variable would have to be set first.
+    // Codex rejects a token in bearer_token, and for bearer_token_env_var the user would have to set a variable.
     remote: (remote) => ({
       url: remote.url,
       ...(remote.token === undefined ? {} : { http_headers: { Authorization: `Bearer ${remote.token}` } }),

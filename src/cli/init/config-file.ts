@@ -4,10 +4,10 @@ import { basename, dirname, join } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 
-/** A client's file as found on disk. */
+/** A client's configuration file on disk. */
 export interface FoundFile {
   readonly path: string;
-  /** With symlinks resolved; the path itself if it doesn't exist. */
+  /** The path with symlinks resolved; the path itself if the file doesn't exist. */
   readonly target: string;
   readonly exists: boolean;
   readonly text: string;
@@ -15,10 +15,10 @@ export interface FoundFile {
   readonly mode: number;
 }
 
-/** Generous, because Claude Code keeps its history in the same file. A larger file isn't configuration. */
+/** Max bytes of a file. The limit is high, because Claude Code keeps its history in the same file. */
 const bytesMax = 32 * 1024 * 1024;
 
-/** Private, because new files may later hold keys. */
+/** Mode of new files, readable by their owner only, because they may later contain keys. */
 const newMode = 0o600;
 
 /** Reads a file that this user owns and may change; throws otherwise. */
@@ -38,7 +38,7 @@ export function findFile(path: string): FoundFile {
   if (target !== path) checkFolder(target);
   const bytes = fs.readFileSync(target);
   try {
-    // The decoder drops the byte order mark; it is written back later.
+    // The decoder drops the byte order mark. `replaceFile` writes it back.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     const hasBom = bytes.subarray(0, 3).equals(bom);
     return { path, target, exists: true, text, hasBom, mode: stat.mode & 0o7777 };
@@ -49,7 +49,7 @@ export function findFile(path: string): FoundFile {
 
 const bom = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Saves a copy beside the file and returns its name. */
+/** Saves a copy next to the file and returns its path. */
 export function backUpFile({ path, target, mode }: FoundFile, now: Date): string {
   const stamp = now.toISOString().replaceAll(/[-:]|\.\d+Z/g, '');
   for (let count = 0; ; count += 1) {
@@ -64,7 +64,7 @@ export function backUpFile({ path, target, mode }: FoundFile, now: Date): string
   }
 }
 
-/** Atomic. Keeps the file's mode, and a link stays a link. */
+/** Replaces the file's content atomically. Its mode stays the same, and a symlink stays a symlink. */
 export function replaceFile(file: FoundFile, text: string): void {
   const folder = dirname(file.target);
   makeFolder(folder);
@@ -86,7 +86,7 @@ export function replaceFile(file: FoundFile, text: string): void {
   }
 }
 
-/** Throws if the file has changed meanwhile: the client writes it too. */
+/** Throws if the file has changed since it was read, because the client writes to it, too. */
 function checkUnchanged({ path, target, exists, text }: FoundFile): void {
   const now = fs.existsSync(target) ? new TextDecoder().decode(fs.readFileSync(target)) : undefined;
   if (now !== (exists ? text : undefined))
@@ -106,7 +106,7 @@ function checkOwner(path: string, { uid }: fs.Stats): void {
   if (own !== undefined && uid !== own) throw refusal(path, 'belongs to another user');
 }
 
-/** Checks the nearest existing parent folder: its owner could read new files in it. */
+/** Checks that this user owns the nearest existing parent folder. Another owner could read new files in it. */
 function checkFolder(path: string): void {
   let folder = dirname(path);
   let stat = statOf(folder);
@@ -118,7 +118,7 @@ function checkFolder(path: string): void {
   checkOwner(folder, stat);
 }
 
-/** Undefined if the path doesn't exist or a parent isn't a folder. */
+/** Returns undefined if the path doesn't exist or one of its parents isn't a folder. */
 function statOf(path: string): fs.Stats | undefined {
   try {
     return fs.statSync(path);

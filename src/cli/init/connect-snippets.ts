@@ -2,7 +2,7 @@ import { clients } from './clients.ts';
 import { snippetOf } from './edit-client.ts';
 import { thisMachine } from './machine.ts';
 
-/** For each client, the configuration that connects it to a running server, for people who edit it themselves. */
+/** Returns the configuration that connects each client to a running server, for users who edit it themselves. */
 export async function connectSnippets(url: string, needsToken: boolean) {
   const machine = thisMachine();
   const remote = { url, token: needsToken ? '<token>' : undefined };

@@ -31,20 +31,20 @@ const formats: Readonly<Record<Client['format'], ConfigFormat>> = {
 export interface PlannedEdit {
   readonly path: string;
   readonly change: 'add' | 'update' | 'remove' | 'none';
-  /** The file gets a token and was readable by others until now. */
+  /** True if other users could read the file until now, and no longer can because it gets a token. */
   readonly isClosed: boolean;
-  /** Writes it and returns the backup's path. */
+  /** Writes the change and returns the path of the backup, if there was a file. */
   apply(now: Date): string | undefined;
 }
 
-/** The client's files on this machine: those whose signs exist, or the usual file if none do. */
+/** Returns the client's files on this machine: those whose `signs` exist or, if there are none, the usual file. */
 export function filesHere(client: Client, machine: Machine): { files: readonly ClientFile[]; isFound: boolean } {
   const all = client.files(machine);
   const found = all.filter(({ signs }) => signs.some((sign) => machine.exists(sign)));
   return found.length > 0 ? { files: found, isFound: true } : { files: all.slice(0, 1), isFound: false };
 }
 
-/** Adds or updates the entry, or removes it if undefined. */
+/** Plans to add or update the entry, or to remove it if `wanted` is undefined. */
 export async function planEdit(
   client: Client,
   path: string,
@@ -91,7 +91,7 @@ function write(file: FoundFile, text: string, now: Date): string | undefined {
   return copy;
 }
 
-/** What `--print` shows: a file with only our entry. */
+/** Returns what `--print` shows: a file that contains only our entry. */
 export async function snippetOf(client: Client, entry: Entry): Promise<string> {
   const entryPath: EntryPath = { servers: client.servers, name: serverName, start: '' };
   return formats[client.format].set('', entryPath, entry);

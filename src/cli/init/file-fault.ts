@@ -1,4 +1,4 @@
-/** A fault inside a client's file. The caller adds the file's name. */
+/** An error in the content of a client's file. The caller adds the file's name. */
 export class FileFault extends Error {
   override readonly name = 'FileFault';
   readonly line: number;
@@ -11,7 +11,7 @@ export class FileFault extends Error {
   }
 }
 
-/** Lines and columns count from 1, as in editors. */
+/** Creates the error for an offset in the text. Lines and columns count from 1, as in editors. */
 export function faultAt(text: string, offset: number, what: string): FileFault {
   const before = text.slice(0, offset);
   const lineStart = Math.max(before.lastIndexOf('\n'), before.lastIndexOf('\r')) + 1;

@@ -33,7 +33,7 @@ async function init(line: CommandLine, person: Person | undefined): Promise<void
     line.words.length > 0 ? line.words.flatMap((word) => named(word, machine)) : await choose(machine, person);
   if (chosen.length === 0) return;
   if (line.flags['remove'] === true) return takeOut(chosen, machine);
-  // Report wrong flags and settings before anything is written.
+  // Reports wrong flags and settings before anything is written.
   const config = loadRoleConfig(serveRole, line.flags);
   const prints = line.flags['print'] === true;
   const target: Target =
@@ -50,7 +50,7 @@ async function init(line: CommandLine, person: Person | undefined): Promise<void
 const rootsHint =
   'To let agents add files by path, allow their folders with --allow or KB_ALLOWED_ROOTS (kb.allowedRoots in config.json).';
 
-/** Which tools the agent gets, and which folders it may add files from. */
+/** Chooses which tools the agent gets and from which folder it may add files: from the flags, else by asking the user. */
 async function chooseOffer({ flags }: CommandLine, person: Person | undefined): Promise<LaunchOffer> {
   const tools =
     typeof flags['tools'] === 'string'
@@ -87,7 +87,7 @@ function named(word: string, machine: Machine): Client[] {
   );
 }
 
-/** Without a name: lists the installed clients, and asks on a terminal. */
+/** Lists the installed clients and, on a terminal, asks which ones to connect. Used if the command names none. */
 async function choose(machine: Machine, person: Person | undefined): Promise<Client[]> {
   const here = clients.filter((client) => filesHere(client, machine).isFound);
   if (here.length === 0) {
@@ -122,7 +122,7 @@ function checkReach(client: Client, target: Target): void {
 }
 
 async function writeAll(chosen: readonly Client[], machine: Machine, target: Target, line: CommandLine): Promise<void> {
-  // Find every fault before anything is written.
+  // Finds every problem before anything is written.
   const plans: { client: Client; isFound: boolean; edits: PlannedEdit[] }[] = [];
   for (const client of chosen) {
     const { files, isFound } = filesHere(client, machine);
@@ -203,7 +203,7 @@ function describe(greeting: Greeting | undefined, target: Target): string {
   return `No server answers there yet. Start it with: carrel serve --transport http${port}`;
 }
 
-/** Paths are untrusted text. */
+/** Prints a line. Control characters are replaced, because paths are untrusted text. */
 function say(text: string): void {
   process.stdout.write(`${printableText(text).replaceAll('\n', ' ')}\n`);
 }

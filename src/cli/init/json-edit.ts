@@ -6,13 +6,13 @@ export interface Layout {
   readonly unit: string;
 }
 
-/** Taken from the file's first line ending and first indented line. */
+/** Detects the layout from the first line break and the first indented line. */
 export function layoutOf(text: string): Layout {
   const eol = /\r\n|\n|\r/.exec(text)?.[0] ?? '\n';
   return { eol, unit: /^(\t| {1,8})["[{]/m.exec(text)?.[1] ?? '  ' };
 }
 
-/** Appends a property. A comment after the previous property stays with it. */
+/** Appends a property. A comment after the previous property stays next to that one. */
 export function insertProperty(text: string, object: Node, key: string, value: unknown, layout: Layout): string {
   const { eol, unit } = layout;
   const close = indentAt(text, object.offset);
@@ -64,13 +64,13 @@ function format(value: unknown, indent: string, { eol, unit }: Layout): string {
   return JSON.stringify(value, null, unit).replaceAll('\n', `${eol}${indent}`);
 }
 
-/** The offset after the comma that follows a value, spaces and comments. Undefined without a comma. */
+/** Returns the offset after the next comma, skipping spaces and comments. Undefined if something else comes first. */
 function commaAfter(text: string, offset: number): number | undefined {
   const skipped = /^(?:\s|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)*/.exec(text.slice(offset))?.[0].length ?? 0;
   return text[offset + skipped] === ',' ? offset + skipped + 1 : undefined;
 }
 
-/** The end of the line if only comments follow, else the offset itself. */
+/** Returns the end of the line if only comments follow, else the offset itself. */
 function endOfLine(text: string, offset: number): number {
   const skipped = /^[ \t]*(?:\/\*[^\r\n]*?\*\/[ \t]*)*(?:\/\/[^\r\n]*)?(?=[\r\n])/.exec(text.slice(offset))?.[0];
   return offset + (skipped?.length ?? 0);

@@ -4,7 +4,7 @@ import { faultAt } from './file-fault.ts';
 import { insertProperty, type Layout, layoutOf, removeProperty, replaceValue } from './json-edit.ts';
 import { type ConfigFormat, type Entry, sameData } from './server-entry.ts';
 
-/** JSON with comments and trailing commas, in any layout. */
+/** Edits JSON, which may have comments, trailing commas and any layout. */
 export const jsonFormat: ConfigFormat = {
   async read(text) {
     const { root, toData } = await parse(text);
@@ -35,7 +35,7 @@ export const jsonFormat: ConfigFormat = {
   },
 };
 
-/** Sets one field at a time, so that the user's comments and fields in our entry stay. */
+/** Sets only fields that differ, one at a time, so that the user's comments in our entry stay. */
 async function setFields(source: string, path: string[], entry: Entry, layout: Layout): Promise<string> {
   let text = source;
   const step = async (change: (object: Node, text: string) => string): Promise<void> => {
@@ -96,7 +96,7 @@ function locate(text: string, root: Node, path: readonly string[]): { object: No
   return found && { object, property: found };
 }
 
-/** Throws on duplicate keys: parsers disagree on which one counts. */
+/** Finds a property. Throws if the key appears twice, because parsers disagree on which one counts. */
 function property(text: string, object: Node, key: string): Node | undefined {
   const all = (object.children ?? []).filter(({ children }) => children?.[0]?.value === key);
   const [first, second] = all;

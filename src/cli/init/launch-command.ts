@@ -24,8 +24,8 @@ export interface LaunchOffer {
 }
 
 /**
- * The command that starts this server: the running Node and program by absolute path, because desktop clients have a
- * different PATH than terminals.
+ * Returns the command that starts this server. Node and the program have absolute paths, because the PATH of desktop clients
+ * differs from that of terminals.
  */
 export function launchOf({ flags }: CommandLine, { tools, allow }: LaunchOffer): Launch {
   const file = realpathSync(fileURLToPath(program));
@@ -37,7 +37,7 @@ export function launchOf({ flags }: CommandLine, { tools, allow }: LaunchOffer):
   }
   const args = [file, 'serve'];
   const dataDir = dataDirOf(flags['data-dir'], process.env);
-  // Clients don't pass on a terminal's environment.
+  // Clients don't pass on environment variables of a terminal, so the folder becomes a flag.
   if (dataDir !== dataDirOf(undefined, {})) args.push('--data-dir', dataDir);
   if (typeof flags['config'] === 'string') args.push('--config', resolve(flags['config']));
   if (flags['read-only'] === true) args.push('--read-only');
@@ -53,7 +53,7 @@ export function launchOf({ flags }: CommandLine, { tools, allow }: LaunchOffer):
   return { command: lastingNode(process.execPath, isSameFile), args };
 }
 
-/** Homebrew removes a version's folder on upgrade; the path beside it is stable. */
+/** Returns a path to Node that survives upgrades. Homebrew removes the folder of the old version, but keeps the one in `opt`. */
 export function lastingNode(execPath: string, isSame: (one: string, other: string) => boolean): string {
   const match = /^(.*)\/Cellar\/([^/]+)\/[^/]+\/bin\/node$/.exec(execPath);
   if (match === null) return execPath;
@@ -65,7 +65,7 @@ function isSameFile(one: string, other: string): boolean {
   return existsSync(one) && realpathSync(one) === realpathSync(other);
 }
 
-/** The server that `carrel serve --transport http` starts with these settings. */
+/** Returns address and token of the server that `carrel serve --transport http` starts with these settings. */
 export function remoteOf({ flags }: CommandLine): Remote {
   const config = loadRoleConfig(serveRole, { ...flags, transport: 'http' });
   const { host, port, path, authToken } = config.of(httpSlice);
@@ -75,7 +75,7 @@ export function remoteOf({ flags }: CommandLine): Remote {
   return { url: `http://${shown}:${port}${path}`, token: token?.reveal() };
 }
 
-/** Variables that affect this process but that clients probably won't pass on. */
+/** Returns the environment variables that settings came from. Clients probably won't pass them on to the server. */
 export function localVariables({ flags }: CommandLine): string[] {
   const { settings } = loadRoleConfig(serveRole, flags);
   return [...new Set(settings.map(({ source }) => source).filter((source) => /^[A-Z][A-Z0-9_]+$/.test(source)))];

@@ -3,18 +3,18 @@ import path from 'node:path';
 import { homeFolder } from '../../base/home-folder.ts';
 import { namesIn } from '../../base/make-folder.ts';
 
-/** Determines where clients keep their files. */
+/** The facts about this machine that determine where clients keep their files. */
 export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where desktop programs keep their settings. */
   readonly configFolder: string;
-  /** Windows only. */
+  /** The folder for local application data; Windows only. */
   readonly localData: string | undefined;
   join(...parts: string[]): string;
   exists(path: string): boolean;
-  /** Names in a folder; empty if it doesn't exist. */
+  /** Returns the names in a folder; empty if the folder doesn't exist. */
   list(folder: string): readonly string[];
 }
 

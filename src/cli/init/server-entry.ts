@@ -3,9 +3,9 @@ import { FileFault } from './file-fault.ts';
 
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** Reads and edits one file format. Everything but our entry stays byte for byte. */
+/** Reads and edits files of one format. Everything except our entry stays byte for byte the same. */
 export interface ConfigFormat {
-  /** The whole file as plain data; an empty file is an empty object. */
+  /** Returns the whole file as plain data. An empty file is an empty object. */
   read(text: string): Promise<Record<string, unknown>>;
   /** Adds our entry or replaces the existing one. */
   set(text: string, entryPath: EntryPath, entry: Entry): Promise<string>;
@@ -13,7 +13,7 @@ export interface ConfigFormat {
 }
 
 export interface EntryPath {
-  /** The key that holds the servers: a map by name, or a list of entries with a name. */
+  /** The key in the file under which the servers are listed: as a map by name, or as a list of entries with a name. */
   readonly servers: string;
   readonly name: string;
   /** Initial content of a new file. */
@@ -36,10 +36,10 @@ const owned: ReadonlySet<string> = new Set([
   'requestOptions',
 ]);
 
-/** Only valid with a command; Codex rejects them beside a URL. */
+/** Entry keys that are only valid with a command. Codex rejects them in an entry with a URL. */
 const commandOnly: ReadonlySet<string> = new Set(['env', 'env_vars', 'envFile', 'cwd']);
 
-/** Our entry merged with the user's additions. */
+/** Adds the user's own keys in the former entry to the new one. */
 export function mergeEntry(former: Entry | undefined, wanted: Entry): Entry {
   const additions = Object.entries(former ?? {}).filter(
     ([key]) => !owned.has(key) && ('command' in wanted || !commandOnly.has(key)),
@@ -55,7 +55,7 @@ export function findEntry(content: Record<string, unknown>, { servers, name }: E
   return isObject(found) ? found : undefined;
 }
 
-/** Distinguishes Carrel from another server with the same name. */
+/** True if the entry starts Carrel or has only a URL. Otherwise it is another server with the same name. */
 export function isOurs(entry: Entry): boolean {
   const { command, args, url, serverUrl, httpUrl, transport } = entry;
   const nested = isObject(transport) ? transport : {};
@@ -66,7 +66,7 @@ export function isOurs(entry: Entry): boolean {
   return [url, serverUrl, httpUrl, nested['url']].some((address) => typeof address === 'string' && words.length === 0);
 }
 
-/** Final check before writing: only our entry may differ. */
+/** Throws if anything except our entry differs. This is the last check before writing. */
 export function checkOutcome(
   before: Record<string, unknown>,
   after: Record<string, unknown>,
@@ -80,7 +80,7 @@ export function checkOutcome(
   }
 }
 
-/** Everything but our entry. Empty and missing containers are equal. */
+/** Returns everything except our entry. An empty list of servers counts as missing. */
 function rest(content: Record<string, unknown>, { servers, name }: EntryPath): unknown {
   const { [servers]: held, ...others } = content;
   if (Array.isArray(held)) {
@@ -92,7 +92,7 @@ function rest(content: Record<string, unknown>, { servers, name }: EntryPath): u
   return Object.keys(remaining).length === 0 ? others : { ...others, [servers]: remaining };
 }
 
-/** Equal as data, ignoring prototypes and key order. */
+/** True if both are equal as data, ignoring prototypes and key order. */
 export function sameData(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) || Array.isArray(other)) {
     if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;

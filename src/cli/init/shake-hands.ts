@@ -11,7 +11,7 @@ export interface Greeting {
   readonly server: string;
   readonly revision: string;
   readonly tools: number;
-  /** From start or first request to the tool list. */
+  /** Time from the start, or from the first request, to the tool list. */
   readonly answeredMs: number;
 }
 
@@ -27,7 +27,7 @@ const listTools = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
 
 type Message = typeof initialize | typeof initialized | typeof listTools;
 
-/** The MCP handshake, over any transport. */
+/** Performs the MCP handshake over any transport, then lists the tools. */
 async function greet(send: (message: Message) => Promise<unknown>, startedAt: number): Promise<Greeting> {
   const greeting = await send(initialize);
   await send(initialized);
@@ -90,7 +90,7 @@ export async function shakeHands({ command, args }: Launch): Promise<Greeting> {
   }
 }
 
-/** The environment of a desktop program: nothing set by a shell. */
+/** Returns the environment of a desktop program, without anything that a shell sets. */
 export function bareEnvironment(
   platform: NodeJS.Platform,
   env: Readonly<Record<string, string | undefined>>,
@@ -115,7 +115,7 @@ export function bareEnvironment(
 }
 
 function notStarted(command: string, complaint: string): CarrelError {
-  // Its stderr is safe to quote: the process is this program.
+  // Quoting stderr is safe, because the process is Carrel itself.
   const why = complaint.trim().split('\n').at(-1) ?? '';
   return new CarrelError(
     'unavailable',
@@ -123,7 +123,7 @@ function notStarted(command: string, complaint: string): CarrelError {
   );
 }
 
-/** Greets a running server; undefined if none answers. */
+/** Performs the handshake with a running server; undefined if none answers. */
 export async function greetRemote({ url, token }: Remote): Promise<Greeting | undefined> {
   const startedAt = performance.now();
   const { origin, pathname: path } = new URL(url);
@@ -162,7 +162,7 @@ export async function greetRemote({ url, token }: Remote): Promise<Greeting | un
   }
 }
 
-/** The body is either one JSON message or an event stream. */
+/** Returns the result in a body, which is either one JSON message or an event stream. */
 function resultOf(body: string): unknown {
   for (const line of body.startsWith('{') ? [body] : body.split(/\r?\n/)) {
     const text = line.startsWith('data:') ? line.slice('data:'.length) : line;

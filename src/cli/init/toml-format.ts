@@ -4,7 +4,7 @@ import { FileFault } from './file-fault.ts';
 import { layoutOf } from './json-edit.ts';
 import { type ConfigFormat, type Entry, type EntryPath, findEntry, sameData } from './server-entry.ts';
 
-/** TOML, with our entry as a separate table. */
+/** Edits TOML, where our entry is a table of its own. */
 export const tomlFormat: ConfigFormat = {
   async read(text) {
     return (await parse(text)).data;
@@ -100,7 +100,7 @@ function valueText(value: unknown): string {
   return String(value);
 }
 
-/** TOML accepts JSON escapes, but needs one more control character escaped. */
+/** Quotes a text. TOML has the same escapes as JSON, but U+007F must be escaped, too. */
 function stringText(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }
@@ -114,7 +114,7 @@ function lines(text: string, [start, end]: Range): Range {
   return [from, to + (/^(\r\n|\r|\n)/.exec(text.slice(to))?.[0].length ?? 0)];
 }
 
-/** Also removes the preceding blank line if a blank line or the end of the file follows. */
+/** Extends the range to the preceding blank line, if a blank line or the end of the file follows. */
 function withBlank(text: string, [start, end]: Range): Range {
   const blank = /(?:^|(?:\r\n|\r|\n))(\r\n|\r|\n)$/.exec(text.slice(0, start))?.[1]?.length ?? 0;
   return /^\s*$/.test(text.slice(end)) || /^[\r\n]/.test(text.slice(end)) ? [start - blank, end] : [start, end];

@@ -4,7 +4,7 @@ import { FileFault, faultAt } from './file-fault.ts';
 import { layoutOf } from './json-edit.ts';
 import type { ConfigFormat, Entry, EntryPath } from './server-entry.ts';
 
-/** YAML, with servers as a list of named entries. */
+/** Edits YAML, where the servers are a list of entries with names. */
 export const yamlFormat: ConfigFormat = {
   async read(text) {
     return (await parse(text)).data;
@@ -27,7 +27,7 @@ export const yamlFormat: ConfigFormat = {
     }
     const last = items.at(-1);
     if (last === undefined) {
-      // The value is missing, null or []; a comment stays on its line.
+      // The list is missing, null or []. A comment after it stays on its line.
       const at = lineEnd(text, servers.range[1]);
       const head = `${text.slice(0, servers.range[0]).trimEnd()}${text.slice(servers.range[1], at)}`;
       return `${head}${eol}${(await itemText(entry, '  ')).replaceAll('\n', eol)}${text.slice(at)}`;
@@ -44,7 +44,7 @@ export const yamlFormat: ConfigFormat = {
     if (servers === undefined || own === undefined) return text;
     if (items.length === 1) {
       const { colon, range, isFlow } = servers;
-      // Keep comments between the key and our item.
+      // Keeps comments between the key and our item.
       const between = isFlow ? '' : text.slice(colon, lineStart(text, range[0])).replace(/(\r\n|\r|\n)$/, '');
       return `${text.slice(0, colon)} []${between}${text.slice(isFlow ? range[1] : own.range[1])}`;
     }
@@ -71,7 +71,7 @@ interface Parsed {
 
 async function parse(text: string, entryPath?: EntryPath): Promise<Parsed> {
   const { isMap, isScalar, isSeq, parseDocument } = await import('yaml');
-  // The library itself rejects exponential aliases.
+  // The library itself rejects aliases that expand exponentially.
   const document = parseDocument(text, { prettyErrors: true });
   const [error] = document.errors;
   if (error !== undefined)
@@ -107,7 +107,7 @@ async function parse(text: string, entryPath?: EntryPath): Promise<Parsed> {
   return { data, root, servers: { colon, range: [start, end], isFlow: value.flow === true }, items };
 }
 
-/** The end of the last value: the library's range includes trailing space. */
+/** Excludes the trailing space that the library includes in a range. */
 function trimmed(text: string, [start, end]: readonly number[]): Range {
   const from = start ?? 0;
   return [from, from + text.slice(from, end).trimEnd().length];

@@ -1,15 +1,15 @@
 import { oneLine } from '../../base/text.ts';
 
 /**
- * Untrusted text may contain terminal escapes that move the cursor, set the title or inject input, and bidirectional
- * control characters. None is needed for reading.
+ * Matches characters that control a terminal or the text direction. Untrusted text could use them to move the cursor, set the
+ * title or inject input. None of them is needed for reading.
  */
 const obeyed =
   /\p{Cc}|\p{Cs}|[\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 
 const replacement = '\ufffd';
 
-/** Multi-line text without terminal control characters. */
+/** Replaces control characters in a text that may have several lines. */
 export function printableText(text: string): string {
   return text
     .toWellFormed()
@@ -17,12 +17,12 @@ export function printableText(text: string): string {
     .replaceAll(obeyed, (found) => (found === '\n' || found === '\t' ? found : replacement));
 }
 
-/** The same on one line. */
+/** Replaces control characters and joins all lines into one. */
 export function printableLine(text: string): string {
   return oneLine(printableText(text));
 }
 
-/** JSON for a terminal: control characters become escapes. */
+/** Formats JSON for a terminal, with control characters as escapes. */
 export function printableJson(value: unknown): string {
   return JSON.stringify(value, null, 2).replaceAll(obeyed, (found) => (found === '\n' ? found : escaped(found)));
 }

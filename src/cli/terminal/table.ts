@@ -4,9 +4,9 @@ import { fit, widthOf, wrap } from './text-width.ts';
 export interface Column {
   readonly title: string;
   readonly align?: 'right';
-  /** Share of the remaining width; without it, the width of the longest cell. */
+  /** Share of the remaining width. If absent, the column is as wide as its longest cell. */
   readonly share?: number;
-  /** Which end of a truncated cell to keep; for a path, its last part. */
+  /** Which end of a truncated cell to keep: `end` for paths, because their last part matters most. */
   readonly keeps?: 'start' | 'end';
   /** Max lines per cell. */
   readonly lines?: number;
@@ -59,13 +59,13 @@ function pad(text: string, width: number, align: 'right' | undefined): string {
   return align === 'right' ? `${blank}${text}` : `${text}${blank}`;
 }
 
-/** Distributes the remaining width. Width that one column doesn't need goes to the next. */
+/** Distributes the remaining width. If a column needs less than its share, the other columns get the rest. */
 function share(columns: readonly { natural: number; share: number | undefined }[], totalWidth: number): number[] {
   const widths = columns.map(({ natural, share: part }) => (part === undefined ? natural : 0));
   let left = totalWidth - widths.reduce((sum, width) => sum + width, 0);
   let parts = columns.reduce((sum, column) => sum + (column.share ?? 0), 0);
   const sharing = columns.flatMap((column, index) => (column.share === undefined ? [] : [{ ...column, index }]));
-  // Starts with the columns that need the smallest part of their share.
+  // Starts with the columns that need the least in relation to their share.
   for (const { natural, share: part = 0, index } of sharing.toSorted(
     (a, b) => a.natural / (a.share ?? 1) - b.natural / (b.share ?? 1),
   )) {

@@ -1,17 +1,17 @@
 let segmenter: Intl.Segmenter | undefined;
 
-/** What a reader sees as characters. The segmenter takes 20 ms to create, and plain text needs none. */
+/** Splits a text into the characters that a reader sees. The segmenter takes 20 ms to create, so it is created on demand. */
 function segmentsOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text);
 }
 
-/** Double-width characters: East Asian wide ones and emoji. */
+/** Matches characters that take two columns: wide East Asian ones and emoji. */
 const wide =
   /^(?:[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Yi}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|\p{Emoji}\ufe0f)/u;
 const plain = /^[\x20-\x7e]*$/;
 
-/** Terminal columns of a text without control characters. */
+/** Returns the number of terminal columns of a text without control characters. */
 export function widthOf(text: string): number {
   if (plain.test(text)) return text.length;
   let width = 0;
@@ -24,7 +24,7 @@ function segmentWidth(segment: string): number {
   return /^[\p{Mn}\p{Me}\p{Cf}]+$/u.test(segment) ? 0 : 1;
 }
 
-/** Truncates at either end, with an ellipsis. */
+/** Truncates a text that is too wide, at its end or at its start, and adds an ellipsis. */
 export function fit(text: string, columns: number, keeps: 'start' | 'end' = 'start'): string {
   if (widthOf(text) <= columns) return text;
   if (columns < 2) return '…'.slice(0, columns);
@@ -40,7 +40,7 @@ export function fit(text: string, columns: number, keeps: 'start' | 'end' = 'sta
   return keeps === 'end' ? `…${parts.toReversed().join('')}` : `${parts.join('').trimEnd()}…`;
 }
 
-/** Wraps at spaces if possible; the last line marks truncation. */
+/** Wraps a text, at spaces if possible. If it needs more lines than allowed, the last one ends with an ellipsis. */
 export function wrap(text: string, columns: number, linesMax: number): string[] {
   const lines: string[] = [];
   let rest = text;
@@ -60,7 +60,7 @@ function head(text: string, columns: number): string {
     if (width > columns) break;
     start += segment;
   }
-  // Take at least one character, or wrapping would never end.
+  // Takes at least one character, because otherwise wrapping would never end.
   if (start === '') return Array.from(segmentsOf(text), ({ segment }) => segment)[0] ?? text;
   const space = text[start.length] === ' ' ? start.length : start.lastIndexOf(' ');
   // A word that fills most of a line is split.

@@ -72,7 +72,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
   },
 } satisfies Record<string, Action>);
 
-/** Printed at once, even with --json, because clients without a token stop working within a second. */
+/** Printed even with --json, because clients without a token stop working within a second. */
 const firstToken =
   'from now on every HTTP client needs a token, even on this machine. carrel token revoke --all undoes that.';
 
@@ -88,7 +88,7 @@ function requestOf(line: CommandLine, name: string): TokenRequest {
   };
 }
 
-/** Names separated by commas or repeated flags. Undefined if there are none, which means all. */
+/** Returns the names from a flag that may be repeated or have commas. Undefined if the flag is absent, which means all. */
 function namesOf({ flags, lists }: CommandLine, flag: string): string[] | undefined {
   const values = lists[flag] ?? (typeof flags[flag] === 'string' ? [flags[flag]] : undefined);
   return values?.flatMap((each) => each.split(','));
@@ -96,7 +96,7 @@ function namesOf({ flags, lists }: CommandLine, flag: string): string[] | undefi
 
 const scopeFlags = ['toolsets', 'read-only', 'collections', 'threads', 'expires'];
 
-/** Rejects flags that the action doesn't take: ignoring a restriction silently would be dangerous. */
+/** Rejects flags that the action doesn't take. Ignoring them would be dangerous: the user may expect a restriction. */
 function refuseFlags({ flags, lists }: CommandLine, unwanted: readonly string[], action: string): void {
   const unsupported = unwanted.find((name) => flags[name] !== undefined || lists[name] !== undefined);
   if (unsupported !== undefined) throw usage(`carrel token ${action} does not take --${unsupported}.`);
@@ -125,7 +125,7 @@ function described(token: StoredToken): object {
   };
 }
 
-/** Null means all. */
+/** Describes rights as JSON. Null means all. */
 function describedRights({ toolsets, readOnly = false, collections, threads }: Rights): object {
   return {
     toolsets: toolsets ?? null,
@@ -149,7 +149,7 @@ async function withTokens(line: CommandLine, work: (tokens: TokenStore) => Promi
   }
 }
 
-/** Drops the scope flags before settings are loaded: some settings have the same names. */
+/** Removes the flags for rights before settings are loaded, because some settings have flags with the same names. */
 function withoutScopes(flags: CommandLine['flags']): CommandLine['flags'] {
   return Object.fromEntries(Object.entries(flags).filter(([name]) => !scopeFlags.includes(name)));
 }

@@ -8,10 +8,10 @@ import type { LocalEngine } from '../../engine/local/submit.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
 
-/** Flags that share their name with server settings. */
+/** Flags of these commands that must not be read as settings, although settings have flags with the same names. */
 const ownFlags = ['version', 'pages', 'depth'];
 
-/** Opens the web sources for a command. `crawls`: whether it performs the runs it starts. */
+/** Opens the web sources for a command. If `crawls` is set, the command itself performs the runs that it starts. */
 export async function withSources(
   line: CommandLine,
   crawls: boolean,

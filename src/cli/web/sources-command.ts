@@ -68,7 +68,7 @@ async function each(
   });
 }
 
-/** Rejects unknown ids before anything is changed. */
+/** Returns the sources with these ids, or all. Rejects unknown ids before anything is changed. */
 async function known(sources: WebSources, ids: readonly number[] | undefined): Promise<ShownSource[]> {
   const found = await sources.list(ids === undefined ? {} : { ids });
   const missing = ids?.find((id) => !found.some(({ source_id }) => source_id === id));

@@ -1,7 +1,7 @@
-/** The secret path above a session's pages, used without TLS. Otherwise empty. */
+/** The secret path with which all URLs of a session without TLS start; empty with TLS or without a session. */
 export const base = document.documentElement.dataset['base'] ?? '';
 
-/** Redirects a visitor who has a session, but sees the sign-in form outside its path, back to that path. */
+/** Sends a visitor who sees the sign-in form outside the session's secret path back to that path. */
 export function keepBase(): void {
   if (base !== '') localStorage.setItem('base', base);
   else if (document.querySelector('form.sign-in')) {

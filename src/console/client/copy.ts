@@ -1,4 +1,4 @@
-/** Buttons with `data-copy="#id"` copy the text of that element. */
+/** Makes buttons with `data-copy="#id"` copy the text of that element. */
 export function watchCopyButtons(): void {
   showCopyButtons(document);
   document.addEventListener('click', async ({ target }) => {
@@ -19,7 +19,7 @@ export function watchCopyButtons(): void {
   });
 }
 
-/** Shows the copy buttons, which are hidden without script. */
+/** Shows the copy buttons, which are hidden in browsers without script. */
 export function showCopyButtons(root: ParentNode): void {
   for (const button of root.querySelectorAll<HTMLButtonElement>('[data-copy]')) button.hidden = false;
 }

@@ -12,7 +12,7 @@ const keys: Record<string, { does: string; run(): void }> = {
   '?': { does: 'Show these keys', run: showKeys },
 };
 
-/** Every row can be reached and opened without a mouse. */
+/** Handles keys, so that every row can be reached and opened without a mouse. */
 export function watchKeys(): void {
   document.addEventListener('keydown', (event) => {
     const { target, key } = event;
@@ -26,7 +26,7 @@ export function watchKeys(): void {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
     if (key === 'Enter' && target.matches('a, button, summary')) return;
     const action = Object.hasOwn(keys, key) ? keys[key] : undefined;
-    // Arrows scroll, unless a row has the focus.
+    // Arrow keys scroll the page, unless a row has the focus.
     if (!action || (key.startsWith('Arrow') && !focusedRow())) return;
     event.preventDefault();
     action.run();

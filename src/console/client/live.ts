@@ -7,7 +7,7 @@ export interface Running {
   request?: XMLHttpRequest;
 }
 
-/** Loads and parses a page; undefined if a later request overtook it. */
+/** Loads and parses a page; undefined if that failed or a later request replaced this one. */
 export function load(address: string, running: Running): Promise<Document | undefined> {
   running.request?.abort();
   const request = new XMLHttpRequest();
@@ -28,7 +28,7 @@ export function replace(selector: string, page: Document | undefined): void {
   if (!now || !next) return;
   showTimes(next);
   showCopyButtons(next);
-  // Unchanged content is left alone: screen readers would read it out again every few seconds.
+  // Unchanged content stays, because screen readers would read it out again every few seconds.
   if (now.isEqualNode(next)) return;
   const index = rows().indexOf(document.activeElement as HTMLElement);
   for (const { name, value } of next.attributes) now.setAttribute(name, value);
@@ -36,14 +36,14 @@ export function replace(selector: string, page: Document | undefined): void {
   if (index >= 0) rows()[index]?.focus();
 }
 
-/** The rows that j and k move through. Code and tables that scroll also have the focus, but are no rows. */
+/** Matches the rows that the keys j and k move through. Code and tables that scroll can have the focus, too, but are no rows. */
 export const rowSelector = 'main [tabindex="0"]:not(pre, .table-scroll)';
 
 export function rows(): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>(rowSelector)];
 }
 
-/** Forms with `data-live="#id"` update that element as the user types. */
+/** Makes forms with `data-live="#id"` update that element as the user types. */
 export function watchLiveForms(): void {
   for (const form of document.querySelectorAll<HTMLFormElement>('form[data-live]')) {
     const running: Running = {};
@@ -68,7 +68,7 @@ export function watchLiveForms(): void {
   }
 }
 
-/** Elements with an id and `data-refresh="ms"` are reloaded while the page is visible. */
+/** Reloads elements with an id and `data-refresh="ms"` while the page is visible. */
 export function watchRefreshes(): void {
   for (const element of document.querySelectorAll<HTMLElement>('[data-refresh]')) {
     const running: Running = {};

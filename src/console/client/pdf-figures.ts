@@ -1,4 +1,4 @@
-/** Draws the page of a PDF below `root`, if there is one. pdf.js is loaded only then. Returns false if nothing was drawn. */
+/** Draws a PDF's page if there is a figure for it inside `root`. Loads pdf.js only then. Returns false if nothing was drawn. */
 export async function showPdfPage(root: ParentNode): Promise<boolean> {
   const figure = root.querySelector<HTMLElement>('[data-pdf]');
   if (!figure) return false;
@@ -6,7 +6,7 @@ export async function showPdfPage(root: ParentNode): Promise<boolean> {
   return await showPdf(figure);
 }
 
-/** A document's page draws the picture when it is opened, at the passage that the URL names. */
+/** Draws the PDF on a document's page when its section is opened, at the passage that the URL names. */
 export function watchPdfPages(): void {
   const details = document.querySelector<HTMLDetailsElement>('details:has([data-pdf])');
   details?.addEventListener('toggle', () => {

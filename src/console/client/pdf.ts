@@ -1,16 +1,16 @@
-// Draws a page of a PDF. A bundle of its own with pdf.js, which only pages with a PDF load.
+// Draws a page of a PDF. This file is a separate bundle with pdf.js, which only pages with a PDF load.
 import { getDocument, type PDFDocumentProxy, PDFWorker } from 'pdfjs-dist';
 import { findPassage } from '../parts/pdf-passage.ts';
 import { base } from './base.ts';
 
-/** Max size of the file. */
+/** Max bytes of the PDF file. */
 const fileBytesMax = 100_000_000;
-/** Max pixels of the page, and of a picture on it. */
+/** Max pixels of the page, and of an image on it. */
 const pixelsMax = 16_000_000;
-/** A page that takes longer is given up. */
+/** Timeout for drawing a page. */
 const drawingMs = 20_000;
 
-/** The page's policy allows no script from a string. The worker's path is the one exception. */
+/** The content security policy forbids scripts whose URL is a string. The worker is the only exception. */
 const policy = (window as { trustedTypes?: { createPolicy(name: string, rules: object): ScriptPolicy } }).trustedTypes;
 const scripts = policy?.createPolicy('pdf-worker', { createScriptURL: workerPath });
 
@@ -58,7 +58,7 @@ async function open(address: string, port: Worker): Promise<PDFDocumentProxy> {
   if (!answer.ok || Number(answer.headers.get('content-length')) > fileBytesMax) throw new Error('not to be shown');
   return await getDocument({
     data: await answer.arrayBuffer(),
-    // Its declared type is `null`, by mistake.
+    // pdf.js declares the type of `port` as `null`, by mistake.
     worker: new PDFWorker({ port: port as unknown as null }),
     cMapUrl: '/console/pdfjs/cmaps/',
     wasmUrl: '/console/pdfjs/wasm/',
@@ -105,7 +105,7 @@ interface Drawing {
   width: number;
 }
 
-/** Returns where the passage starts: 0 is the top of the page, 1 the bottom. */
+/** Draws the page and marks the passage. Returns where the passage starts: 0 is the top of the page, 1 the bottom. */
 async function draw(opened: PDFDocumentProxy, { current, canvas, passage, width }: Drawing): Promise<number> {
   const page = await opened.getPage(current);
   const natural = page.getViewport({ scale: 1 });

@@ -1,7 +1,7 @@
 import { type PlotUnit, plotValue } from '../parts/plot.ts';
 import { clock } from './times.ts';
 
-/** Shows the value under the pointer beside the plot's name, and a vertical line there. */
+/** Shows the value under the pointer next to the plot's name, and draws a vertical line at the pointer. */
 export function watchPlots(): void {
   document.addEventListener('pointermove', ({ target, clientX }) => {
     const figure = target instanceof Element ? target.closest<HTMLElement>('[data-plot]') : null;
@@ -13,7 +13,7 @@ export function watchPlots(): void {
   });
 }
 
-/** `share`: horizontal position, 0 to 1. */
+/** Shows the value at a horizontal position from 0 to 1; undefined shows the summary again. */
 function point(figure: HTMLElement, share: number | undefined): void {
   const { plot: unit = 'count', values = '', bad = '', start, step } = figure.dataset;
   const all = values.split(',');

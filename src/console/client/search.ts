@@ -6,7 +6,7 @@ import { showTimes } from './times.ts';
 const typingPauseMs = 150;
 const previewPauseMs = 120;
 
-/** Shows results as the user types: keyword matches first, then the ranked list. Previews open beside it. */
+/** Shows results as the user types: keyword matches first, then the ranked list. Previews open next to the list. */
 export function watchSearch(): void {
   const form = document.querySelector<HTMLFormElement>('form[data-search]');
   if (!form) return;
@@ -78,7 +78,7 @@ function watchPreviews(): void {
   if (!slot) return;
   const running: Running = {};
   let timer: ReturnType<typeof setTimeout> | undefined;
-  // On a narrow screen there is no room beside the list: links lead to the page itself.
+  // On a narrow screen there is no room for previews, so links lead to the page itself.
   const hasRoom = (): boolean => matchMedia('(min-width: 64rem)').matches;
   const close = (): void => {
     slot.replaceChildren();
@@ -118,7 +118,7 @@ function watchPreviews(): void {
   });
 }
 
-/** Scrolls the preview, not the page. */
+/** Scrolls the preview to the passage, without scrolling the page. */
 function showPassage(slot: HTMLElement): void {
   const body = slot.querySelector<HTMLElement>('.preview-body');
   const passage = slot.querySelector<HTMLElement>('.passage') ?? slot.querySelector<HTMLElement>('#passage');

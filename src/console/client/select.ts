@@ -1,4 +1,4 @@
-/** The checkbox in a table's head selects all rows. The listener is on the document, because filtering replaces the table. */
+/** Makes the checkbox in a table's head select all rows. The document has the listener, because filtering replaces the table. */
 export function watchSelecting(): void {
   showBoxes();
   new MutationObserver(showBoxes).observe(document.querySelector('main') ?? document.body, {

@@ -4,7 +4,7 @@ const updateMs = 30_000;
 const clockTime = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** Shows relative times, and on hover the exact time in the reader's zone. */
+/** Shows relative times and, on hover, the exact time in the reader's time zone. */
 export function watchTimes(): void {
   showTimes(document);
   setInterval(() => showTimes(document), updateMs);
@@ -26,7 +26,7 @@ export function showTimes(root: ParentNode): void {
   }
 }
 
-/** The time of day, in the reader's zone. */
+/** Formats the time of day in the reader's time zone. */
 export function clock(at: number): string {
   return clockTime.format(at);
 }

@@ -1,6 +1,6 @@
 import { base } from './base.ts';
 
-/** Max concurrent uploads. Each file goes to the URL that the server returns for it. */
+/** Max concurrent uploads. */
 const uploadsAtOnce = 3;
 
 interface Upload {
@@ -90,7 +90,7 @@ function watchZone(zone: HTMLElement): void {
     next();
   };
 
-  /** Overall progress: files done, speed, time left. */
+  /** Shows the overall progress: files sent, speed and time left. */
   const summarise = (): void => {
     if (!summary) return;
     const wanted = uploads.filter(({ state }) => state !== 'cancelled');
@@ -141,14 +141,14 @@ function watchDrops(zone: HTMLElement, add: (files: Iterable<File>) => void): vo
     if (!hasFiles(event)) return;
     event.preventDefault();
     zone.classList.remove('dropping');
-    // Entries and files are readable only during the event. A file dragged from another page has no entry.
+    // Entries and files can be read only during the event. A file that is dragged from another page has no entry.
     const items = [...(event.dataTransfer?.items ?? [])];
     const dropped = items.map((item) => [item.webkitGetAsEntry(), item.getAsFile()] as const);
     for (const [entry, file] of dropped) add(entry ? await filesOf(entry) : file ? [file] : []);
   });
 }
 
-/** Returns the server's message about the file. */
+/** Uploads a file and returns the server's message about it. */
 async function send(upload: Upload, collection: string, progress: () => void): Promise<string> {
   const { file } = upload;
   const started = await post('/console/upload-start', { filename: file.name, size: String(file.size), collection });
@@ -165,7 +165,7 @@ async function post(path: string, fields: Record<string, string>): Promise<Recor
   return body;
 }
 
-/** fetch reports no progress of uploads; XMLHttpRequest does. */
+/** Sends the bytes with XMLHttpRequest, because fetch doesn't report the progress of uploads. */
 function put(path: string, upload: Upload, progress: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
@@ -221,7 +221,7 @@ function wait(seconds: number): string {
   return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} min`;
 }
 
-/** The files of a dropped folder and its subfolders. */
+/** Returns the files of a dropped folder and its subfolders. */
 async function filesOf(entry: FileSystemEntry): Promise<File[]> {
   if (entry instanceof FileSystemFileEntry)
     return [await new Promise((resolve, reject) => entry.file(resolve, reject))];

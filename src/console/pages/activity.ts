@@ -29,7 +29,7 @@ export interface ActivityDeps {
 const limit = 50;
 const refreshMs = 3_000;
 
-/** Calls of all clients, with figures and filters. A restricted visitor sees the calls of their own identity only. */
+/** Shows the calls of all clients, with figures and filters. Visitors with restricted rights see only their own calls. */
 export function activityPage(
   { query }: Visit,
   deps: ActivityDeps,
@@ -172,13 +172,13 @@ function callRow(call: CallRecord): Part[] {
   ];
 }
 
-/** The client's name, and the token's if it has one. The full caller is shown on hover. */
+/** Renders the client's name and, if it has a token, the token's name. The full caller is shown on hover. */
 function clientCell(client: string, caller: string): Html {
   const isToken = caller.startsWith('token ') && client !== '';
   return html`<span title="${caller}">${client === '' ? caller : client}${isToken && html` <span class="meta">${caller.slice('token '.length)}</span>`}</span>`;
 }
 
-/** `rate_limit_exceeded` as "Rate limit exceeded". */
+/** Turns a code such as `rate_limit_exceeded` into "Rate limit exceeded". */
 function inWords(code: string): string {
   const words = code.replaceAll('_', ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

@@ -6,12 +6,12 @@ import { clientTable } from './activity.ts';
 
 /** How to connect one client to this server. */
 export interface ConnectSnippet {
-  /** As `carrel init` names it. */
+  /** The client's name in `carrel init`. */
   id: string;
   title: string;
   /** The entry for its configuration file. Undefined if the file can't hold a URL. */
   entry?: { file: string; text: string };
-  /** The step after that. */
+  /** What to do after adding the entry. */
   next: string;
 }
 
@@ -48,7 +48,7 @@ ${clients.length === 0 ? notice('No client has called since this server started.
   };
 }
 
-/** Recognises clients by their own names, which are unverified. */
+/** Patterns for the names that clients give themselves. These names are not verified. */
 const names: Readonly<Record<string, RegExp>> = {
   'claude-code': /^claude[- ]code/i,
   'claude-desktop': /^claude[- ](?:ai|desktop)/i,

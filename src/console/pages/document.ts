@@ -34,10 +34,10 @@ import { indexing, partlyRead } from './reading-state.ts';
 export const documentPath = '/documents';
 const path = documentPath;
 
-/** Tokens of text per page. */
+/** Max tokens of text per page. */
 const budget = 20_000;
 
-/** One document: text, outline, original, versions, and forms to change it. */
+/** Shows one document: text, outline, original, versions, and forms to change it. */
 export async function documentPage({ tools, rest, query }: Visit): Promise<Page> {
   const id = Number(rest);
   if (query.get('delete') === '1' && tools.has('kb_delete')) return await deleteQuestion(tools, id);
@@ -84,7 +84,7 @@ ${versions.length > 1 && card(versionList(versions, id), { title: 'Versions' })}
   };
 }
 
-/** Known details only. */
+/** Returns the details that are known. */
 function detailsOf(document: Record<string, unknown>): [string, Part][] {
   const [collection, source, language, changed] = ['collection', 'source_path', 'language', 'updated_at'].map((name) =>
     read.text(document, name),
@@ -114,7 +114,7 @@ function pageNumber(chunk: Record<string, unknown> = {}): number | undefined {
   return read.number(read.object(chunk, 'chunk_metadata'), 'page');
 }
 
-/** Names its page where another one starts. */
+/** Renders a passage, with its page number if the passage before is on another page. */
 function passage(chunk: Record<string, unknown>, type: string, pageBefore: number | undefined): Html {
   const { line_start: firstLine } = read.object(chunk, 'chunk_metadata');
   const page = pageNumber(chunk);
@@ -156,7 +156,7 @@ interface OutlineEntry {
   heading: string;
 }
 
-/** The tool returns an outline only for long documents; for short ones it is built from the passages. */
+/** Returns the outline. For short documents the tool returns none, so it is built from the passages. */
 async function outlineOf(
   tools: Visit['tools'],
   document: Record<string, unknown>,
@@ -191,7 +191,7 @@ function outlineList(entries: readonly OutlineEntry[], id: number): Html {
   })}</ol>`;
 }
 
-/** Documents from the same source, last added first. */
+/** Returns the documents from the same source, last added first. */
 async function versionsOf(
   tools: Visit['tools'],
   document: Record<string, unknown>,
@@ -245,7 +245,7 @@ export async function changeDocument({ tools, rest, form }: Visit): Promise<stri
   return afterwards(`${path}/${id}`, 'saved');
 }
 
-/** Sends only changed fields: an unchanged tag that contains a comma would be split. */
+/** Sends only changed fields, because a tag that contains a comma would be split. */
 async function relabel(tools: Visit['tools'], id: number, form: URLSearchParams): Promise<void> {
   const [before, after] = [listOf(form.get('before')), listOf(form.get('tags'))];
   const isSame = form.get('before') === form.get('tags');
@@ -266,7 +266,7 @@ async function relabel(tools: Visit['tools'], id: number, form: URLSearchParams)
   }
 }
 
-/** The original file, as a download. */
+/** Returns the original file, for a download. */
 export function originalOf({ tools, rest }: Visit): Promise<FileToSend> | undefined {
   const [, id] = /^(\d{1,15})\/original$/.exec(rest) ?? [];
   return id === undefined ? undefined : tools.original(Number(id));

@@ -37,7 +37,7 @@ const filterNames = ['query', 'collection', 'type', 'tag'] as const;
 const sorts = { title: 'Title', type: 'Type', chunks: 'Passages', added: 'Added' } as const;
 type Sort = keyof typeof sorts;
 
-/** The knowledge base's documents as a table, with filters, sorting and bulk changes. */
+/** Shows the documents of the knowledge base as a table, with filters, sorting and bulk changes. */
 export async function documentsPage({ tools, query }: Visit): Promise<Page> {
   const offset = offsetOf(query);
   const filters = Object.fromEntries(
@@ -46,7 +46,7 @@ export async function documentsPage({ tools, query }: Visit): Promise<Page> {
       return value ? [[name, value]] : [];
     }),
   );
-  // A remote engine only has kb_list.
+  // With a remote engine, there is only kb_list.
   const canSort = tools.has('kb_table');
   const sorted = canSort ? sortOf(query) : undefined;
   const answer = await listed(tools, {
@@ -85,7 +85,7 @@ ${pager(path, query, { offset, limit, total })}
   };
 }
 
-/** Returns an empty list for a collection without documents, which the tools reject: the last may just be deleted. */
+/** Lists documents. Returns none for an empty collection, which the tools reject: its last document may just have been deleted. */
 async function listed(
   tools: Visit['tools'],
   { collection, ...request }: Record<string, unknown>,
@@ -102,7 +102,7 @@ async function listed(
 interface Sorted {
   by: Sort | 'changed';
   descending: boolean;
-  /** As in the URL: `-title` is descending. */
+  /** The order as in the URL, where `-title` means descending. */
   given: string;
 }
 
@@ -145,7 +145,7 @@ function sortLink(by: Sort, query: URLSearchParams, sorted: Sorted | undefined):
   next.delete('offset');
   next.delete('done');
   const isNow = sorted?.by === by;
-  // Names start ascending, numbers and dates descending.
+  // A first click sorts names ascending, but numbers and dates descending.
   const startsDescending = by === 'chunks' || by === 'added';
   const descending = isNow ? !sorted.descending : startsDescending;
   next.set('sort', `${descending ? '-' : ''}${by}`);
@@ -174,7 +174,7 @@ ${isPathShown && html`<p class="meta path" title="${source}">${source}</p>`}`,
   ];
 }
 
-/** The link to the same list with one more filter. */
+/** Returns a link to the same list with one more filter. */
 function filtered(query: URLSearchParams, name: string, value: string): string {
   const next = new URLSearchParams(query);
   next.delete('offset');
@@ -189,7 +189,7 @@ function backOf(query: URLSearchParams): string {
   return String(next);
 }
 
-/** Actions for the selected rows. CSS shows them once a row is selected. */
+/** Renders the actions for the selected rows. CSS shows them when a row is selected. */
 function selectionBar(tools: Visit['tools']): Html {
   return html`<div class="selection" role="group" aria-label="Selected documents"><span class="selected-count"></span>
 ${
@@ -260,7 +260,7 @@ function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefine
   }
 }
 
-/** One document, or a confirmation before the selected ones are deleted for good. */
+/** Shows one document, or asks for confirmation before the selected ones are deleted for good. */
 export async function documentOrQuestion(visit: Visit): Promise<Page> {
   if (visit.rest !== 'selected') return await documentPage(visit);
   const ids = (visit.query.get('delete') ?? '').split(',').map(Number).filter(Number.isSafeInteger).slice(0, limit);
@@ -279,7 +279,7 @@ export async function changeDocuments(visit: Visit): Promise<string> {
   const ids = form.getAll('id').map(Number).filter(Number.isSafeInteger);
   const back = backTo(form.get('back'));
   if (ids.length === 0) return afterwards(back, 'unchanged');
-  // The user selected each of them, so the limit on bulk changes doesn't apply.
+  // The user selected each document, so the limit on bulk changes doesn't apply.
   const selection = { document_ids: ids, force: true };
   switch (form.get('change')) {
     case 'tags': {
@@ -312,7 +312,7 @@ export async function changeDocuments(visit: Visit): Promise<string> {
   }
 }
 
-/** The link back to the filtered list. */
+/** Returns the link back to the filtered list. */
 function backTo(query: string | null): string {
   const given = new URLSearchParams(query ?? '');
   return given.size === 0 ? path : `${path}?${given}`;

@@ -1,13 +1,13 @@
-/** The outcome of a change, for the next page's toast: `?done=deleted:1,2`. The script removes it from the URL. */
+/** The outcome of a change, for the toast on the next page: `?done=deleted:1,2`. The script removes it from the URL. */
 export interface Done {
   what: string;
   ids: readonly string[];
 }
 
-/** With more ids the URL would be too long. The toast then has no undo; the trash does. */
+/** Max ids in the URL, which must not become too long. Undo covers only these; the trash has the rest. */
 const idsMax = 100;
 
-/** The page to go to after a change. */
+/** Returns the URL to go to after a change. */
 export function afterwards(path: string, what: string, ids: readonly (string | number)[] = []): string {
   const done = encodeURIComponent(`${what}:${ids.slice(0, idsMax).join(',')}`);
   return `${path}${path.includes('?') ? '&' : '?'}done=${done}`;

@@ -33,7 +33,7 @@ import { indexing, partlyRead } from './reading-state.ts';
 const limit = 50;
 const path = '/jobs';
 
-/** Ingestion: a drop zone, progress, and the outcome of each file. */
+/** Shows ingestion: a drop zone, progress, and the outcome of each file. */
 export async function jobsPage({ tools, query }: Visit, pace: Pace, now: number): Promise<Page> {
   const offset = offsetOf(query);
   const [answer, status] = await Promise.all([tools.call('kb_jobs', { limit, offset }), tools.call('kb_status', {})]);
@@ -119,7 +119,7 @@ ${popupButton({
 })}`;
 }
 
-/** Where to drop or choose files. The script accepts them anywhere on the page and fills in the list. */
+/** Renders the area to drop or choose files. The script accepts files anywhere on the page and fills in the list. */
 function dropZone(): Html {
   return html`<section class="card drop" data-upload aria-label="Add files">
 <label class="drop-target">${icon('upload')}<span><b>Drop files anywhere on this page</b>, or <u>choose them</u></span><input class="visually-hidden" type="file" multiple></label>
@@ -132,13 +132,13 @@ function work(name: string, amount: Part, pace: string): Html {
   return html`<p class="row"><b>${name}</b> <span>${amount}</span> <span class="meta">${pace}</span></p>`;
 }
 
-/** Speed and remaining time, if known. */
+/** Formats speed and remaining time; empty if they are unknown. */
 function left(perMinute: number | undefined, leftMs: number | undefined): string {
   if (perMinute === undefined || leftMs === undefined) return '';
   return `${number(perMinute < 10 ? perMinute : Math.round(perMinute))} a minute · about ${duration(leftMs)} left`;
 }
 
-/** Labels for jobs that record a change. */
+/** Labels for jobs that record a change of documents. */
 const changes: Record<string, string> = {
   delete: 'Deleted',
   tags: 'Tags changed',
@@ -185,7 +185,7 @@ function row(job: Record<string, unknown>, canCancel: boolean): Part[] {
   ];
 }
 
-/** A failed file is not kept, so trying again needs the file. A web source can be read again. */
+/** Renders how to retry a failed job. Failed files are not kept, so the user must choose the file again. */
 function again(kind: string): Html {
   if (kind === 'crawl') return linkButton('/web', 'Refresh', { kind: 'quiet', isSmall: true });
   const attributes = { type: 'button', 'data-choose-files': true, title: 'Failed files are not kept' };

@@ -30,10 +30,10 @@ import { entryUrl, memoryPath as path, replacedId, threadUrl } from './memory-li
 
 const threadsLimit = 50;
 const entriesLimit = 30;
-/** Max characters of a memory in a conversation; its own page has the rest. */
+/** Max characters of a memory in a conversation. The memory's own page shows all. */
 const shownChars = 1_200;
 
-/** The list of threads, or one thread as a conversation. */
+/** Shows the list of threads, or one thread as a conversation. */
 export async function memoriesPage(visit: Visit): Promise<Page> {
   const thread = visit.query.get('thread');
   return thread === null ? await threadsPage(visit) : await conversationPage(visit, thread);
@@ -121,7 +121,7 @@ function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefine
   return toast('Memory deleted', tools.has('restore_context') ? { action: `${entryUrl(id)}/restore` } : undefined);
 }
 
-/** The latest memories of a thread, in the order in which they were written. */
+/** Shows the latest memories of a thread, in the order in which they were written. */
 async function conversationPage({ tools, query }: Visit, thread: string): Promise<Page> {
   const offset = offsetOf(query);
   const answer = await tools.call('search_context', { thread_id: thread, limit: entriesLimit, offset });
@@ -147,7 +147,7 @@ ${tools.has('store_context') && offset === 0 && composer(thread)}`,
   };
 }
 
-/** Names the day above each memory, hidden if it is that of the memory before. The script does the same in the reader's zone. */
+/** Renders the day above a memory, hidden if the previous memory has the same. The script adjusts it to the reader's time zone. */
 function dayLine(entry: Record<string, unknown>, before: Record<string, unknown> = {}): Html {
   const [at, atBefore] = [read.text(entry, 'created_at'), read.text(before, 'created_at')];
   const day = dayName(Date.parse(at));
@@ -164,7 +164,7 @@ async function wholeEntries(
   return new Map(read.list(answer, 'result').map((entry) => [read.number(entry, 'id') ?? 0, entry]));
 }
 
-/** The memory that replaced each of these, in any thread. */
+/** Finds the memories, in any thread, that replaced these. Returns their ids by the id of the replaced memory. */
 async function replacingEntries(tools: Visit['tools'], ids: readonly number[]): Promise<Map<number, number>> {
   if (ids.length === 0) return new Map();
   const answer = await tools.call('search_context', {

@@ -10,7 +10,7 @@ export function entryUrl(id: number | string): string {
   return `${memoryPath}/entry/${encodeURIComponent(id)}`;
 }
 
-/** The memory that this one replaces. */
+/** Returns the id of the memory that this one replaces. */
 export function replacedId(entry: Record<string, unknown>): number | undefined {
   return read.number(read.object(read.object(entry, 'metadata'), 'references'), 'replaces');
 }

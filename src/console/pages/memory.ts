@@ -28,7 +28,7 @@ import {
 import { afterwards, doneOf } from './done.ts';
 import { entryUrl, memoryPath as path, replacedId, threadUrl } from './memory-links.ts';
 
-/** One memory: text, replacements and metadata. */
+/** Shows one memory: text, replacements and metadata. */
 export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
   const id = Number(rest.replace(/^entry\//, ''));
   const entry = await oneEntry(tools, id);
@@ -84,7 +84,7 @@ async function oneEntry(tools: Visit['tools'], id: number): Promise<Record<strin
   return read.list(await tools.call('get_context_by_ids', { context_ids: [id], include_images: false }), 'result')[0];
 }
 
-/** Links to the memory that this one replaced, and to the one that replaced it. */
+/** Renders links to the memory that this one replaced, and to the one that replaced this one. */
 async function replacements(tools: Visit['tools'], entry: Record<string, unknown>, id: number): Promise<Html> {
   const before = replacedId(entry);
   const answer = await tools.call('search_context', {
@@ -176,7 +176,7 @@ function changedMetadata(form: URLSearchParams): { metadata?: Record<string, unk
     const metadata: unknown = JSON.parse(after.trim() === '' ? '{}' : after);
     if (isObject(metadata)) return { metadata };
   } catch {
-    // Reported below.
+    // The error is thrown below.
   }
   throw new CarrelError('invalid_arguments', 'Metadata must be a JSON object, such as {"project": "x"}.');
 }

@@ -32,7 +32,7 @@ import { afterwards, doneOf } from './done.ts';
 const limit = 50;
 const path = '/notes';
 
-/** Research notes that match the query and tag, or the newest. */
+/** Shows the research notes that match the query and tag or, without these, all notes. */
 export async function notesPage({ tools, query }: Visit): Promise<Page> {
   const offset = offsetOf(query);
   const text = (query.get('query') ?? '').trim();

@@ -3,7 +3,7 @@ import { fieldValue, html } from '../html.ts';
 import type { Page } from '../page.ts';
 import { button, card, emptyState, field, linkButton, pageHeader, problem } from '../parts/parts.ts';
 
-/** `next`: the page to open after sign-in. */
+/** Shows the sign-in form. `next` is the page to open after signing in. */
 export function signInPage(message: string | undefined, next: string): Page {
   const attributes = { autofocus: true, autocomplete: 'current-password' };
   return {

@@ -18,12 +18,12 @@ import {
   typeIcon,
 } from '../parts/parts.ts';
 
-/** Enough for the passage and its surroundings. */
+/** Max tokens of a preview: enough for the passage and the text around it. */
 const budgetTokens = 6_000;
 const chunksMax = 12;
 const textCharsMax = 40_000;
 
-/** Shows the content of a URI at a passage. The script opens it beside the results. */
+/** Shows the content of a URI at a passage. The script opens it next to the results. */
 export async function previewPage({ tools, query }: Visit): Promise<Page> {
   const uri = query.get('uri') ?? '';
   const [, kind, id] = /^carrel:\/\/(kb\/doc|notes|context)\/([\w-]{1,100})$/.exec(uri) ?? [];
@@ -135,7 +135,7 @@ async function ofEntry({ tools, id, range, mark }: Asked): Promise<Preview> {
   };
 }
 
-/** A long text is shown around its passage, from the start of a line. */
+/** Renders a text. If it is long, only the part around its passage is shown, from the start of a line. */
 function prose(text: string, { range, mark }: Pick<Asked, 'range' | 'mark'>): Html {
   const from =
     range === undefined || text.length <= textCharsMax

@@ -2,7 +2,7 @@ import { read } from '../console-tools.ts';
 import { type Html, html } from '../html.ts';
 import { badge, number } from '../parts/parts.ts';
 
-/** Marks a document or job without vectors yet. Keyword search already finds it. */
+/** Marks a document or job whose passages are not all embedded yet. Keyword search already finds them. */
 export function indexing(from: Record<string, unknown>): Html {
   const pending = read.number(from, 'pending') ?? 0;
   const total = read.number(from, 'chunks') ?? read.number(from, 'chunk_count') ?? 0;

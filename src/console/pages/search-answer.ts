@@ -7,7 +7,7 @@ export interface Answer {
   sources: Record<string, unknown>[];
   weakOmitted: number;
   hint: string;
-  /** Keyword results only; the ranked answer follows. */
+  /** True if these are only keyword results, which the ranked answer replaces. */
   isQuick: boolean;
 }
 

@@ -5,7 +5,7 @@ import { icon, plainText, plural } from '../parts/parts.ts';
 
 const examplesMax = 4;
 
-/** Before the first search: what is stored, what to try, and how to add more. */
+/** Renders the search page without a query: what is stored, what to search for, and how to add more. */
 export async function welcome(tools: Visit['tools']): Promise<Html> {
   const listed = tools.has('kb_list') ? await tools.call('kb_list', { limit: 20 }).catch(() => ({})) : {};
   const total = read.number(listed, 'total') ?? 0;

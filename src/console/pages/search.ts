@@ -32,8 +32,8 @@ import { welcome } from './search-welcome.ts';
 const filterNames = ['source', 'collection', 'type', 'tag', 'date', 'sort', 'weak'] as const;
 
 /**
- * Searches everything. The first answer comes from keyword search alone. The script, or a refresh in browsers without script,
- * then requests the ranked one (`stage=full`).
+ * Searches everything. The first answer comes from keyword search alone. The ranked answer (`stage=full`) is then requested by
+ * the script or, in browsers without script, by a refresh.
  */
 export async function searchPage({ tools, query }: Visit): Promise<Page> {
   const text = (query.get('q') ?? '').trim().slice(0, 1000);
@@ -91,7 +91,7 @@ function addressOf(text: string, given: Record<string, string | undefined>): str
   return `/?${query}`;
 }
 
-/* Facets: values in the results, with counts. */
+/* Facets: the values that occur in the results, with counts. */
 
 const dateNames = { day: 'Past day', week: 'Past week', month: 'Past month', year: 'Past year' };
 const dateDays = { day: 1, week: 7, month: 31, year: 366 };
@@ -180,7 +180,7 @@ ${hits.length === 0 && answer.isQuick && skeleton(3)}
 <ol class="results">${hits.map((hit) => result(hit, asked, mark))}</ol>`;
 }
 
-/** A search returns the best results only, and the date filters those. */
+/** Describes the number of results. A search returns only the best ones, and the date filter applies to these. */
 function countOf(shown: number, found: number): string {
   if (found < limit) return plural(shown, 'result');
   return shown === found ? `Top ${limit} results` : `${shown} of the top ${limit} results`;
@@ -219,7 +219,7 @@ function previewOf(hit: Record<string, unknown>, uri: string, text: string): str
   return `/preview?${query}`;
 }
 
-/** Source › collection › section. For tables the section is the header row, so it is left out. */
+/** Returns source, collection and section of a result. For tables the section is the header row, so it is left out. */
 function crumbsOf(hit: Record<string, unknown>, source: string): string[] {
   const title = read.text(hit, 'title');
   const isTable = ['csv', 'tsv'].includes(read.text(hit, 'type'));
@@ -232,7 +232,7 @@ function crumbsOf(hit: Record<string, unknown>, source: string): string[] {
 const strong = 0.7;
 const good = 0.4;
 
-/** The relevance in words. */
+/** Renders the relevance as a word. */
 function judgement(relevance: number | undefined): Part {
   if (relevance === undefined) return false;
   const [word, tone]: [string, Tone] =

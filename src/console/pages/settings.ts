@@ -17,7 +17,7 @@ import {
 
 export interface ShownSetting {
   path: string;
-  /** Secrets are masked. */
+  /** The value, with secrets masked. */
   value: string;
   source: string;
 }
@@ -40,7 +40,7 @@ const areas: Readonly<Record<string, string>> = {
   fess: 'Fess',
 };
 
-/** Effective settings by area, each with its source. */
+/** Shows the effective settings by area, each with its source. */
 export function settingsPage({ query }: Visit, settings: readonly ShownSetting[], dataDir: string): Page {
   const text = query.get('q') ?? '';
   const isChanged = query.get('changed') !== null;
@@ -96,7 +96,7 @@ function shownValue(setting: ShownSetting): Part {
   return html`${value === '–' || value === '' ? html`<span class="meta">not set</span>` : value}${words !== value && html` <span class="meta">${words}</span>`}${isSet(setting) && html` ${badge(source, 'accent')}`}`;
 }
 
-/** Formats large numbers for people. */
+/** Formats large numbers as sizes or durations. */
 function inWords(path: string, value: string): string {
   const count = Number(value);
   if (!/^\d{4,}$/.test(value)) return value;

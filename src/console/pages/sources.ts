@@ -40,12 +40,12 @@ interface SourceState {
   state: readonly [label: string, tone: Tone];
   stats?: readonly Html[];
   facts?: readonly (readonly [name: Part, value: Part])[];
-  /** Problems and their remedies. */
+  /** Problems, each with what to do. */
   next?: readonly Html[];
   actions?: Html;
 }
 
-/** The server's sources, their state, and the next step if something is wrong. */
+/** Shows the state of each source of this server and, if something is wrong, what to do. */
 export async function sourcesPage({ tools }: Visit, server: ServerFacts | undefined): Promise<Page> {
   const ask = async (name: string, args: Answer = {}): Promise<Answer | Error | undefined> => {
     if (!tools.has(name)) return undefined;

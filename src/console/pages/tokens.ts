@@ -36,8 +36,8 @@ export interface TokenDeps {
 const path = '/tokens';
 
 /**
- * Whether the visitor may see, add and revoke tokens. This needs full rights that don't expire: otherwise an expiring token
- * could create one that doesn't.
+ * True if the visitor may see, add and revoke tokens. This needs full rights that don't expire: otherwise an expiring token could
+ * create one that doesn't expire.
  */
 export function mayManageTokens({ tokens, isReadOnly, principal }: Omit<TokenDeps, 'toolsetNames'>): boolean {
   if (tokens === undefined || isReadOnly) return false;
@@ -122,7 +122,7 @@ function expiryCell({ expiresAt }: StoredToken): Html {
   return Date.parse(expiresAt) <= Date.now() ? badge('Expired', 'warn') : time(expiresAt);
 }
 
-/** The form for a new token. */
+/** Shows the form for a new token. */
 export async function newTokenPage({ rest }: Visit, deps: TokenDeps): Promise<Page> {
   if (rest !== 'new') throw noSuchChange();
   const store = await storeOf(deps);
@@ -152,7 +152,7 @@ ${button('Add token', { kind: 'primary' })}</form>`)}</div>`,
   };
 }
 
-/** Adds a token and shows it once, or revokes one and returns the next page. */
+/** Adds a token and returns a page that shows it once, or revokes a token and returns the path of the next page. */
 export async function changeToken({ rest, form }: Visit, deps: TokenDeps): Promise<string | Page> {
   const store = await storeOf(deps);
   if (rest === 'new') return addToken(store, form, deps);
@@ -201,7 +201,7 @@ ${principal === undefined && notice('From now on every HTTP client needs a token
   };
 }
 
-/** An empty field restricts nothing. Commas without names are kept, so that they are refused. */
+/** Returns the names in a field; undefined if it is empty, which means all. Empty names are included, so that they are rejected. */
 function namesIn(field: string | null): string[] | undefined {
   return field === null || field.trim() === '' ? undefined : field.split(',');
 }

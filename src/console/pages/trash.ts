@@ -31,7 +31,7 @@ const dayMs = 86_400_000;
 
 type Item = Record<string, unknown>;
 
-/** A kind of thing that can be deleted: its tools, and how it is shown. */
+/** A kind of item that can be deleted: its tools, and how it is shown. */
 interface Kind {
   name: string;
   one: string;
@@ -83,7 +83,7 @@ function titled(sign: Parameters<typeof icon>[0], text: string): Html {
   return html`<span class="title">${icon(sign)}<span>${text}</span></span>`;
 }
 
-/** Deleted documents, notes and memories that can still be restored. */
+/** Shows deleted documents, notes and memories that can still be restored. */
 export async function trashPage({ tools, query }: Visit): Promise<Page> {
   const offset = offsetOf(query);
   const offered = kinds.filter(({ list }) => tools.has(list));
@@ -157,7 +157,7 @@ ${confirmButton({
   ];
 }
 
-/** Deletes the items on this page; the next page then takes their place. */
+/** Renders the button that deletes the items on this page for good. */
 function emptyButton(kind: Kind, items: readonly Item[], total: number): Html {
   const ids = items.map((item) => read.text(item, kind.idField));
   const these =
@@ -189,7 +189,7 @@ export async function changeTrash({ tools, rest, form }: Visit): Promise<string>
   const back = `${path}?of=${kind.name}`;
   if (change === 'purge') {
     const count = read.number(await tools.call(kind.purge.tool, kind.purge.args(ids)), 'purged') ?? 0;
-    // Already gone, or never visible to this caller.
+    // The items were already deleted for good, or this caller may not see them.
     if (count === 0) throw noSuchChange();
     return afterwards(back, 'purged', ids.slice(0, count));
   }

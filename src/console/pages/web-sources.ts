@@ -27,7 +27,7 @@ import {
 
 const path = '/web';
 
-/** The web sources, each with its last run. */
+/** Shows the web sources, each with its last run. */
 export async function webSourcesPage({ tools, query }: Visit): Promise<Page> {
   const sources = read.list(await tools.call('kb_sources', {}), 'sources');
   const [canAdd, canChange] = [tools.has('kb_add_source'), tools.has('kb_change_source')];
@@ -107,7 +107,7 @@ const counts: readonly (readonly [name: string, label: string])[] = [
   ['failed', 'failed'],
 ];
 
-/** Summarises the last run: pages found, and why some are missing. */
+/** Summarises the last run: how many pages were read, and why some are missing. */
 function runSummary(run: Record<string, unknown>): Html {
   const said = counts
     .map(([name, label]) => [read.number(run, name) ?? 0, label] as const)
@@ -144,7 +144,7 @@ function reasonLine(reason: Record<string, unknown>): Html {
   return html`<li><b>${number(read.number(reason, 'pages') ?? 0)}</b> ${reasonInWords(read.text(reason, 'reason'))}${example !== '' && html` <span class="meta">such as ${linkTo(example, example)}</span>`}</li>`;
 }
 
-/** `http_404` as "HTTP 404", others as words. */
+/** Turns `http_404` into "HTTP 404", and other codes into words. */
 function reasonInWords(code: string): string {
   const status = /^http_(\d+)$/.exec(code)?.[1];
   return status === undefined ? code.replaceAll('_', ' ') : `HTTP ${status}`;
@@ -166,7 +166,7 @@ ${confirmButton({
 })}`;
 }
 
-/** The form for a new source. */
+/** Shows the form for a new source. */
 export async function newWebSourcePage({ tools, rest, query }: Visit): Promise<Page> {
   if (rest !== 'new' || !tools.has('kb_add_source')) throw noSuchChange();
   return {
@@ -209,7 +209,7 @@ ${button('Add source', { kind: 'primary' })}</form>`)}
   };
 }
 
-/** Adds or changes a source. Returns the next page. */
+/** Adds or changes a source. Returns the path of the next page. */
 export async function changeWebSource({ tools, rest, form }: Visit): Promise<string> {
   if (rest === 'new') {
     await tools.call('kb_add_source', requestOf(form));

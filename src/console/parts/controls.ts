@@ -14,11 +14,11 @@ export function attributes(given: Attributes): Html {
 }
 
 export interface ButtonLook {
-  /** `primary` at most once per page; `quiet` has no frame until hovered. */
+  /** Use `primary` at most once per page. `quiet` has no frame until the pointer is on it. */
   kind?: 'primary' | 'secondary' | 'quiet' | 'danger';
   icon?: IconName;
   isSmall?: boolean;
-  /** Such as `data-copy`, `name`, `value`, `type`, `popovertarget`, `hidden`. */
+  /** More attributes, such as `data-copy`, `name`, `value`, `type`, `popovertarget` and `hidden`. */
   attributes?: Attributes;
 }
 
@@ -26,17 +26,17 @@ function look({ kind = 'secondary', isSmall }: ButtonLook, more = ''): string {
   return `button ${kind}${isSmall ? ' small' : ''}${more}`;
 }
 
-/** Submits its form, unless `attributes.type` says otherwise. */
+/** Renders a button. It submits its form, unless `attributes.type` says otherwise. */
 export function button(label: string, options: ButtonLook = {}): Html {
   return html`<button class="${look(options)}"${attributes(options.attributes ?? {})}>${options.icon && icon(options.icon)}<span>${label}</span></button>`;
 }
 
-/** A link that looks like a button. */
+/** Renders a link that looks like a button. */
 export function linkButton(href: string, label: string, options: ButtonLook = {}): Html {
   return html`<a class="${look(options)}" href="${href}"${attributes(options.attributes ?? {})}>${options.icon && icon(options.icon)}<span>${label}</span></a>`;
 }
 
-/** Only an icon; the label is its name for screen readers and on hover. */
+/** Renders a button that has only an icon. The label is shown on hover and read by screen readers. */
 export function iconButton(name: IconName, label: string, options: Omit<ButtonLook, 'icon'> = {}): Html {
   return html`<button class="${look({ kind: 'quiet', ...options }, ' icon-only')}" title="${label}" aria-label="${label}"${attributes(options.attributes ?? {})}>${icon(name)}</button>`;
 }
@@ -44,7 +44,7 @@ export function iconButton(name: IconName, label: string, options: Omit<ButtonLo
 interface Labelled {
   label: string;
   name: string;
-  /** Shows the label to screen readers only; the placeholder must then say the same. */
+  /** True if only screen readers get the label. The placeholder must then say the same. */
   hidesLabel?: boolean;
   hint?: string;
   attributes?: Attributes;
@@ -58,14 +58,14 @@ export interface FieldOptions extends Labelled {
   icon?: IconName;
 }
 
-/** A text field. Its value is unaltered, control characters included. */
+/** Renders a text field. Its value stays unchanged, including control characters. */
 export function field(options: FieldOptions): Html {
   const { name, type = 'text', value = '', placeholder, isRequired } = options;
   const input = html`<input type="${type}" name="${name}" value="${fieldValue(value)}"${described(options, { placeholder, required: isRequired })}>`;
   return labelled(options, options.icon ? html`<span class="with-icon">${icon(options.icon)}${input}</span>` : input);
 }
 
-/** A text area. HTML drops a line break right after the tag, so we add one. */
+/** Renders a text area. HTML ignores the first line break in it, so an extra one protects a text that starts with one. */
 export function textArea({ rows = 10, value = '', ...options }: Labelled & { rows?: number; value?: string }): Html {
   return labelled(
     options,
@@ -79,7 +79,7 @@ export interface Option {
   count?: number;
 }
 
-/** A dropdown. A selected value that is not among the options is added. `group`: a heading above the options. */
+/** Renders a dropdown. If the selected value is not among the options, it is added. `group` is a heading above the options. */
 export function select({
   options,
   value = '',
@@ -107,7 +107,7 @@ function labelled(options: Labelled, control: Html): Html {
   return html`<div class="field"><label><span class="${hidesLabel ? 'visually-hidden' : 'label'}">${label}</span>${control}</label>${hint !== undefined && html`<span class="hint" id="${hintId(options)}">${hint}</span>`}</div>`;
 }
 
-/** The hint describes the control, and is not part of its name. */
+/** Renders the control's attributes. Screen readers read the hint as a description, not as part of the label. */
 function described(options: Labelled, more: Attributes = {}): Html {
   const by = options.hint === undefined ? {} : { 'aria-describedby': hintId(options) };
   return attributes({ ...more, ...by, ...options.attributes });
@@ -117,24 +117,24 @@ function hintId({ name }: Labelled): string {
   return `hint-${name}`;
 }
 
-/** A field with comma-separated tags, and a hidden one with the tags before editing. */
+/** Renders a field with comma-separated tags, and a hidden one with the tags before editing. */
 export function tagFields(tags: readonly string[]): Html {
   const value = tags.join(', ');
   return html`${field({ label: 'Tags', name: 'tags', value, placeholder: 'Separate with commas' })}<input type="hidden" name="before" value="${fieldValue(value)}">`;
 }
 
-/** A form that changes something. Offer it only if the tool for it exists (`tools.has`). */
+/** Renders a form that changes something. Use it only if the tool for the change exists (`tools.has`). */
 export function changeForm(action: string, label: string, fields: Html = html``, options: ButtonLook = {}): Html {
   return html`<form class="change" method="post" action="${action}">${fields}${button(label, { kind: 'primary', ...options })}</form>`;
 }
 
-/** A button that opens a popup with a form or a part of one. Works without script. The id is unique on the page. */
+/** Renders a button that opens a popup with a form or a part of one, even without script. The id must be unique on the page. */
 export function popupButton(options: {
   id: string;
   label: string;
   title: string;
   body: Html;
-  /** A large popup, for editing a text. */
+  /** True for a large popup, in which a text is edited. */
   isLarge?: boolean;
   look?: ButtonLook;
 }): Html {
@@ -143,22 +143,22 @@ export function popupButton(options: {
 <div popover id="${id}" class="popup${isLarge && ' large'}" role="dialog" aria-label="${title}"><p class="popup-title">${title}</p>${body}</div>`;
 }
 
-/** A hidden form value, unaltered. */
+/** Renders a hidden form field. Its value stays unchanged. */
 export function hidden(name: string, value: string | number): Html {
   return html`<input type="hidden" name="${name}" value="${fieldValue(String(value))}">`;
 }
 
-/** A checkbox that selects a row of a table in a form. */
+/** Renders a checkbox that selects a row of a table in a form. */
 export function selectRow(name: string, value: string, label: string): Html {
   return html`<input type="checkbox" name="${name}" value="${value}" aria-label="${label}" data-select>`;
 }
 
-/** A checkbox for the column's head that selects all rows. Needs the script. */
+/** Renders a checkbox for the head of the column, which selects all rows. The script shows it. */
 export function selectAll(label: string): Html {
   return html`<input type="checkbox" aria-label="${label}" title="${label}" data-select-all hidden>`;
 }
 
-/** A button that asks before its form is sent. Works without script. The id is unique on the page. */
+/** Renders a button that asks before its form is sent, even without script. The id must be unique on the page. */
 export function confirmButton(options: {
   id: string;
   label: string;

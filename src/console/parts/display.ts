@@ -4,7 +4,7 @@ import { number } from './format.ts';
 import type { IconName } from './icon-shapes.ts';
 import { icon } from './icons.ts';
 
-/** The top of a page: breadcrumbs, its only `h1`, a line of details, and actions. */
+/** Renders the top of a page: breadcrumbs (`trail`), the only `h1`, a line of details (`meta`), and actions. */
 export function pageHeader(options: {
   title: Part;
   trail?: readonly { href: string; label: string }[];
@@ -27,12 +27,12 @@ ${body}</section>`;
 
 export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad' | 'info';
 
-/** A state in a word or two. Work in progress is `info` or `neutral`, never `bad`. */
+/** Renders a state in a word or two. Work in progress is `info` or `neutral`, never `bad`. */
 export function badge(label: Part, tone: Tone = 'neutral', sign?: IconName): Html {
   return html`<span class="badge ${tone}">${sign && icon(sign)}${label}</span>`;
 }
 
-/** Tags; with `hrefOf`, each links to the items with that tag. */
+/** Renders tags. With `hrefOf`, each links to the items that have it. */
 export function tagList(tags: readonly string[], hrefOf?: (tag: string) => string): Html {
   if (tags.length === 0) return html``;
   const items = tags.map(
@@ -43,24 +43,24 @@ export function tagList(tags: readonly string[], hrefOf?: (tag: string) => strin
 }
 
 export interface Column {
-  /** The column's head, and on a phone the label of each cell. Empty for no label, as for a title or a checkbox. */
+  /** The head of the column and, on a phone, the label of each cell. Empty if there is none, as for a column of checkboxes. */
   label: Part;
-  /** Aligns the column at the end, for numbers. */
+  /** True for numbers, which are aligned at the end of the column. */
   isNumber?: boolean;
-  /** Never wraps. */
+  /** True if the cells never wrap. */
   isWhole?: boolean;
-  /** Takes the remaining width. Default: the first column. */
+  /** True for the column that takes the remaining width. Default: the first column. */
   isWide?: boolean;
-  /** Hidden on a phone. */
+  /** True if the column is hidden on a phone. */
   isExtra?: boolean;
-  /** For a sortable column: the link of its head, and the current order. */
+  /** For a sortable column: the link that sorts by it, and its order if the table is sorted by it now. */
   sort?: { href: string; order?: 'ascending' | 'descending' };
 }
 
 /** The head of a column of buttons, for screen readers. */
 export const actionsLabel = html`<span class="visually-hidden">Actions</span>`;
 
-/** A table on a wide screen, a list of labelled cards on a phone. Each row can be reached with j and k; Enter follows its first link. */
+/** Renders a table, which is a list of labelled cards on a phone. The keys j and k reach each row; Enter opens its first link. */
 export function table(options: {
   caption: string;
   columns: readonly Column[];
@@ -97,7 +97,7 @@ export function table(options: {
 <tbody>${rows.map((row) => html`<tr tabindex="0">${row.map(cell)}</tr>`)}</tbody></table></div>`;
 }
 
-/** Replaces an empty list: says what would be here, and how to add it. */
+/** Renders a message instead of an empty list, which says what would be here and how to add it. */
 export function emptyState(options: { icon: IconName; title: string; text?: Part; actions?: Part }): Html {
   return html`<div class="empty">${icon(options.icon)}<h2>${options.title}</h2>${options.text !== undefined && html`<p>${options.text}</p>`}${options.actions !== undefined && html`<div class="row">${options.actions}</div>`}</div>`;
 }
@@ -111,44 +111,44 @@ const noticeIcons: Record<Tone, IconName> = {
   bad: 'circle-alert',
 };
 
-/** A highlighted message: the fact, and what to do. */
+/** Renders a highlighted message, which says what happened and what to do. */
 export function notice(message: Part, tone: Tone = 'info'): Html {
   return html`<div class="notice ${tone}" role="${tone === 'bad' ? 'alert' : 'note'}">${icon(noticeIcons[tone])}<div>${message}</div></div>`;
 }
 
-/** An error, announced at once by screen readers. */
+/** Renders an error, which screen readers announce at once. */
 export function problem(message: string): Html {
   return notice(message, 'bad');
 }
 
-/** Names and values, aligned. */
+/** Renders names and values in two columns. */
 export function facts(entries: readonly (readonly [name: Part, value: Part])[]): Html {
   return html`<dl class="facts">${entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** A progress bar. */
+/** Renders a progress bar with its numbers. */
 export function progress(done: number, total: number, label: string): Html {
   return html`<span class="progress"><progress max="${Math.max(1, total)}" value="${done}" aria-label="${label}"></progress><span class="figure">${number(done)} of ${number(total)}</span></span>`;
 }
 
-/** A share between 0 and 1 as a bar; screen readers get a number. */
+/** Renders a share between 0 and 1 as a bar with its number. */
 export function meter(name: string, share: number): Html {
   const percent = Math.round(Math.min(1, Math.max(0, share)) * 100);
   return html`<div class="meter"><span>${name}</span><meter min="0" max="100" value="${percent}" aria-label="${name}">${percent} %</meter><span class="figure">${share.toFixed(2)}</span></div>`;
 }
 
-/** A large number with its label. */
+/** Renders a large number with its label. */
 export function stat(label: string, value: Part, detail?: Part): Html {
   return html`<div class="stat"><span class="label">${label}</span><b>${value}</b>${detail !== undefined && html`<span class="meta">${detail}</span>`}</div>`;
 }
 
-/** Grey lines where content will be. */
+/** Renders grey lines in place of content that is still loading. */
 export function skeleton(count: number): Html {
   const line = html`<div class="skeleton"><i></i><i></i><i></i></div>`;
   return html`<div class="skeletons" aria-hidden="true">${Array.from({ length: count }, () => line)}</div>`;
 }
 
-/** For `Page.toast`: what was just done, with an undo button. The script hides it after some seconds. */
+/** Renders a message for `Page.toast` about what was just done, with an undo button. The script hides it after some seconds. */
 export function toast(message: Part, undo?: { action: string; label?: string; fields?: Html }): Html {
   return html`<div class="toast" role="status" data-toast>${icon('circle-check')}<span>${message}</span>${
     undo &&
@@ -156,12 +156,12 @@ export function toast(message: Part, undo?: { action: string; label?: string; fi
   }</div>`;
 }
 
-/** Views of one page, side by side. */
+/** Renders links to the views of one page. */
 export function tabs(label: string, items: readonly { href: string; label: Part; isCurrent: boolean }[]): Html {
   return html`<nav class="tabs" aria-label="${label}">${items.map(({ href, label: name, isCurrent }) => html`<a href="${href}"${isCurrent && new Html(' aria-current="page"')}>${name}</a>`)}</nav>`;
 }
 
-/** A text to copy, in a line or a block. The script shows the button. */
+/** Renders a text, in a line or a block, with a button that copies it. The script shows the button. */
 export function copyable(id: string, text: string, options: { isBlock?: boolean } = {}): Html {
   const copy = html`<button type="button" class="button quiet icon-only small" data-copy="#${id}" title="Copy" aria-label="Copy" hidden>${icon('copy')}</button>`;
   return options.isBlock
@@ -175,7 +175,7 @@ export interface Window {
   total: number;
 }
 
-/** Links to the previous and next page of a list. */
+/** Renders links to the previous and next page of a list. */
 export function pager(path: string, query: URLSearchParams, { offset, limit, total }: Window): Html {
   if (offset === 0 && total <= limit) return html``;
   const to = (start: number): string => {

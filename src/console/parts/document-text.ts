@@ -2,9 +2,9 @@ import { type Html, html, type Part } from '../html.ts';
 import { renderMarkdown } from './markdown.ts';
 
 export interface TextOptions {
-  /** UTF-16 units of the text. */
+  /** The passage to mark, as offsets in UTF-16 units. */
   passage?: readonly [start: number, end: number] | undefined;
-  /** Number of its first line, for code. */
+  /** Number of the first line, for code. */
   firstLine?: number | undefined;
   mark?: ((text: string) => Part) | undefined;
 }
@@ -37,7 +37,7 @@ function csvTable(text: string, { mark = (run) => run }: TextOptions): Html {
 <tbody>${rows.slice(0, rowsMax).map((row) => html`<tr>${row.map((cell) => html`<td>${mark(cell)}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
-/** Splits at commas, semicolons or tabs, whichever is most frequent in the first line. Quoted fields may contain them. */
+/** Splits CSV at commas, semicolons or tabs, whichever is most frequent in the first line. Quoted fields may contain them. */
 export function csvRows(text: string): string[][] {
   const [first = ''] = text.split('\n', 1);
   const separator = [',', ';', '\t'].toSorted((a, b) => first.split(b).length - first.split(a).length)[0] ?? ',';

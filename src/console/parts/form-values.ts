@@ -5,17 +5,17 @@ export function offsetOf(query: URLSearchParams): number {
   return Number.isSafeInteger(given) && given > 0 ? given : 0;
 }
 
-/** The tags of a form, if changed: an unchanged tag that contains a comma would be split. */
+/** Returns the tags of a form if they were changed. If not, they are left out, because a tag with a comma would be split. */
 export function changedTags(form: URLSearchParams): { tags?: string[] } {
   return form.get('tags') === form.get('before') ? {} : { tags: listOf(form.get('tags')) };
 }
 
-/** Comma-separated names. */
+/** Splits comma-separated names, without duplicates. */
 export function listOf(text: string | null): string[] {
   return [...new Set((text ?? '').split(',').map((each) => each.trim()))].filter((each) => each !== '');
 }
 
-/** For a form whose action is unknown. */
+/** Creates the error for a page or form that does not exist. */
 export function noSuchChange(): CarrelError {
   return new CarrelError('resource_not_found', 'There is no page at this address.');
 }

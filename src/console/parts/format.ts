@@ -1,28 +1,28 @@
 import { type Html, html } from '../html.ts';
 
-// Created on first use: the two formatters take 20 ms, and every server loads this file.
+// Created on first use, because the two formatters take 20 ms and every server loads this file.
 let separated: Intl.NumberFormat | undefined;
 let relative: Intl.RelativeTimeFormat | undefined;
 
-/** With separators: 12,345. */
+/** Formats a number with separators, such as 12,345. */
 export function number(value: number): string {
   separated ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
   return separated.format(value);
 }
 
-/** "1 result", "1,234 results", "2 entries". */
+/** Formats a count with its noun: "1 result", "1,234 results", "2 entries". */
 export function plural(count: number, one: string, several = `${one}s`): string {
   return `${number(count)} ${count === 1 ? one : several}`;
 }
 
-/** A size with its unit, to three digits. */
+/** Formats a size with its unit, to three digits. */
 export function bytes(count: number): string {
   const units = ['bytes', 'KB', 'MB', 'GB', 'TB'];
   const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, count)) / 3));
   return `${Number((count / 1000 ** step).toPrecision(3))} ${units[step]}`;
 }
 
-/** A duration in words, rounded sensibly. */
+/** Formats a duration with its unit, rounded. */
 export function duration(ms: number): string {
   if (ms < 950) return `${Math.round(ms)} ms`;
   const seconds = Math.round(ms / 1000);
@@ -31,7 +31,7 @@ export function duration(ms: number): string {
   return minutes < 90 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
 }
 
-/** "3 hours ago". The script keeps it up to date and shows the exact time in the reader's zone on hover. */
+/** Renders a time such as "3 hours ago". The script updates it and shows the exact time in the reader's time zone on hover. */
 export function time(iso: string, now = Date.now()): Html {
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return html`${iso}`;
@@ -39,7 +39,7 @@ export function time(iso: string, now = Date.now()): Html {
   return html`<time datetime="${iso}" title="${exact}">${relativeTime(at, now)}</time>`;
 }
 
-/** "Tue, 17 November 2026". The script shows it in the reader's zone. */
+/** Formats a day, such as "Tue, 17 November 2026". The script does so again in the reader's time zone. */
 export function dayName(at: number, zone: { timeZone?: string } = { timeZone: 'UTC' }): string {
   const parts = { weekday: 'short', day: 'numeric', month: 'long', year: 'numeric' } as const;
   return new Date(at).toLocaleDateString('en-GB', { ...parts, ...zone });
@@ -51,7 +51,7 @@ const steps = [
   ['day', 86_400],
 ] as const;
 
-/** Relative up to a month ago, then a date. */
+/** Formats a time: relative to now up to 30 days, beyond that as a date. */
 export function relativeTime(at: number, now: number, zone: { timeZone?: string } = { timeZone: 'UTC' }): string {
   const seconds = Math.round((at - now) / 1000);
   const age = Math.abs(seconds);

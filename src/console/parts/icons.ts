@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { type Html, html } from '../html.ts';
 import { type IconName, iconShapes } from './icon-shapes.ts';
 
-/** All icons in one file, which browsers cache until it changes. */
+/** All icons in one SVG file, which browsers cache until it changes. */
 export const iconSprite = `<svg xmlns="http://www.w3.org/2000/svg">${Object.entries(iconShapes)
   .map(([name, shape]) => `<symbol id="${name}" viewBox="0 0 24 24">${shape}</symbol>`)
   .join('')}</svg>`;
 
 const spriteAddress = `/console/icons.svg?${createHash('sha256').update(iconSprite).digest('hex').slice(0, 12)}`;
 
-/** An icon beside a text. An icon without text needs a label. */
+/** Renders an icon. Without a text next to it, it needs a label. */
 export function icon(name: IconName, label?: string): Html {
   const shape = html`<use href="${spriteAddress}#${name}"></use>`;
   return label === undefined
@@ -25,7 +25,7 @@ const sourceIcons: Record<string, IconName> = {
   web: 'globe',
 };
 
-/** The icon of a source that `find` searches. */
+/** Returns the icon of a source that `find` searches. */
 export function sourceIcon(source: string): IconName {
   return sourceIcons[source] ?? 'database';
 }
@@ -43,7 +43,7 @@ const typeIcons: readonly (readonly [RegExp, IconName])[] = [
   [/^note$/, 'notebook-pen'],
 ];
 
-/** The icon for a document type as `kb_list` names it, or for a file extension. */
+/** Returns the icon for a document type, as `kb_list` names it, or for a file extension. */
 export function typeIcon(type: string): IconName {
   return typeIcons.find(([pattern]) => pattern.test(type.toLowerCase()))?.[1] ?? 'file-text';
 }

@@ -4,14 +4,14 @@ import { read } from '../console-tools.ts';
 import { type Html, html, type Part } from '../html.ts';
 import { renderMarkdown } from './markdown.ts';
 
-/** The console's page for a URI; undefined if it has none. */
+/** Returns the path of the console's page for a URI, or the URI itself if it is a web address; otherwise undefined. */
 export function pageOf(uri: string): string | undefined {
   const [, kind, id] = /^carrel:\/\/(kb\/doc|notes|context)\/([\w-]{1,100})$/.exec(uri) ?? [];
   if (id === undefined) return /^https?:\/\//.test(uri) ? uri : undefined;
   return `${{ 'kb/doc': '/documents', notes: '/notes', context: '/memories/entry' }[kind ?? '']}/${id}`;
 }
 
-/** A link to a page of the console, or to another site without a referrer. */
+/** Renders a link to a page of the console or, without sending a referrer, to another site. */
 export function linkTo(uri: string, text: Part, page = pageOf(uri)): Html {
   if (page === undefined) return html`<span>${text}</span>`;
   return page.startsWith('/')
@@ -19,7 +19,7 @@ export function linkTo(uri: string, text: Part, page = pageOf(uri)): Html {
     : html`<a href="${page}" rel="noopener noreferrer" target="_blank">${text}</a>`;
 }
 
-/** The page of a hit, at the passage that was found. */
+/** Returns the URL of a hit's page, at the passage that was found. */
 export function passagePage(uri: string, hit: Record<string, unknown>): string | undefined {
   const page = pageOf(uri);
   if (page === undefined || !page.startsWith('/')) return page;
@@ -39,7 +39,7 @@ export function withPassage(text: string, asked: string | null): Html {
   return html`${text.slice(0, start)}<mark id="mark">${text.slice(start, end)}</mark>${text.slice(end)}`;
 }
 
-/** Longer texts are shown as they are: rendering them would hold up other requests. */
+/** Max characters of a text that is rendered as Markdown. Longer ones would hold up other requests. */
 const renderedCharsMax = 100_000;
 
 /** Renders a text as Markdown, or plain with a marked passage if the URL names one. */
@@ -49,12 +49,12 @@ export function readableText(text: string, asked: string | null): Html {
     : html`<div class="text">${withPassage(text, asked)}</div>`;
 }
 
-/** The text with the query's words marked in any inflection, except stop words. */
+/** Marks the words of the query in a text, in any inflection. Stop words are not marked. */
 export function marked(text: string, query: string): Html {
   return marker(query)(text);
 }
 
-/** `marked` for many texts: parses the query once. */
+/** Returns a function that marks the words of a query. Parses the query only once, for many texts. */
 export function marker(query: string): (text: string) => Html {
   const words = plainQuery(query, { alone: false });
   return (text) => {

@@ -1,15 +1,15 @@
 import { type Html, html, type Part } from '../html.ts';
 
 export interface MarkdownOptions {
-  /** UTF-16 units of the text: the blocks in it get the class `passage`. */
+  /** Offsets in UTF-16 units. The blocks between them get the class `passage`. */
   passage?: readonly [start: number, end: number] | undefined;
-  /** Shows a run of plain text, for example with words marked. */
+  /** Renders a run of plain text, for example with words marked. */
   mark?: ((text: string) => Part) | undefined;
 }
 
 /**
- * Markdown as people write it: headings, lists, quotes, tables, code, emphasis, links. HTML in it is shown as text, images
- * as their description, and only links to http, https and mailto are links. Takes linear time: every pattern is bounded.
+ * Renders Markdown: headings, lists, quotes, tables, code, emphasis, links. HTML is shown as text, and images as their
+ * description. Only http, https and mailto links become links. Takes linear time, because every pattern is bounded.
  */
 export function renderMarkdown(text: string, options: MarkdownOptions = {}): Html {
   return html`${blocksOf(linesOf(text), options)}`;
@@ -90,7 +90,7 @@ function blocksOf(lines: readonly Line[], options: MarkdownOptions, depth = 0): 
   return blocks;
 }
 
-/** Accepts a row without a rule below the head, because tables from spreadsheets have none. */
+/** True for a line that can follow the head of a table: a rule or, because tables from spreadsheets have no rule, a row. */
 function isTableLine(line: string): boolean {
   return patterns.tableRule.test(line) || patterns.tableRow.test(line);
 }
@@ -105,7 +105,7 @@ function without(pattern: RegExp, { text, start }: Line): Line {
   return { text: text.slice(length), start: start + length };
 }
 
-/** Accepts lines up to the closing fence, including it. */
+/** Returns a test that accepts lines up to and including the closing fence. */
 function untilFence(fence: string): (line: string) => boolean {
   let isOpen = true;
   return (line) => {
@@ -115,7 +115,7 @@ function untilFence(fence: string): (line: string) => boolean {
   };
 }
 
-/** A list continues with items of the same kind and indented lines. Single blank lines between them are allowed. */
+/** Returns a test for lines of a list: items of the same kind, indented lines, and single blank lines between them. */
 function isInList(first: string): (line: string) => boolean {
   let wasEmpty = false;
   return (line) => {
@@ -229,7 +229,7 @@ function passageClass(lines: readonly Line[], { passage }: MarkdownOptions): Htm
   return first.start < passage[1] && last.start + last.text.length > passage[0] && html` class="passage"`;
 }
 
-/** Bounded, so that a text of only opening brackets takes linear time. */
+/** Matches inline markup. All repetitions are bounded, so that even a text of only opening brackets takes linear time. */
 const inlinePattern =
   /(?<fence>`{1,3})(?<code>[^`]{1,400})\k<fence>|\\(?<escaped>[!-/:-@[-`{-~])|\*\*(?<bold>[^*\s](?:[^*]{0,300}[^*\s])?)\*\*|(?<![\w*])[*_](?<italic>[^*_\s](?:[^*_]{0,300}[^*_\s])?)[*_](?![\w*])|~~(?<gone>[^~]{1,300})~~|!\[(?<alt>[^\]]{0,300})\]\([^)]{0,1000}\)|\[(?<label>[^\]]{1,300})\]\((?<target>(?:[^()\s]|\([^()\s]{0,200}\)){1,1000})[^)]{0,300}\)|<(?<auto>https?:\/\/[^>\s]{1,1000})>|(?<bare>https?:\/\/[^\s<>()"'`]{1,1000}[^\s<>()"'`.,;:!?])/g;
 
@@ -258,7 +258,7 @@ function inline(found: Record<string, string | undefined>, options: MarkdownOpti
   return linkOf(address, shown);
 }
 
-/** Text inside emphasis or a link. It may contain code and emphasis, but only one level deep. */
+/** Renders text inside emphasis or a link. It may contain code; marks for bold text are removed. */
 function plainInline(text: string, options: MarkdownOptions): Part[] {
   return text
     .split(/`([^`]{1,300})`/)
@@ -278,7 +278,7 @@ function shownText(text: string, { mark }: MarkdownOptions): Part {
   return mark && text.trim() !== '' ? mark(text) : text;
 }
 
-/** A Markdown text as plain words on one line, for snippets. */
+/** Converts Markdown to plain words on one line, for snippets. */
 export function plainText(text: string): string {
   return text
     .replace(/\s+/g, ' ')

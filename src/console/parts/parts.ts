@@ -7,7 +7,7 @@
  *   `checkbox`, `tagFields`, `changeForm` (POST), `confirmButton` (asks first, no script). Never a bare `<input>` or `<button>`.
  * - Content: `card`, `table` (labelled cards on a phone), `facts`, `stat`, `badge` (a state), `tagList`, `progress`, `meter`,
  *   `plot`, `notice`, `problem`, `emptyState`, `skeleton`, `tabs`, `pager`, `copyable`, `toast(message, undo)`.
- * - Words and numbers: `number`, `plural`, `bytes`, `duration`, `time` (relative; exact on hover in the reader's zone).
+ * - Words and numbers: `number`, `plural`, `bytes`, `duration`, `time` (relative; on hover exact, in the reader's time zone).
  * - Texts: `<div class="prose">${renderMarkdown(text)}</div>` (safe), `documentText(type, text)` (code, CSV,
  *   Markdown), `pdfPage` (a picture of a page), `plainText` (a snippet without marks), `marked(text, query)`.
  * - Icons: `icon(name)`, `typeIcon(type)`, `sourceIcon(source)`; new ones go into icon-shapes.ts (Lucide).

@@ -6,8 +6,8 @@ import { type Html, html } from '../html.ts';
 const passageCharsMax = 4_000;
 
 /**
- * A PDF's page as a picture, with a passage marked; undefined for other documents. The script draws it from the original,
- * which only readers of the document get.
+ * Renders the place for a picture of a PDF's page with a marked passage; undefined for other documents. The script draws it from
+ * the original file, which only visitors who may read the document can download.
  */
 export function pdfPage(
   document: Record<string, unknown>,

@@ -1,16 +1,16 @@
-/** A piece of text on a page, and the part of it that belongs to the passage: 0 to 1 of its width. */
+/** A piece of text on a page, by its index, and the part of it that belongs to the passage, from 0 to 1 of its width. */
 export interface MarkedRun {
   index: number;
   from: number;
   to: number;
 }
 
-/** Letters in a row that must agree. Shorter ones occur everywhere. */
+/** Min letters in a row that must match. Shorter sequences occur everywhere. */
 const agreeing = 16;
 
 /**
- * Finds a passage on a page. The stored text has other line breaks, hyphens and marks than the page, and may be in another
- * order. So only letters and digits are compared, as a whole if possible, else in short overlapping pieces.
+ * Finds a passage on a page. Line breaks, hyphens and punctuation of the stored text differ from those on the page, and its order
+ * may differ, too. So only letters and digits are compared: all of them together if possible, else in short overlapping pieces.
  */
 export function findPassage(pieces: readonly string[], passage: string): MarkedRun[] {
   const wanted = lettersOf(passage);

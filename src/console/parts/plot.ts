@@ -18,7 +18,7 @@ export interface PlotOptions {
   points: readonly PlotPoint[];
   unit?: PlotUnit;
   kind?: 'bars' | 'line';
-  /** Shown beside the name. */
+  /** Shown next to the name. */
   summary?: Part;
 }
 
@@ -29,8 +29,8 @@ export function plotValue(value: number, unit: PlotUnit): string {
 }
 
 /**
- * Renders values over time as SVG with axes, without a library. The script shows clock times in the reader's zone, and the
- * value under the pointer, from `data-values`.
+ * Renders values over time as SVG with axes, without a library. The script shows clock times in the reader's time zone and, from
+ * `data-values`, the value under the pointer.
  */
 export function plot({ name, points, unit = 'count', kind = 'bars', summary }: PlotOptions): Html {
   const known = points.flatMap(({ value }) => value ?? []);
@@ -59,14 +59,14 @@ export function plot({ name, points, unit = 'count', kind = 'bars', summary }: P
 function bars(points: readonly PlotPoint[], top: number): string {
   return points
     .map(({ value = 0 }, index) => {
-      // Small values stay visible.
+      // A minimum height keeps small values visible.
       const height = value === 0 ? 0 : Math.max(1.5, (value / top) * 100);
       return height === 0 ? '' : `M${index + 0.12} 100v-${height.toFixed(1)}h.76v${height.toFixed(1)}z`;
     })
     .join('');
 }
 
-/** Broken where a value is missing; a single value is a short line. */
+/** Returns the path of a line, which has a gap where a value is missing. A single value becomes a short line. */
 function line(points: readonly PlotPoint[], top: number): string {
   let isOpen = false;
   return points
@@ -78,14 +78,14 @@ function line(points: readonly PlotPoint[], top: number): string {
     .join('');
 }
 
-/** The next round value: 1, 2, 4 or 5 times a power of ten. At least 2 for counts, so that half of it is whole. */
+/** Returns the top of the scale: 1, 2, 4 or 5 times a power of ten. At least 2 for counts, so that its half is whole. */
 function niceTop(value: number, unit: PlotUnit): number {
   const least = Math.max(value, unit === 'count' ? 2 : 1);
   const power = 10 ** Math.floor(Math.log10(least));
   return power * ([1, 2, 4, 5, 10].find((step) => step * power >= least) ?? 10);
 }
 
-/** The script converts it to the reader's time zone. */
+/** Renders a time of day in UTC, which the script converts to the reader's time zone. */
 function clock(at: number): Html {
   const iso = new Date(at).toISOString();
   return html`<time datetime="${iso}" data-clock>${iso.slice(11, 16)}</time>`;

@@ -6,7 +6,7 @@ import { metricsPayload, type Span, tracesPayload } from './payload.ts';
 import { createOtlpSender, isTaken } from './sender.ts';
 import type { OtlpTarget } from './target.ts';
 
-/** OpenTelemetry's batch defaults. */
+/** OpenTelemetry's defaults: max queued spans, max spans per batch, and the interval between batches. */
 const queueMax = 2_048;
 const batchMax = 512;
 const batchEveryMs = 5_000;
@@ -16,20 +16,20 @@ const firstPauseMs = 1_000;
 const pauseMsMax = 30_000;
 
 export interface OtlpExporter {
-  /** Never waits: if the queue is full, the span is dropped and counted. */
+  /** Queues a span and never waits. If the queue is full, the span is dropped and counted. */
   span(span: Span): void;
-  /** Sends the rest, once, within this limit. */
+  /** Tries once to send the rest, within `limitMs`. */
   close(limitMs: number): Promise<void>;
 }
 
 export interface ExporterDeps {
   readonly registry: Registry;
-  /** Called before metrics are sent. */
+  /** Updates the sampled metrics; called before each export. */
   refresh(): Promise<void>;
   readonly log: Logger;
 }
 
-/** Sends spans in batches and metrics at intervals. An unreachable receiver costs a bounded queue and nothing else. */
+/** Sends spans in batches and metrics at intervals. If the receiver is unreachable, this only costs a queue of limited size. */
 export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log }: ExporterDeps): OtlpExporter {
   const sender = createOtlpSender(target);
   const lost = registry.counter({ name: 'carrel.otlp.lost', help: 'Spans and metric exports that were dropped.' });
@@ -61,7 +61,7 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
       const outcome = await post(path, payload);
       if (outcome === 'sent') return true;
       if (outcome === 'refused' || attempt >= attemptsMax || closing.signal.aborted) return false;
-      // With jitter, so that processes which lost the same receiver don't all retry at once.
+      // With jitter, so that processes with the same receiver don't all retry at the same time.
       const pauseMs = (outcome.retryMs ?? firstPauseMs * 2 ** (attempt - 1)) * (0.75 + Math.random() / 2);
       await pause(Math.min(pauseMsMax, pauseMs), undefined, { signal: closing.signal, ref: false }).catch(() => {});
     }
@@ -109,7 +109,7 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
   };
 }
 
-/** Starts the work unless it is already running; resolves with it either way. */
+/** Returns a function that starts the work, unless it is already running. Its promise resolves when the work is done. */
 function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   return () => {
@@ -120,7 +120,7 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** The protocol allows retrying these and only these. */
+/** The only HTTP statuses after which OTLP allows a retry. */
 const retryable = new Set([429, 502, 503, 504]);
 
 function retryAfterMs(headers: ServiceAnswer['headers']): number | undefined {

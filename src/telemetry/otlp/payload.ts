@@ -3,7 +3,7 @@ import type { Metric } from '../registry.ts';
 
 export type Attributes = Readonly<Record<string, string>>;
 
-/** As in OTLP: ids in hex, times as decimal text. */
+/** A span in OTLP's JSON form: ids in hex, times as decimal text. */
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
@@ -20,13 +20,13 @@ export interface Span {
 
 const scope = { name: 'carrel', version };
 
-/** The JSON form of `ExportTraceServiceRequest`. */
+/** Returns the JSON form of `ExportTraceServiceRequest`. */
 export function tracesPayload(spans: readonly Span[], resource: Attributes): object {
   const sent = spans.map((span) => ({ ...span, attributes: keyValues(span.attributes) }));
   return { resourceSpans: [{ resource: { attributes: keyValues(resource) }, scopeSpans: [{ scope, spans: sent }] }] };
 }
 
-/** The JSON form of `ExportMetricsServiceRequest`. Everything counts from process start. */
+/** Returns the JSON form of `ExportMetricsServiceRequest`. All counters start at process start. */
 export function metricsPayload(metrics: readonly Metric[], resource: Attributes, now: number): object {
   const times = { startTimeUnixNano: nanoseconds(performance.timeOrigin), timeUnixNano: nanoseconds(now) };
   const sent = metrics.flatMap((metric) => {
@@ -68,7 +68,7 @@ function keyValues(attributes: Attributes): object[] {
   return Object.entries(attributes).map(([key, stringValue]) => ({ key, value: { stringValue } }));
 }
 
-/** As text: more digits than a number holds. */
+/** Converts milliseconds to nanoseconds, as text because a number can't hold that many digits. */
 export function nanoseconds(ms: number): string {
   return String(BigInt(Math.round(ms * 1000)) * 1000n);
 }

@@ -1,7 +1,7 @@
 /** True if a request becomes a span. `parentSampled`: the caller's decision, undefined if it sent none. */
 export type Sampler = (traceId: string, parentSampled: boolean | undefined) => boolean;
 
-/** An OpenTelemetry sampler by name; undefined for an unknown name or invalid share. */
+/** Returns the OpenTelemetry sampler with this name; undefined for an unknown name or an invalid ratio. */
 export function readSampler(name: string, argument: string): Sampler | undefined {
   const base = name.replace(/^parentbased_/, '');
   const root = rootSampler(base, argument);
@@ -14,6 +14,6 @@ function rootSampler(name: string, argument: string): Sampler | undefined {
   if (name === 'always_off') return () => false;
   const share = argument === '' ? 1 : Number(argument);
   if (name !== 'traceidratio' || !(share >= 0 && share <= 1)) return undefined;
-  // By trace id, so that all participants decide alike.
+  // The trace id decides, so that all services in a trace decide alike.
   return (traceId) => Number.parseInt(traceId.slice(-13), 16) < share * 2 ** 52;
 }

@@ -2,12 +2,12 @@ import { createServiceClient, type ServiceAnswer } from '../../http/service-clie
 import { toProtobuf } from './protobuf.ts';
 import type { OtlpTarget } from './target.ts';
 
-/** An answer is little more than an acknowledgement. */
+/** Max bytes of the receiver's answer, which is little more than an acknowledgement. */
 const answerBytesMax = 64 * 1024;
 
 /** Sends OTLP requests to the operator's receiver. */
 export interface OtlpSender {
-  /** Its answer; undefined if there was none. */
+  /** Sends a request and returns the receiver's answer; undefined if there was none. */
   post(path: string, payload: object): Promise<Pick<ServiceAnswer, 'status' | 'headers'> | undefined>;
   close(): void;
 }

@@ -4,12 +4,12 @@ import { type Operation, operationLabels } from '../recorder.ts';
 import { type Attributes, nanoseconds, type Span } from './payload.ts';
 import type { Sampler } from './sampler.ts';
 
-/** An id may be as long as a message. */
+/** Max characters of a request id in a span. Clients may send ids of any length. */
 const requestIdCharsMax = 128;
-/** W3C allows dropping a longer list. */
+/** Max characters of `tracestate`. W3C Trace Context allows dropping a longer list. */
 const tracestateCharsMax = 512;
 
-/** The span of a request, by the MCP conventions; undefined if not sampled. Contains nothing of its content. */
+/** Creates the span of a request by OpenTelemetry's MCP conventions, without the request's content. Undefined if not sampled. */
 export function spanOf(operation: Operation, sampler: Sampler): Span | undefined {
   const parent = readParent(operation.meta);
   const traceId = parent?.traceId ?? randomBytes(16).toString('hex');
@@ -41,7 +41,7 @@ function attributesOf(operation: Operation): Attributes {
     ...(method === 'tools/call' ? { 'gen_ai.operation.name': 'execute_tool' } : {}),
     ...(isRpcCode ? { 'rpc.response.status_code': error } : {}),
     ...(requestId === undefined ? {} : { 'jsonrpc.request.id': requestId.slice(0, requestIdCharsMax) }),
-    // A hash: the id itself would give readers of the spans access to the session.
+    // Hashed, because the id itself would give readers of the spans access to the session.
     ...(sessionId === undefined ? {} : { 'mcp.session.id': digest(sessionId) }),
     ...(transport === 'tcp' ? { 'network.protocol.name': 'http' } : {}),
   };
@@ -58,7 +58,7 @@ interface Parent {
   tracestate?: string;
 }
 
-/** The caller's span, from the request's `_meta`; malformed ones count as absent. */
+/** Reads the caller's span from the request's `_meta`. A malformed span counts as absent. */
 function readParent(meta: unknown): Parent | undefined {
   if (!isObject(meta)) return undefined;
   const { traceparent, tracestate } = meta;

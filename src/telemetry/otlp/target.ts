@@ -18,7 +18,7 @@ export interface OtlpTarget {
   readonly resource: Readonly<Record<string, string>>;
 }
 
-/** Undefined if there is nothing to send; a message if the settings are unusable. */
+/** Reads where to send telemetry: undefined if there is nothing to send, an error message if the settings are unusable. */
 export function readTarget(settings: TelemetrySettings, role: string): OtlpTarget | string | undefined {
   const { endpoint, protocol, disabled, tracesExporter, metricsExporter } = settings;
   if (endpoint.trim() === '' || disabled) return undefined;
@@ -74,7 +74,7 @@ const encodings: Readonly<Record<string, OtlpTarget['encoding']>> = {
   'http/json': 'json',
 };
 
-/** `name=value,name=value`, percent-encoded, as in W3C baggage. */
+/** Parses `name=value,name=value`, percent-encoded as in W3C baggage. Returns undefined if it is invalid. */
 function readPairs(text: string): Record<string, string> | undefined {
   const pairs = text.split(',').filter((pair) => pair.trim() !== '');
   try {
