@@ -2,8 +2,12 @@
 export async function showPdfPage(root: ParentNode): Promise<boolean> {
   const figure = root.querySelector<HTMLElement>('[data-pdf]');
   if (!figure) return false;
-  const { showPdf } = (await import(figure.dataset['script'] ?? '')) as typeof import('./pdf.ts');
-  return await showPdf(figure);
+  try {
+    const { showPdf } = (await import(figure.dataset['script'] ?? '')) as typeof import('./pdf.ts');
+    return await showPdf(figure);
+  } catch {
+    return false;
+  }
 }
 
 /** Draws the PDF on a document's page when its section is opened, at the passage that the URL names. */

@@ -29,28 +29,39 @@ let running: Worker | undefined;
 export async function showPdf(figure: HTMLElement): Promise<boolean> {
   const { pdf = '', page = '1', passage = '', worker = '' } = figure.dataset;
   running?.terminate();
-  running = new Worker(scripts?.createScriptURL(worker) ?? worker, { type: 'module' });
-  const port = running;
-  const timer = setTimeout(() => giveUp(figure, port), drawingMs);
+  let port: Worker | undefined;
+  const giveUp = (): void => {
+    port?.terminate();
+    figure.textContent = "This page can't be shown as a picture. Read its text instead.";
+  };
   try {
-    const opened = await open(`${base}${pdf}`, port);
-    const view = pageView(figure, opened, passage);
-    const markedAt = await view.turn(Number(page));
-    figure.replaceChildren(...view.parts);
+    port = new Worker(scripts?.createScriptURL(worker) ?? worker, { type: 'module' });
+    running = port;
+    const drawn = open(`${base}${pdf}`, port).then(async (opened) => {
+      const view = pageView(figure, opened, { passage, giveUp });
+      return { parts: view.parts, markedAt: await view.turn(Number(page)) };
+    });
+    const { parts, markedAt } = await inTime(drawn);
+    figure.replaceChildren(...parts);
+    if (!figure.isConnected) return true;
     const scroller = figure.closest('.preview-body');
     scroller?.scrollTo({ top: figure.offsetTop + markedAt * figure.clientHeight - scroller.clientHeight / 4 });
     return true;
   } catch {
-    giveUp(figure, port);
+    giveUp();
     return false;
-  } finally {
-    clearTimeout(timer);
   }
 }
 
-function giveUp(figure: HTMLElement, port: Worker): void {
-  port.terminate();
-  figure.textContent = "This page can't be shown as a picture. Read its text instead.";
+/** A terminated worker never answers, so the wait must end by itself. */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('took too long')), drawingMs);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function open(address: string, port: Worker): Promise<PDFDocumentProxy> {
@@ -69,27 +80,44 @@ async function open(address: string, port: Worker): Promise<PDFDocumentProxy> {
   }).promise;
 }
 
-function pageView(figure: HTMLElement, opened: PDFDocumentProxy, passage: string) {
+interface ViewOptions {
+  passage: string;
+  giveUp(): void;
+}
+
+function pageView(figure: HTMLElement, opened: PDFDocumentProxy, { passage, giveUp }: ViewOptions) {
   const bar = document.createElement('figcaption');
   const title = document.createElement('span');
   const canvas = document.createElement('canvas');
   canvas.setAttribute('role', 'img');
   let current = 1;
-  const turn = (number: number): Promise<number> => {
+  const turn = async (number: number): Promise<number> => {
     current = Math.min(Math.max(1, number), opened.numPages);
     title.textContent = `Page ${current} of ${opened.numPages}`;
     canvas.setAttribute('aria-label', `Page ${current} as a picture`);
+    // pdf.js can't draw two pages on one canvas at the same time.
+    before.disabled = after.disabled = true;
+    const markedAt = await draw(opened, { current, canvas, passage, width: figure.clientWidth });
     before.disabled = current === 1;
     after.disabled = current === opened.numPages;
-    return draw(opened, { current, canvas, passage, width: figure.clientWidth });
+    return markedAt;
   };
-  const before = pageButton('Previous page', '‹', () => turn(current - 1));
-  const after = pageButton('Next page', '›', () => turn(current + 1));
+  const turnBy = async (pages: number, { currentTarget }: Event): Promise<void> => {
+    try {
+      await inTime(turn(current + pages));
+      // A disabled button loses the focus.
+      if (document.activeElement === document.body && currentTarget instanceof HTMLElement) currentTarget.focus();
+    } catch {
+      giveUp();
+    }
+  };
+  const before = pageButton('Previous page', '‹', (event) => turnBy(-1, event));
+  const after = pageButton('Next page', '›', (event) => turnBy(1, event));
   bar.append(title, before, after);
   return { parts: [bar, canvas], turn };
 }
 
-function pageButton(label: string, sign: string, onClick: () => unknown): HTMLButtonElement {
+function pageButton(label: string, sign: string, onClick: (event: Event) => unknown): HTMLButtonElement {
   const button = document.createElement('button');
   Object.assign(button, { type: 'button', className: 'button quiet small', textContent: sign, title: label });
   button.setAttribute('aria-label', label);

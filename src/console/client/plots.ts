@@ -5,12 +5,21 @@ import { clock } from './times.ts';
 export function watchPlots(): void {
   document.addEventListener('pointermove', ({ target, clientX }) => {
     const figure = target instanceof Element ? target.closest<HTMLElement>('[data-plot]') : null;
-    for (const other of document.querySelectorAll<HTMLElement>('[data-plot][data-pointed]')) {
-      if (other !== figure) point(other, undefined);
-    }
+    clearPlots(figure);
     const area = figure?.querySelector('svg')?.getBoundingClientRect();
     if (figure && area && area.width > 0) point(figure, (clientX - area.left) / area.width);
   });
+  // A finger that is lifted and a mouse that leaves the window cause no more moves.
+  document.documentElement.addEventListener('pointerleave', () => clearPlots());
+  for (const end of ['pointerup', 'pointercancel'] as const) {
+    document.addEventListener(end, ({ pointerType }) => pointerType !== 'mouse' && clearPlots());
+  }
+}
+
+function clearPlots(except?: HTMLElement | null): void {
+  for (const other of document.querySelectorAll<HTMLElement>('[data-plot][data-pointed]')) {
+    if (other !== except) point(other, undefined);
+  }
 }
 
 /** Shows the value at a horizontal position from 0 to 1; undefined shows the summary again. */

@@ -96,7 +96,7 @@ function watchPreviews(): void {
     if (!preview) return;
     showTimes(preview);
     slot.replaceChildren(preview);
-    if (!(await showPdfPage(slot))) showPassage(slot);
+    if (!(await showPdfPage(slot)) && preview.isConnected) showPassage(slot);
   };
   document.addEventListener('click', (event) => {
     const { target } = event;
