@@ -71,7 +71,7 @@ ${
           { label: 'Changed', isWhole: true },
           ...(canCancel ? [{ label: actionsLabel }] : []),
         ],
-        rows: jobs.map((job) => row(job, canCancel)),
+        rows: jobs.map((job) => row(job, { canCancel, canUpload: tools.has('kb_upload_start') })),
       })
 }
 <div class="row end">${jobs.length > 0 && tools.has('kb_clear_jobs') && html`<form method="post" action="${path}/clear">${button('Clear finished', { kind: 'quiet', isSmall: true, icon: 'check' })}</form>`}</div>
@@ -156,7 +156,12 @@ const phases: Record<string, string> = {
   indexing: 'Storing',
 };
 
-function row(job: Record<string, unknown>, canCancel: boolean): Part[] {
+interface Offered {
+  canCancel: boolean;
+  canUpload: boolean;
+}
+
+function row(job: Record<string, unknown>, { canCancel, canUpload }: Offered): Part[] {
   const id = read.text(job, 'job_id');
   const document = read.number(job, 'document_id');
   const kind = read.text(job, 'kind');
@@ -179,15 +184,17 @@ function row(job: Record<string, unknown>, canCancel: boolean): Part[] {
       ? [
           (isOpen &&
             html`<form method="post" action="${path}/${id}/cancel">${iconButton('x', `Cancel ${name}`, { isSmall: true })}</form>`) ||
-            (status === 'failed' && again(kind)),
+            (status === 'failed' && again(kind, canUpload)),
         ]
       : []),
   ];
 }
 
 /** Renders how to retry a failed job. Failed files are not kept, so the user must choose the file again. */
-function again(kind: string): Html {
+function again(kind: string, canUpload: boolean): Part {
   if (kind === 'crawl') return linkButton('/web', 'Refresh', { kind: 'quiet', isSmall: true });
+  // Other engines may not name the kind.
+  if (!canUpload || !['ingest', ''].includes(kind)) return '';
   const attributes = { type: 'button', 'data-choose-files': true, title: 'Failed files are not kept' };
   return button('Choose it again', { kind: 'quiet', isSmall: true, attributes });
 }
