@@ -3,7 +3,7 @@ import { asCaller } from '../base/current-caller.ts';
 import { CarrelError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { version } from '../base/package-info.ts';
-import { type Principal, rightsKey } from '../base/rights.ts';
+import { type Principal, principalKey } from '../base/rights.ts';
 import { scrubSecrets } from '../base/secret.ts';
 import type { Config, Setting } from '../config/load.ts';
 import { httpSlice, toolsSlice } from '../config/slices.ts';
@@ -52,7 +52,7 @@ export function openConsole(
         const caller: Caller = {
           ...principal,
           id: `${ownCallers}${principal === localUser ? address : principal.identity}`,
-          owner: `${ownCallers}${principal.identity} ${rightsKey(principal.rights)}`,
+          owner: `${ownCallers}${principalKey(principal)}`,
           authenticated: true,
           reachedAt: origin,
         };
@@ -181,7 +181,7 @@ function recordCall(call: ToolCall, activity: Activity, clients: Clients): void 
     ...{
       query: queryOf(args),
       results: resultsOf(answer),
-      identity: caller.authenticated ? caller.identity : undefined,
+      owner: caller.authenticated ? caller.owner : undefined,
     },
   });
   if (client) clients.called(identityOf(client, caller), { tool, failed: outcome !== 'ok', at });

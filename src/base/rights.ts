@@ -30,6 +30,11 @@ export function rightsKey({ toolsets, readOnly = false, collections, threads }: 
   return JSON.stringify([toolsets, readOnly, collections, threads].map((part) => part ?? null));
 }
 
+/** Identifies a principal with these rights: one identity may have several tokens. */
+export function principalKey({ identity, rights }: Principal): string {
+  return `${identity} ${rightsKey(rights)}`;
+}
+
 /** True if the caller may see the whole server. */
 export function isUnrestricted({ toolsets, collections, threads }: Rights): boolean {
   return toolsets === undefined && collections === undefined && threads === undefined;

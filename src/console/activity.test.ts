@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { principalKey } from '../base/rights.ts';
 import { type CallFilter, createActivity } from './activity.ts';
 
 const minute = 60_000;
@@ -45,6 +46,18 @@ test('an interval has the longest queue and the last storage size, or neither if
     activity.sample({ at: start + at * minute, queue, storageBytes });
   const [before, now] = activity.intervals(start).slice(-2);
   assert.deepEqual([before?.queue, now?.queue, now?.storageBytes], [undefined, 9, 30]);
+});
+
+test('a token shows its own calls, not those of a token of the same user with other rights', () => {
+  const activity = createActivity();
+  const owner = (toolsets: string[]) => principalKey({ name: 'me', identity: 'me', rights: { toolsets } });
+  activity.record(call(1, { owner: owner(['kb']), query: 'narrow' }));
+  activity.record(call(2, { owner: owner(['kb', 'context']), query: 'wide' }));
+  const own = activity.latest({ owner: owner(['kb']) });
+  assert.deepEqual(
+    own.map(({ query }) => query),
+    ['narrow'],
+  );
 });
 
 test('keeps a bounded number of calls, the newest', () => {

@@ -7,8 +7,8 @@ export interface CallRecord {
   tool: string;
   /** The caller: a token's name, or an address. */
   caller: string;
-  /** Identity of the caller's token; undefined without one. */
-  identity?: string | undefined;
+  /** Identity and rights of the caller's token; undefined without one. */
+  owner?: string | undefined;
   /** The query, shortened. */
   query: string;
   /** Number of results; undefined if the answer has no list. */
@@ -44,7 +44,7 @@ export interface Sample {
 
 /** Selects calls. Empty or absent fields match every call. */
 export interface CallFilter {
-  identity?: string | undefined;
+  owner?: string | undefined;
   tool?: string | undefined;
   client?: string | undefined;
   outcome?: 'ok' | 'failed' | undefined;
@@ -125,10 +125,10 @@ export function createActivity(): Activity {
   };
 }
 
-function matches(call: CallRecord, { identity, tool, client, outcome, text }: CallFilter): boolean {
+function matches(call: CallRecord, { owner, tool, client, outcome, text }: CallFilter): boolean {
   const sought = text?.toLowerCase() ?? '';
   return (
-    (identity === undefined || call.identity === identity) &&
+    (owner === undefined || call.owner === owner) &&
     (!tool || call.tool === tool) &&
     (!client || clientOf(call) === client) &&
     (!outcome || (call.outcome === 'ok') === (outcome === 'ok')) &&

@@ -1,4 +1,4 @@
-import { isUnrestricted, type Principal } from '../base/rights.ts';
+import { isUnrestricted, type Principal, principalKey } from '../base/rights.ts';
 import type { FileToSend } from '../http/send-file.ts';
 import type { Activity } from './activity.ts';
 import type { Clients } from './clients.ts';
@@ -143,8 +143,7 @@ export const rooms: readonly Room[] = [
     name: 'Activity',
     icon: 'activity',
     group: 'server',
-    show: (visit, about) =>
-      activityPage(visit, about, { now: Date.now(), identity: restrictedIdentity(about.principal) }),
+    show: (visit, about) => activityPage(visit, about, { now: Date.now(), owner: restrictedOwner(about.principal) }),
   },
   {
     path: '/sources',
@@ -199,12 +198,12 @@ export function isOpenTo({ isWhole, isFor }: Room, about: Pick<About, 'tokens' |
 
 /** True if the visitor has full rights. */
 function seesAll(principal: Principal | undefined): boolean {
-  return restrictedIdentity(principal) === undefined;
+  return restrictedOwner(principal) === undefined;
 }
 
-/** Returns the identity of a visitor with restricted rights; undefined for others. */
-function restrictedIdentity(principal: Principal | undefined): string | undefined {
-  return principal === undefined || isUnrestricted(principal.rights) ? undefined : principal.identity;
+/** Returns the identity and rights of a visitor with restricted rights; undefined for others. */
+function restrictedOwner(principal: Principal | undefined): string | undefined {
+  return principal === undefined || isUnrestricted(principal.rights) ? undefined : principalKey(principal);
 }
 
 /** True if one of the tools that the room needs exists, or it needs none. */

@@ -25,7 +25,7 @@ export interface ToolCall {
   /** Milliseconds since 1970. */
   at: number;
   tool: string;
-  caller: { id: string; name: string; identity?: string; authenticated?: boolean; reachedAt?: string };
+  caller: { id: string; name: string; owner?: string; authenticated?: boolean; reachedAt?: string };
   /** The arguments, as the client sent them. */
   args?: unknown;
   /** The client's self-reported name. */

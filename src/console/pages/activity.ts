@@ -33,9 +33,9 @@ const refreshMs = 3_000;
 export function activityPage(
   { query }: Visit,
   deps: ActivityDeps,
-  { now, identity }: { now: number; identity: string | undefined },
+  { now, owner }: { now: number; owner: string | undefined },
 ): Page {
-  if (identity !== undefined) return ownCallsPage(query, deps.activity, identity);
+  if (owner !== undefined) return ownCallsPage(query, deps.activity, owner);
   const view = viewOf(query.get('view'));
   return {
     title: 'Activity',
@@ -53,12 +53,12 @@ ${content[view](query, deps)}`,
   };
 }
 
-function ownCallsPage(query: URLSearchParams, activity: Activity, identity: string): Page {
+function ownCallsPage(query: URLSearchParams, activity: Activity, owner: string): Page {
   return {
     title: 'Activity',
     layout: 'wide',
     body: html`${pageHeader({ title: 'Activity', meta: 'Calls with your token and their results since this server started.' })}
-${calls(query, activity, identity)}`,
+${calls(query, activity, owner)}`,
   };
 }
 
@@ -104,9 +104,9 @@ ${plot({
 }`;
 }
 
-function calls(query: URLSearchParams, activity: Activity, identity?: string): Html {
-  return html`${filters(query, activity.latest({ identity }))}
-<div id="list" data-refresh="${refreshMs}">${callList(query, activity, identity)}</div>`;
+function calls(query: URLSearchParams, activity: Activity, owner?: string): Html {
+  return html`${filters(query, activity.latest({ owner }))}
+<div id="list" data-refresh="${refreshMs}">${callList(query, activity, owner)}</div>`;
 }
 
 function filters(query: URLSearchParams, calls: readonly CallRecord[]): Html {
@@ -129,9 +129,9 @@ ${select({
 <noscript><button class="button secondary"><span>Filter</span></button></noscript></form>`;
 }
 
-function callList(query: URLSearchParams, activity: Activity, identity: string | undefined): Html {
+function callList(query: URLSearchParams, activity: Activity, owner: string | undefined): Html {
   const filter: CallFilter = {
-    identity,
+    owner,
     text: query.get('q') ?? '',
     tool: query.get('tool') ?? '',
     client: query.get('client') ?? '',

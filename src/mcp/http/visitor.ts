@@ -1,4 +1,4 @@
-import { type Principal, rightsKey } from '../../base/rights.ts';
+import { type Principal, principalKey } from '../../base/rights.ts';
 import { type Caller, localUser } from '../../tools/call.ts';
 
 /** The sender of a request, before any session. */
@@ -13,7 +13,7 @@ export interface Visitor {
 /** Identifies the owner of a session, by identity and rights. */
 export function callerKey({ principal, address }: Visitor): string {
   if (principal === undefined) return `address ${address}`;
-  return `${principal.identity} ${rightsKey(principal.rights)}`;
+  return principalKey(principal);
 }
 
 /** Creates the caller. Its id, by which quotas are counted, is the same in all sessions and connections. */
