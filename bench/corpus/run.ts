@@ -27,7 +27,7 @@ interface Outcome {
   readonly refused?: string;
 }
 
-/** Has the limits of the knowledge base. */
+/** Uses the knowledge base's limits. */
 const extractor = createExtractor({
   cpuMsMax: 300_000,
   memoryMb: 512,
@@ -56,7 +56,7 @@ async function read(format: string, name: string): Promise<Outcome> {
   const reference = readFileSync(`${path}.reference.txt`, 'utf8');
   try {
     const { text, title } = await extractor.extract({ bytes, filename: name, mode: 'markdown', extent: 'page' });
-    // Numbers of spreadsheets can't be compared: Carrel formats them as the sheet does, other readers return the stored values.
+    // Numbers in spreadsheets can't be compared: Carrel formats them as the sheet does; other readers return the stored values.
     const withNumbers = !['xls', 'xlsx', 'ods'].includes(format);
     return { name, compared: compare(`${title ?? ''}\n${text}`, reference, withNumbers) };
   } catch (error) {

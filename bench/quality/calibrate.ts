@@ -109,7 +109,7 @@ function onTopicFit(features: readonly Feature[]): Logistic | undefined {
   return logisticOf(features, (hit) => hit.isOffTopic || hit.gain > 0);
 }
 
-/** Fits the hits that `isUsed` selects. By default each set has the same total weight, and so have its off-topic results. */
+/** Fits the hits that `isUsed` selects. By default, each set's results and its off-topic results have the same total weight. */
 function logisticOf(
   features: readonly Feature[],
   isUsed: (hit: JudgedHit) => boolean,
@@ -268,7 +268,7 @@ async function readHits(): Promise<JudgedHit[]> {
   return collected;
 }
 
-/** Whether the reranker was trained on this question (70 % of these sets). On such questions its scores are too confident. */
+/** True if the reranker was trained on this question, as on 70 % of these sets. Its scores for them are too confident. */
 function isSeen(set: string, id: string): boolean {
   if (options.split !== 'dev' || !['scifact', 'cosqa', 'chroma-chunking'].includes(set)) return false;
   const hash = createHash('md5').update(`20261115${id}`).digest('hex');

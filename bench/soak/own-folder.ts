@@ -36,7 +36,7 @@ export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Removes folders that killed runs of this user left behind. Folders of running processes, and all others, stay. */
+/** Removes folders that killed runs of this user left behind. Keeps everything else, including folders of active runs. */
 export function removeLeftBehind(within: string): void {
   for (const name of readdirSync(within)) {
     const folder = join(within, name);

@@ -11,7 +11,7 @@ import { exchange, modernRequest } from '../../test/support/raw-http.ts';
 export interface CallOutcome {
   /** The tool's result; undefined if it failed or did not answer. */
   readonly value: Record<string, unknown> | undefined;
-  /** The error code of a failed call. If `value` is undefined too, no answer came and the outcome is unknown. */
+  /** The error code of a failed call. If both fields are undefined, no answer came and the outcome is unknown. */
   readonly code: string | undefined;
 }
 

@@ -1,9 +1,9 @@
 import { dimensions, vectorOf } from './vectors.ts';
 
-/** For each number n, one in n passages has a label that is unrelated to its vector. */
+/** For each n, every passage gets one of n labels, unrelated to its vector. Each label covers one in n passages. */
 const widths = [5, 20, 50];
 
-/** For each number n, a passage has a label that depends on its vector, like a subject: the nearest of n pivot vectors. */
+/** For each n, every passage gets one of n labels by its vector, like a subject: that of the nearest of n pivot vectors. */
 const subjects = [4, 10, 20, 50];
 
 /** Number of the first pivot vector, far from the numbers of the rows. */

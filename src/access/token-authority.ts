@@ -12,7 +12,7 @@ const requiredKeptMs = 1_000;
 const usedRoundMs = 3_600_000;
 
 export interface TokenAuthorityOptions {
-  /** True if other machines can reach the server. Once a token exists, it then requires one, even if all are revoked. */
+  /** True if other machines can reach the server. Once it has seen a token, it keeps requiring one, even if all are revoked. */
   readonly isExposed: boolean;
   /** True if every call needs a token, even if none exists yet. */
   readonly isAlwaysRequired: boolean;

@@ -25,7 +25,7 @@ export interface Authorities {
   close(): Promise<void>;
 }
 
-/** Opens what can verify tokens besides the configured token: the tokens in the database and the operator's OAuth issuer. */
+/** Opens the authorities for all tokens except the configured one: the database's tokens and the operator's OAuth issuer. */
 export async function openAuthorities(
   role: Role,
   config: Config,
@@ -47,7 +47,7 @@ export async function openAuthorities(
   };
 }
 
-/** Applies the rule of checkExposure while the server runs, because all tokens may be revoked then. */
+/** Enforces the rule of `checkExposure` at run time too, because all tokens can be revoked after the start. */
 function exposureOf(role: Role, config: Config): TokenAuthorityOptions {
   const isExposed = !isLoopbackHost(config.of(httpSlice).host);
   return { isExposed, isAlwaysRequired: isExposed && role.tokenBeyondLoopback };
@@ -80,7 +80,7 @@ export function readOAuth(config: Config): OAuthConfig | undefined {
   return { issuer, audience, jwksUrl, scopes: readScopes(scopes, toolsetNames) };
 }
 
-/** True if the role uses a database. With a remote engine it does so only if one exists: none is created just for tokens. */
+/** True if the role uses a database. With a remote engine, it uses one only if it exists: none is created just for tokens. */
 export async function usesDatabase(role: Role, config: Config): Promise<boolean> {
   if (!role.slices.includes(storageSlice)) return false;
   const isFront = role.name === 'kb' && config.of(kbSlice).engineUrl !== undefined;

@@ -22,9 +22,9 @@ export interface RelayServing {
   refusal(hello: Hello): Refusal | undefined;
   /** Serves one client with its own log. */
   serveLines(client: string, log: Logger, output: LineOutput): ClientLines;
-  /** Creates the log of one client. Messages for people go to `tell`. */
+  /** Creates the log of one client. Messages for the user go to `tell`. */
   createLog(client: string, tell: (text: string) => void): Logger;
-  /** Returns the messages for people from the start of this process. */
+  /** Returns what this process printed for the user while it started. */
   saidAtStart(): string;
   log: Logger;
   /** How long to keep running without clients. Undefined: until `close` is called. */
@@ -35,7 +35,7 @@ export interface RelayServing {
 
 export interface RelayService {
   readonly clients: number;
-  /** Sends a message for people to the stderr of every client. */
+  /** Sends a message for the user to every client's stderr. */
   tell(text: string): void;
   /** Resolves when no clients are connected and none can connect. */
   readonly ended: Promise<void>;
@@ -130,14 +130,14 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     if (refusal === undefined) return serve(socket, hello);
     log.info('client redirected', { reason: refusal });
     socket.end(encodeFrame(frameKinds.refused, 0, refusal));
-    // Stops accepting, which withdraws the announcement, so that a new owner can be announced.
+    // Stops accepting clients. This also withdraws the announcement, so that a new owner can announce itself.
     if (refusal === 'outdated') leaveIfUnused();
     return nothing;
   };
 
   const serve = (socket: Socket, hello: Hello): ((frame: Frame) => void) => {
     clearTimeout(idle);
-    /** Lines that wait until the session is restored: changes must not happen before the subscriptions to them. */
+    /** Lines held until the session is restored, so that subscriptions exist before new calls change anything. */
     const held: Frame[] = [];
     let replaying = 0;
     const output = createFrameOutput(socket, () => {

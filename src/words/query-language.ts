@@ -20,8 +20,7 @@ import {
  * Parses the query language: words, "phrases", prefixes*, AND, OR, NOT, parentheses, and `a | b`, `a & b`, `-a`, `!a`, `+a`.
  *
  * Any text parses. In a query without operators, a document needs only one of the parts, and is ranked by all. In a query with
- * operators, adjacent parts must all match; AND binds tighter than OR. NOT excludes from the parts beside it and finds nothing
- * alone. Operators without operands and unmatched parentheses are ignored.
+ * operators, adjacent parts must all match; AND binds tighter than OR. NOT removes documents from the matches of the adjacent parts; on its own it finds nothing. Operators without operands and unmatched parentheses are ignored.
  */
 export function parseQuery(text: string): WordQuery {
   return readQuery(text).query;
@@ -121,7 +120,7 @@ function parseAny(cursor: Cursor): Parsed {
   do {
     const { keep, drop } = parseAll(cursor);
     if (keep !== undefined) keeps.push(keep);
-    // A negation as an alternative (`a OR NOT b`) has no part beside it to exclude from.
+    // In `a OR NOT b`, the negation stands alone in its alternative, so there is nothing to exclude from.
     else if (drop !== undefined) drops.push(drop);
   } while (takeOr(cursor));
   if (keeps.length === 0) return { keep: undefined, drop: drops.length > 0 ? anyOf(drops) : undefined };

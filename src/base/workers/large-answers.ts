@@ -3,7 +3,7 @@ import { FairQueue } from '../fair-queue.ts';
 /** Min characters of a large answer, which takes milliseconds to handle. */
 const largeChars = 64 * 1024;
 
-/** True if the texts of a value are long in total. Stops early. */
+/** True if the strings in a value are long in total. Stops counting at the limit. */
 export function isLarge(value: unknown): boolean {
   let left = largeChars;
   const look = (item: unknown): boolean => {

@@ -85,7 +85,7 @@ ${pager(path, query, { offset, limit, total })}
   };
 }
 
-/** Lists documents. Returns none for an empty collection, which the tools reject: its last document may just have been deleted. */
+/** Lists documents. The tools reject an empty collection; this returns none, as its last document may just have been deleted. */
 async function listed(
   tools: Visit['tools'],
   { collection, ...request }: Record<string, unknown>,

@@ -47,7 +47,7 @@ async function guess(bytes: Uint8Array, declared: string | undefined): Promise<s
   return declared ?? 'windows-1252';
 }
 
-/** Names of jschardet that the Encoding standard does not know, and what to use instead. */
+/** Maps jschardet's encoding names to the Encoding standard's, where they differ. */
 const aliases = new Map([
   ['maccyrillic', 'x-mac-cyrillic'],
   ['cp949', 'euc-kr'],

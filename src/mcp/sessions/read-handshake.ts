@@ -2,7 +2,7 @@ import { isObject } from '../../base/json.ts';
 
 type Params = Record<string, unknown>;
 
-/** Validates `initialize` and fills in fields that clients often omit. Returns a text if something is wrong. */
+/** Validates `initialize` and fills in fields that clients often omit. Returns an error message if they are invalid. */
 export function readHandshake(params: Params = {}): Params | string {
   const { protocolVersion, capabilities = {}, clientInfo } = params;
   if (typeof protocolVersion !== 'string') return 'protocolVersion must be a string such as "2025-11-25".';

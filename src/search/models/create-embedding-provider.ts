@@ -13,7 +13,7 @@ export interface EmbeddingConfig extends RemoteEmbeddingsConfig {
   threads: number;
 }
 
-/** Adds limits that can't be configured to the settings. */
+/** Combines the settings with fixed limits. */
 export function embeddingConfigOf(settings: SliceValues<typeof embeddingSlice>): EmbeddingConfig {
   const { openaiKey, threads, ...others } = settings;
   const limits = { timeoutMs: 60_000, queryMs: 20_000, attemptsMax: 4, concurrencyMax: 4 };

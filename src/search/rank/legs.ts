@@ -10,7 +10,7 @@ import type { WordMatch } from './fusion.ts';
 
 /** Search by words, over the passages that pass the caller's filter. Filters before ranking. */
 export interface WordLeg {
-  /** Returns matches, best first. Far down a long list, matches are not scored and have the share 0. */
+  /** Returns matches, best first. Far down a long list, matches are not scored; their share is 0. */
   search(text: string, limit: number, signal?: AbortSignal): Promise<readonly WordMatch[]>;
   /** Scores the given passages and returns their terms. May omit passages without any of the terms. */
   score(text: string, ids: readonly number[], signal?: AbortSignal): Promise<readonly WordMatch[]>;
@@ -29,7 +29,7 @@ interface MeaningFound extends Pick<MeaningAnswer, 'vector' | 'pending'> {
   readonly span: number | undefined;
 }
 
-/** Creates a corpus from two legs that are searched separately. If one is undefined, only the other is searched. */
+/** Creates a corpus from two legs, words and meaning, each searched separately. If one is undefined, only the other is searched. */
 export function createLegCorpus(legs: {
   readonly words: WordLeg | undefined;
   readonly meaning: MeaningLeg | undefined;
@@ -92,7 +92,7 @@ export function createWordLeg(source: WordSource): WordLeg {
   };
 }
 
-/** Creates the scoring of given passages, without a search. */
+/** Creates only the `score` half of a word leg, for callers that already have the passages. */
 export function createWordScores(
   scoreWords: ScoreWords,
   parse: (text: string) => WordQuery = plainQuery,

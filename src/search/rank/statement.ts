@@ -17,7 +17,7 @@ export interface Statement {
   /** For each word, the words right before it. `after`: right after it. `namesAfter`: names and numbers right after it. */
   readonly before: Neighbours;
   readonly after: Neighbours;
-  /** Words that occur at least once without a word right before them. */
+  /** Topical words that occur at least once without another topical word right before them. */
   readonly bare: ReadonlySet<string>;
   readonly namesAfter: Neighbours;
   readonly isPreference: boolean;
@@ -60,7 +60,7 @@ interface Token {
   readonly term: string;
   /** The stem, if the word is topical. */
   readonly word: string | undefined;
-  /** True if only a space or a joining sign separates it from the previous token. */
+  /** True if only a space, a joining character (`-`, `.`) or a possessive `'s` separates it from the previous token. */
   readonly isBeside: boolean;
   /** True if a colon separates it from the previous token. */
   readonly isAfterColon: boolean;
@@ -78,7 +78,7 @@ const listOf = (words: string) =>
       .flatMap((word) => [word, stemOf(word)]),
   );
 
-/** Times. They are values, which a change replaces, and not topical. */
+/** Words for times. Like other values, they may differ between an old and a new statement, so they are not topical. */
 const times =
   listOf(`monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
   september october november december today yesterday tomorrow morning afternoon evening night noon midnight am pm utc
@@ -253,7 +253,7 @@ function neighbours(pairs: readonly (readonly [word: string, neighbour: string])
   return new Map([...sets].map(([word, found]) => [word, new Set(found.map(([, neighbour]) => neighbour))]));
 }
 
-/** Min shares of common words: more than `sharedMin` of the shorter statement, and `coveredMin` of the older and newer one. */
+/** Shared words must exceed `sharedMin` of the shorter statement and reach `coveredMin` of each one. */
 const sharedMin = 0.5;
 const coveredMin = { older: 0.4, newer: 0.25 } as const;
 

@@ -42,7 +42,7 @@ export async function* writeArchive(members: AsyncIterable<ArchiveMember>): Asyn
 
 /**
  * Yields the members of an archive file. Content that the caller does not read is skipped. A damaged, truncated or extended
- * archive may be rejected only after its last member, so nothing may be trusted before the end was reached.
+ * archive may be rejected only after its last member, so don't trust any content until the end is reached.
  */
 export async function* readArchive(file: string): AsyncGenerator<ArchiveMember> {
   const bytes = createByteReader(file);

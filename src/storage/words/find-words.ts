@@ -106,7 +106,7 @@ async function findPool({ on, index, query, filter, known: { statistics, counts 
       limit: poolMax,
     });
     const near = leaves.filter((leaf) => leaf.kind === 'near').map((leaf) => ({ leaf, terms: new Set<string>() }));
-    /** The document with the most corrected words, or the best of several. Its words are probably those that were meant. */
+    /** The document with corrections for the most words; ties go to the higher score. Its spellings are probably the intended ones. */
     let best: { readonly has: string[][]; readonly count: number; readonly score: number } | undefined;
     const scored: Candidate[] = [];
     for await (const rows of termRows(on, index, keys, statistics)) {

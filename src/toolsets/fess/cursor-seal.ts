@@ -23,7 +23,7 @@ export function createCursorSeal(): CursorSeal {
       const [, payload = '', signature = ''] = /^([\w-]{1,400})~([\w-]{22})$/.exec(cursor) ?? [];
       const actual = Buffer.from(signature, 'base64url');
       if (!isSigned(actual, signed(bound, payload))) return undefined;
-      // The last character of base64url has unused bits. Only the spelling that this server writes is valid.
+      // The last character of base64url has unused bits. Only the encoding that this server writes is valid.
       if (actual.toString('base64url') !== signature) return undefined;
       return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as (string | number)[];
     },

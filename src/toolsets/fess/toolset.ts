@@ -177,7 +177,7 @@ async function greetFess(api: DetectingFessApi, config: FessConfig, log: Logger)
   if (version === undefined || version === null) return;
   log.info('Fess answers', { version });
   if (fessAccessToken === undefined) return;
-  // Checks the token with `labels`. Health needs no token, and to a search some servers answer a bad token with no results.
+  // Checks the token with `labels`. Health needs no token, and some servers return no results for a search with a bad token.
   await api.labels().catch((error: unknown) => {
     if (faultOf(error) === 'refused_token') log.warn('Fess rejects the access token; check fessAccessToken');
   });

@@ -12,7 +12,7 @@ import { replacementsAmong } from './replaced-entries.ts';
 const judgedChars = 100_000;
 
 /**
- * Creates what `judgePage` needs to score entries, by their text at the filter's `asOf` time. Without a parsed
+ * Creates the dependencies of `judgePage` for entries, which are scored by their text as of the filter's `asOf`. Without a parsed
  * `query`, it uses the words of the search text. A short reply ("Yes, last Friday!") is scored together with the
  * message before it, if that is short too and the reranking model supports this.
  */

@@ -24,7 +24,7 @@ export async function searchWithin(
   const isWithin = isProved(found, request.label);
   if (isWithin && (found.matching === undefined || found.matching >= found.total)) return found;
   const strict = await searchStrictly(server, request, options);
-  // Equal totals mean that the server did not make the query optional. The counts differ for another reason.
+  // Equal totals mean that the server did not make the query optional, and `matching` is below `total` for another reason.
   if (!isWithin || strict.total !== found.total) {
     server.isLoose = true;
     server.onLoose();
