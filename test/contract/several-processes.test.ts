@@ -76,7 +76,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
         await client.connect();
         const { rows } = await client.query(
           `SELECT expires_at - extract(epoch FROM clock_timestamp()) * 1000 AS left FROM carrel.shared_parts
-           WHERE content = 'held' AND id = 'lease'`,
+           WHERE kind = 'upload handed over' AND id = 'lease'`,
         );
         await client.end();
         return rows.map(({ left }) => Number(left));

@@ -135,10 +135,10 @@ describe('a SQLite file that misbehaves', () => {
     const database = openDatabase({ path, role: 'writer', busyTimeoutMs: 1000 });
     const first = 'CREATE TABLE one (x)';
     await assert.rejects(migrate(database, [first, 'CREATE TABLE two (x); CREATE TABLE two (x)']));
-    assert.equal(schemaVersion(database), 8);
+    assert.equal(schemaVersion(database), newestSchema);
     assert.equal(database.get("SELECT 1 FROM sqlite_schema WHERE name = 'two'"), undefined);
     await migrate(database, [first, 'CREATE TABLE two (x)']);
-    assert.equal(schemaVersion(database), 9);
+    assert.equal(schemaVersion(database), newestSchema + 1);
     database.close();
   });
 
