@@ -85,15 +85,16 @@ export async function listTools(chosen: Role, { withFess = true } = {}): Promise
 
 /** For each kind of error, what the caller should do. */
 const kindSections: Readonly<Record<ErrorKind, string>> = {
-  input: 'Change the arguments. The same call fails again.',
-  not_found: 'The call was correct, but the thing does not exist, or the caller may not see it.',
+  input: 'Change the arguments. The same call would fail again.',
+  not_found: 'The arguments are valid, but nothing matches them, or the caller may not see it.',
   limit: 'Ask for less, or wait and try again. Most limits are settings.',
-  forbidden: 'A rule of the operator refuses the call. Only the operator can change that.',
+  forbidden: 'The configuration or the rights of the token forbid the call. Only the operator can change that.',
   upstream: 'Something outside Carrel failed. The same call may succeed later.',
-  timeout: 'Something took too long. Narrow the request, or raise the limit.',
+  timeout: 'Something took too long. Ask for less, or raise the limit.',
   cancelled: 'The caller or the user stopped the call.',
-  config: 'Fix the configuration and start again. A supervisor must not retry.',
-  internal: 'Please report it, with the incident id and the log around it.',
+  config:
+    'Fix the configuration or the database, then start Carrel again. A supervisor such as systemd should not restart it.',
+  internal: 'Please report the error with its incident id and the log lines around it.',
 };
 
 function errorsPage(): string {
@@ -101,21 +102,22 @@ function errorsPage(): string {
     const rows = Object.entries(errorCodes).flatMap(([code, [own, when]]) =>
       own === kind ? [`| \`${code}\` | ${cell(when)} |`] : [],
     );
-    return `## ${kind}\n\n${advice}\n\n| code | when |\n|---|---|\n${rows.join('\n')}\n`;
+    return `## ${kind}\n\n${advice}\n\n| code | what happened |\n|---|---|\n${rows.join('\n')}\n`;
   });
   return `# Error codes
 
-*Generated from the code by \`npm run docs\`.* After reading this page you can tell from the code of an error what went wrong and
-whether trying again helps.
+*Generated from the code by \`npm run docs\`.* This page explains the code of every error: what went wrong, and whether it helps to
+try again.
 
-Every error has a code, a message that says what to do, and sometimes data. Each code has a kind. Where to find the code:
+An error has a code, a message that says what to do, and sometimes data. The codes are grouped by kind, one section for each. You find
+the code here:
 
-| from | where |
+| error from | place of the code |
 |---|---|
 | tools of \`carrel serve\`, \`context\` and \`kb\` | \`structuredContent.error.code\` of a result with \`isError\` |
 | tools of \`carrel research\` and \`fess\` | \`error.data.code\` of the JSON-RPC error |
 | the HTTP API of \`carrel engine\` | \`error\` in the JSON body |
-| the command line | stderr and the exit code: 2 usage, 69 unavailable, 78 configuration, 1 anything else |
+| the command line | not shown; stderr has the message, and the [exit code](roles.md#exit-codes) depends on the kind |
 
 ${sections.join('\n')}`;
 }
@@ -128,7 +130,7 @@ function commandLinePage(): string {
     const shared = (first?.flags ?? []).filter(
       (flag) => !everywhere.includes(flag) && others.every(({ flags }) => flags.includes(flag)),
     );
-    const common = shared.length === 0 ? '' : `All of them take:\n\n${flagTable(shared)}\n`;
+    const common = shared.length === 0 ? '' : `All commands in this group also take:\n\n${flagTable(shared)}\n`;
     const listed = own.map((command) => commandSection(command, [...everywhere, ...shared]));
     return `## ${groups[group]}\n\n${common}${listed.join('\n')}`;
   });
@@ -136,19 +138,20 @@ function commandLinePage(): string {
 
 *Generated from the code by \`npm run docs\`.*
 
-After reading this page you know every command and its flags. \`carrel help\` lists the commands and \`carrel help search\` shows one in
-detail. A misspelt command or flag is answered with the closest one. \`carrel completion bash\` prints a completion script (also for
-\`zsh\` and \`fish\`).
+This page lists every command and flag. \`carrel help\` lists the commands, and \`carrel help search\` describes \`search\`. If you
+misspell a command or flag, the error message suggests the closest one. \`carrel completion bash\` prints a completion
+script for bash; \`zsh\` and \`fish\` work too.
 
-Commands that search and store run the tools of \`carrel serve\` with the same settings and data (\`--data-dir\`, \`--config\`, the
-environment). If a server with these settings is running, they ask it. They say on stderr which database they use. On a terminal they
-print a table; elsewhere, and with \`--json\`, they print the tool's own answer. Tables show \ufffd for control characters and escapes.
-\`NO_COLOR\` is respected. \`--open\` opens the first result with the system's default program, if it is a document and not a program.
+The commands under [Search and store](#search-and-store) call the tools of \`carrel serve\`, with the same settings and data. If a
+process with these settings is already running, it answers the command. Each command names its database on stderr. On a terminal the
+commands print a table. With \`--json\`, or if the output is redirected, they print the tool's answer as JSON. Control characters in a table
+are replaced by \ufffd. If \`NO_COLOR\` is set, there are no colours. \`--open\` opens the file of the first result in the default
+program, but only if files of its type are displayed and not executed.
 
-Exit codes: 0 success, 1 unexpected or not found, 2 usage, 65 partly skipped, 69 a dependency is unavailable, 78 configuration
-([roles](roles.md#exit-codes)).
+The exit code is 0 after success, 1 if something was not found or failed unexpectedly, 2 for wrong usage, 65 if an import skipped
+entries, 69 if something required is unavailable, and 78 for an invalid configuration ([all exit codes](roles.md#exit-codes)).
 
-Every command takes:
+All commands take these flags:
 
 ${flagTable(everywhere)}
 ${sections.join('\n')}`;
@@ -168,24 +171,24 @@ function flagTable(flags: readonly FlagDescription[]): string {
 
 /** The settings that most people need, and what each is for. */
 const firstSettings: Readonly<Record<string, string>> = {
-  'http.host': 'let other machines connect',
+  'http.host': 'accept connections from other machines',
   'http.port': 'listen on another port',
   'http.authToken': 'require a token',
-  'http.allowedHosts': 'serve under a host name, behind a proxy',
+  'http.allowedHosts': 'serve under a host name, for example behind a proxy',
   'tools.readOnly': 'offer only tools that change nothing',
   'tools.toolsets': 'offer only some toolsets',
   'tools.offered': 'list fewer tools, to save tokens',
   'storage.backend': 'store data in PostgreSQL',
-  'storage.postgresUrl': 'name the PostgreSQL database',
-  'storage.path': 'put the SQLite file elsewhere',
-  'storage.language': 'search texts in one language',
-  'embedding.provider': 'embed with another model, or not at all',
+  'storage.postgresUrl': 'set the address of the PostgreSQL database',
+  'storage.path': 'move the SQLite file',
+  'storage.language': 'search texts in a language other than English',
+  'embedding.provider': 'use another embedding model, or none',
   'reranking.enabled': 'switch reranking off on a slow machine',
   'kb.allowedRoots': 'let agents add local files by path',
   'engine.ocrLanguages': 'read scanned pages in other languages',
   'engine.fileBytesMax': 'accept larger files',
-  'research.searchProvider': 'choose a web search',
-  'research.fetchAllowPrivate': 'fetch pages from your own network',
+  'research.searchProvider': 'choose a web search provider',
+  'research.fetchAllowPrivate': 'fetch pages from private addresses',
   'fess.configFile': 'connect a Fess server',
   'log.level': 'log more or less',
 };
@@ -219,22 +222,23 @@ function configurationPage(allRoles: readonly Role[]): string {
   );
   return `# Configuration
 
-*Generated from the code by \`npm run docs\`.* After reading this page you know where settings come from and which ones you need.
+*Generated from the code by \`npm run docs\`.* This page lists every setting. You don't have to configure anything: every setting
+has a default or is optional.
 
-Nothing has to be configured. Every setting has a default. Later sources override earlier ones:
+You can set a value in the configuration file, in an environment variable, or with a flag. A variable overrides the file, and a flag
+overrides both. The configuration file is \`config.json\` in the data folder, or the file that \`--config\` names. Its settings are
+grouped by section, so \`http.port\` is written as:
 
-1. the default
-2. the configuration file: \`config.json\` in the data folder, or the file that \`--config\` names, grouped by section:
-   \`{"http": {"port": 9000}}\`
-3. the environment
-4. flags
+\`\`\`json
+{ "http": { "port": 9000 } }
+\`\`\`
 
-\`carrel config\` shows every effective value and where it came from. The data folder is \`~/.carrel\`, \`CARREL_HOME\` or
-\`--data-dir\`.
+The data folder is \`~/.carrel\`, unless \`CARREL_HOME\` or \`--data-dir\` names another. \`carrel config\` shows all settings with
+their values and where each value came from.
 
 ## Start with these
 
-| to | set | default |
+| to do this | set | default |
 |---|---|---|
 ${Object.entries(firstSettings)
   .map(([path, purpose]) => firstRow(path, purpose, slices))
@@ -242,6 +246,8 @@ ${Object.entries(firstSettings)
 
 ${tasks.join('\n')}
 ## Defaults by role
+
+Some roles have other defaults, or accept other variables. The first variable that is set counts.
 
 | role | setting | default | variables |
 |---|---|---|---|
@@ -278,7 +284,7 @@ function sliceSection(slice: Slice): string {
     ];
     return `| ${cells.map(cell).join(' | ')} |`;
   });
-  return `### ${slice.title}\n\n| setting | value | default | variable, flag | what it does |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
+  return `### ${slice.title}\n\n| setting | value | default | variable, flag | description |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
 }
 
 function overrideRows({ name, overrides }: Role): string[] {
@@ -298,14 +304,21 @@ function toolsPage(listings: readonly ToolListing[], usual: readonly ToolListing
   const essential = usual.filter(({ name }) => essentialTools.has(name));
   return `# Tools
 
-*Generated from the code by \`npm run docs\`.* After reading this page you know every tool, its arguments and what it costs.
+*Generated from the code by \`npm run docs\`.* This page lists every tool with its arguments and its cost in tokens.
 
-\`carrel serve\` has ${usual.length} tools, which together cost a model about ${tokensOf(usual).toLocaleString('en')} tokens, and ${listings.length - usual.length} more for each configured Fess
-domain. \`--tools essential\` (\`CARREL_TOOLS\`) lists only the ${essential.length} with a star, for about ${tokensOf(essential).toLocaleString('en')} tokens. The count covers
-\`tools/list\` as it is sent: names, descriptions, schemas and annotations. Many clients pass only part of that to the model. \`carrel tools\`
-shows the same figures.
+\`carrel serve\` offers ${usual.length} tools. Their definitions cost a model about ${tokensOf(usual).toLocaleString('en')} tokens. Each configured Fess domain adds
+${listings.length - usual.length} tools. \`--tools essential\` (\`CARREL_TOOLS\`) lists only the ${essential.length} tools marked with a star, for about ${tokensOf(essential).toLocaleString('en')} tokens. The
+figures cover all that \`tools/list\` returns: names, descriptions, schemas and annotations. Many clients pass only part of it to the
+model. \`carrel tools\` shows the same figures.
 
-| tool | tokens | typical answer, tokens |
+After the title of each tool, a word in parentheses says whether the tool *reads*, *adds* or *changes* data. These arguments mean the
+same everywhere:
+
+- \`budget_tokens\`: max length of the answer, in tokens
+- \`idempotency_key\`: calls with the same key run only once, so a call can be retried safely
+- \`explain\`: adds to each result why it was found, its scores, and a hash of its text
+
+| tool | tokens of the definition | tokens of a typical answer |
 |---|---|---|
 ${usual.map(costRow).join('\n')}
 
@@ -340,8 +353,10 @@ function describeSchema(schema: Record<string, unknown>): string {
   const { type, enum: values, minimum, maximum, minLength, maxLength, maxItems, items, default: preset } = schema;
   const parts = [Array.isArray(values) ? values.map((value) => `\`${value}\``).join(' or ') : String(type ?? 'any')];
   if (type === 'array' && items) parts[0] = `array of ${(items as { type?: string }).type ?? 'values'}`;
-  if (minimum !== undefined || maximum !== undefined) parts.push(`${minimum ?? ''}…${maximum ?? ''}`);
-  if (maxLength !== undefined) parts.push(`${minLength ?? 0}…${maxLength} characters`);
+  if (minimum !== undefined && maximum !== undefined) parts.push(`${minimum} to ${maximum}`);
+  else if (maximum !== undefined) parts.push(`at most ${maximum}`);
+  else if (minimum !== undefined) parts.push(`at least ${minimum}`);
+  if (maxLength !== undefined) parts.push(`${minLength ? `${minLength} to` : 'at most'} ${maxLength} characters`);
   if (maxItems !== undefined) parts.push(`at most ${maxItems}`);
   if (preset !== undefined) parts.push(`default ${JSON.stringify(preset)}`);
   return parts.join(', ');

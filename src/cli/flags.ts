@@ -36,15 +36,17 @@ const valued = (
 export const everywhere: readonly FlagDescription[] = [
   valued('config', 'file', 'configuration file (default config.json in the data folder)', { completes: 'files' }),
   valued('data-dir', 'folder', 'data folder (default ~/.carrel)', { completes: 'folders' }),
-  toggle('debug', 'log everything, also to stderr'),
-  toggle('help', 'show this help', 'h'),
+  toggle('debug', 'log at debug level, to the log file and to stderr'),
+  toggle('help', 'show help', 'h'),
   toggle('version', 'show the version', 'v'),
 ];
 
 export const readOnlyFlag = toggle('read-only', 'offer only tools that change nothing');
 
 export const listening: readonly FlagDescription[] = [
-  valued('transport', 'stdio|http', 'how clients connect', { choices: ['stdio', 'http'] }),
+  valued('transport', 'stdio|http', 'how clients connect (default http for research, kb and engine, otherwise stdio)', {
+    choices: ['stdio', 'http'],
+  }),
   valued('host', 'address', 'address to listen on (default 127.0.0.1)'),
   valued('port', 'number', 'port to listen on; 0 picks a free one'),
 ];
@@ -54,7 +56,7 @@ export const aloneFlag = toggle('alone', "don't share a process with other stdio
 /** Flags for roles that speak MCP. */
 export const serving: readonly FlagDescription[] = [
   ...listening,
-  toggle('cody', 'for older clients such as Sourcegraph Cody: speak MCP revision 2024-11-05 only'),
+  toggle('cody', 'speak only MCP revision 2024-11-05, for older clients such as Sourcegraph Cody'),
   readOnlyFlag,
   aloneFlag,
 ];
@@ -62,11 +64,11 @@ export const serving: readonly FlagDescription[] = [
 /** Flags that choose what the engine does. Without any of them, it does all three. */
 export const engineRoleFlags: readonly FlagDescription[] = [
   toggle('ingest', 'ingest submitted files and notes'),
-  toggle('embed', 'embed documents'),
+  toggle('embed', 'create the vectors for semantic search'),
   toggle('search', 'answer searches'),
 ];
 
-export const toolsetsFlag = valued('toolsets', 'a,b,c', 'toolsets to offer');
+export const toolsetsFlag = valued('toolsets', 'a,b,c', 'toolsets to offer (default all that are configured)');
 
 export const toolsFlag = valued('tools', 'essential|all', 'tools to list (default all)', {
   choices: ['essential', 'all'],
@@ -79,37 +81,50 @@ export const allowFlag = valued('allow', 'folders', 'stdio only: folders whose f
 
 export const jsonFlag = toggle('json', 'print JSON');
 export const verboseFlag = toggle('verbose', 'say which process answered');
-export const forceFlag = toggle('force', 'overwrite existing data');
 export const collectionFlag = valued('collection', 'name', 'collection in the knowledge base');
 export const tagFlag: FlagDescription = {
   name: 'tag',
   type: 'list',
   value: 'tag',
-  summary: 'a tag; repeatable',
+  summary: 'tag; can be repeated',
 };
 export const limitFlag = valued('limit', 'number', 'max number of results');
 export const offsetFlag = valued('offset', 'number', 'number of results to skip');
-export const openFlag = toggle('open', "open the first result's file in the system's default program");
+export const openFlag = toggle('open', "open the first result's file in the default program");
 
 export const adding: readonly FlagDescription[] = [
   toggle('watch', 'keep the knowledge base in sync with the folders until stopped'),
   collectionFlag,
   tagFlag,
-  { name: 'include', type: 'list', value: 'pattern', summary: 'only matching files, such as "*.md"' },
-  { name: 'exclude', type: 'list', value: 'pattern', summary: 'skip matching files, such as "drafts/**"' },
+  {
+    name: 'include',
+    type: 'list',
+    value: 'pattern',
+    summary: 'only matching files or pages, such as "*.md"; can be repeated',
+  },
+  {
+    name: 'exclude',
+    type: 'list',
+    value: 'pattern',
+    summary: 'skip matching files or pages, such as "drafts/**"; can be repeated',
+  },
   toggle('no-gitignore', 'include files that .gitignore excludes'),
 ];
 
 /** Flags of `carrel add` for URLs. */
 export const addingPages: readonly FlagDescription[] = [
   { name: 'tags', type: 'list', value: 'a,b,c', summary: 'comma-separated tags' },
-  toggle('site', 'URL: follow the links below it'),
-  toggle('sitemap', 'URL: fetch the pages of its sitemap'),
-  toggle('feed', 'URL: fetch the entries of an RSS, Atom or JSON feed'),
-  valued('depth', 'number', 'max depth of links from the first page (default 3)'),
+  toggle('site', 'add the pages below the URL, by following links'),
+  toggle('sitemap', 'add the pages in the sitemap of the URL'),
+  toggle('feed', 'add the entries of the RSS, Atom or JSON feed at the URL'),
+  valued('depth', 'number', 'with --site: max number of links from the first page (default 3)'),
   valued('pages', 'number', 'max pages per source (default 1000)'),
-  valued('refresh', 'time', 'daily, weekly, never or hours (default weekly; feeds daily, single pages never)'),
-  valued('version', 'version', 'version of the documented library; adds the tag version:<version>'),
+  valued(
+    'refresh',
+    'interval',
+    'how often to fetch again: daily, weekly, never or a number of hours (default weekly; feeds daily, pages never)',
+  ),
+  valued('version', 'version', 'version of the library that the pages document; adds the tag version:<version>'),
   toggle('wait', 'fetch in this process and show progress until done'),
 ];
 

@@ -10,15 +10,15 @@ export function helpText(): string {
     const lines = commands.filter((command) => command.group === group).map(commandLine);
     return `${groups[group]}\n${lines.join('\n')}\n`;
   });
-  return `carrel: one door to knowledge for AI agents, over the Model Context Protocol
+  return `carrel: an MCP server that gives AI agents memory, documents, web search and Fess search
 
 Usage: carrel [command] [flags]
 
 ${sections.join('\n')}
-Server flags
+Flags of carrel serve
 ${flagLines(findCommand('serve')?.flags ?? [])}
 
-Run carrel help <command> for its flags and examples.
+Run carrel help <command> to see the flags and examples of a command.
 `;
 }
 

@@ -15,7 +15,7 @@ export const httpSlice = defineSlice('http', 'Transport', {
     default: '127.0.0.1',
     flag: 'host',
     env: ['CARREL_HOST'],
-    description: 'The address to listen on. Anything but loopback exposes the server to others.',
+    description: 'The address to listen on. Any address other than loopback exposes the server to other machines.',
   }),
   port: integer({
     default: 8737,
@@ -23,45 +23,46 @@ export const httpSlice = defineSlice('http', 'Transport', {
     max: 65_535,
     flag: 'port',
     env: ['CARREL_PORT'],
-    description: 'The port to listen on; 0 picks a free one.',
+    description: 'The port to listen on. 0 picks a free port.',
   }),
   path: urlPath({ default: '/mcp', env: ['CARREL_PATH'], description: 'The path of the MCP endpoint.' }),
   authToken: secret({
     env: ['CARREL_AUTH_TOKEN'],
     refusesEmpty: true,
-    description: 'A bearer token that every HTTP request must carry. Needed when listening beyond loopback.',
+    description:
+      'A bearer token that every HTTP request must carry. `carrel serve` requires a token to listen on an address other than loopback.',
   }),
   allowedHosts: list({
     default: [],
     env: ['CARREL_ALLOWED_HOSTS'],
     description:
-      "Host names that requests may use, besides loopback and the server's own address. Pages from these hosts may call it too.",
+      "Host names in requests that are accepted, besides loopback and the server's own address. Web pages on these hosts may call the server too.",
   }),
   allowedOrigins: list({
     default: [],
     env: ['CARREL_ALLOWED_ORIGINS'],
-    description: 'Origins of other sites whose pages may call the server.',
+    description: 'Origins of other web sites whose pages may call the server.',
   }),
   sessionsMax: integer({
     default: 1000,
     min: 1,
     max: 100_000,
     env: ['CARREL_SESSIONS_MAX'],
-    description: 'Max open sessions; beyond it, the least recently used one is closed.',
+    description: 'Max open sessions. A new session beyond this limit closes the least recently used one.',
   }),
   sessionsPerCallerMax: integer({
     default: 500,
     min: 1,
     max: 100_000,
     env: ['CARREL_SESSIONS_PER_CALLER_MAX'],
-    description: 'Max sessions per token or, without tokens, per address (for IPv6, per /64 network).',
+    description: 'Max sessions per token. Without tokens, the limit is per address (for IPv6, per /64 network).',
   }),
   connectionsMax: integer({
     default: 2000,
     min: 10,
     max: 100_000,
     env: ['CARREL_CONNECTIONS_MAX'],
-    description: 'Max open connections; beyond it, the longest idle one is closed.',
+    description: 'Max open connections. A new connection beyond this limit closes the one that was idle longest.',
   }),
   connectionsPerAddressMax: integer({
     default: 500,
@@ -69,7 +70,7 @@ export const httpSlice = defineSlice('http', 'Transport', {
     max: 100_000,
     env: ['CARREL_CONNECTIONS_PER_ADDRESS_MAX'],
     description:
-      'Max connections per address (for IPv6, per /64 network). Clients on this machine may use all connections. Behind a proxy, all clients share its address.',
+      "Max connections per address (for IPv6, per /64 network). Clients on this machine are exempt. Behind a proxy, all clients have the proxy's address.",
   }),
   unsentBytesMax: integer({
     default: 32 * 1024 * 1024,
@@ -77,14 +78,14 @@ export const httpSlice = defineSlice('http', 'Transport', {
     max: 4 * 1024 * 1024 * 1024,
     env: ['CARREL_UNSENT_BYTES_MAX'],
     description:
-      'Max bytes of unread answers in total. Above it, the clients that have not read for longest are disconnected.',
+      'Max total bytes of answers that clients have not read yet. Beyond this limit, the clients that have not read for longest are disconnected.',
   }),
   sessionIdleMinutes: integer({
     default: 30,
     min: 1,
     max: 10_080,
     env: ['CARREL_SESSION_IDLE_MINUTES'],
-    description: 'An unused session is closed after this time.',
+    description: 'Minutes after which an unused session is closed.',
   }),
   messageBytesMax: integer({
     default: 4 * 1024 * 1024,
@@ -100,14 +101,14 @@ export const toolsSlice = defineSlice('tools', 'Tools', {
     default: [],
     flag: 'toolsets',
     env: ['CARREL_TOOLSETS'],
-    description: 'The toolsets that `carrel serve` offers; empty means all that are configured.',
+    description: 'The toolsets that `carrel serve` offers. If empty, it offers all that are configured.',
   }),
   offered: choice(['all', 'essential'], {
     default: 'all',
     flag: 'tools',
     env: ['CARREL_TOOLS'],
     description:
-      'Which tools `carrel serve` lists: all, or only the essential ones, which take a third of the tokens. The others stay callable by name.',
+      'Which tools `carrel serve` lists. The essential tools cost a third of the tokens. Tools that are not listed can still be called.',
   }),
   readOnly: toggle({
     default: false,
@@ -115,7 +116,7 @@ export const toolsSlice = defineSlice('tools', 'Tools', {
     env: ['CARREL_READ_ONLY'],
     description: 'Offer only tools that change nothing.',
   }),
-  disabledTools: list({ default: [], env: ['DISABLED_TOOLS'], description: 'Tools to leave out, by name.' }),
+  disabledTools: list({ default: [], env: ['DISABLED_TOOLS'], description: 'Names of tools that are not offered.' }),
   inFlightMax: integer({
     default: 64,
     min: 1,
@@ -128,20 +129,20 @@ export const toolsSlice = defineSlice('tools', 'Tools', {
     min: 0,
     max: 100_000,
     env: ['CARREL_WAITING_MAX'],
-    description: 'Max calls that wait for a free slot; more are refused.',
+    description: 'Max calls that wait because too many are running. More calls are refused.',
   }),
   answerBytesMax: integer({
     default: 4 * 1024 * 1024,
     min: 64 * 1024,
     max: 64 * 1024 * 1024,
     env: ['ANSWER_MAX_BYTES'],
-    description: 'Max bytes of an answer. What does not fit is left out, and the answer says how to get it.',
+    description: 'Max bytes of an answer. A longer answer is shortened and says how to get the rest.',
   }),
   resourceLinks: toggle({
     default: false,
     env: ['CARREL_RESOURCE_LINKS'],
     description:
-      'Add a link for each resource that a search finds, for clients that show them to their users. Costs tokens if the client passes them to the model.',
+      'Add a resource link for each search result, for clients that show links to their users. This costs tokens if the client passes the links to the model.',
   }),
 });
 
@@ -150,15 +151,14 @@ export const sharingSlice = defineSlice('sharing', 'One process for several clie
     default: false,
     flag: 'alone',
     env: ['CARREL_ALONE'],
-    description: "On stdio: don't share a process with other clients.",
+    description: "Don't share a process with other stdio clients.",
   }),
   idleSeconds: integer({
     default: 0,
     min: 0,
     max: 86_400,
     env: ['CARREL_IDLE_SECONDS'],
-    description:
-      'On stdio: how long the shared process keeps running after its last client leaves. 0: it exits with that client.',
+    description: 'Seconds that the shared process keeps running after its last stdio client has left.',
   }),
 });
 
@@ -177,14 +177,15 @@ export const logSlice = defineSlice('log', 'Logging', {
     default: 'info',
     env: ['LOG_LEVEL'],
     aliases: pythonLevels,
-    description: 'The lowest level written to the log file. `--debug` means debug, also on stderr.',
+    description:
+      'The lowest level that is written to the log file. `--debug` sets it to debug and also logs to stderr.',
   }),
   fileBytesMax: integer({
     default: 10 * 1024 * 1024,
     min: 64 * 1024,
     max: 1024 * 1024 * 1024,
     env: ['CARREL_LOG_BYTES_MAX'],
-    description: 'The log file is rotated before it exceeds this, in bytes.',
+    description: 'Max size of the log file, in bytes. It is rotated before it exceeds this.',
   }),
   filesMax: integer({
     default: 3,

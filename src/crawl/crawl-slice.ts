@@ -7,14 +7,14 @@ export const crawlSlice = defineSlice('crawl', 'Web sources', {
     default: `Carrel/${version}`,
     env: ['FETCH_USER_AGENT'],
     description:
-      'How crawls introduce themselves. Name Carrel and how to reach you: `Carrel/1.0 (+mailto:web@example.org)`. robots.txt rules are matched by the name before the slash.',
+      'The User-Agent of crawls. Say how to reach you: `Carrel/1.0 (+mailto:web@example.org)`. The name before the slash decides which rules of a robots.txt apply.',
   }),
   ownHosts: targets(
     list({
       default: [],
       env: ['FETCH_OWN_HOSTS'],
       description:
-        'Your own hosts, which need no pause between requests: host, host:port or *.domain, separated by commas. Other hosts get at most one request per second.',
+        'Your own hosts, as host, host:port or *.domain. They are crawled without pauses; other hosts get at most one request per second.',
     }),
   ),
   sourceBytesMax: integer({
@@ -29,7 +29,7 @@ export const crawlSlice = defineSlice('crawl', 'Web sources', {
     min: 1,
     max: 100_000,
     env: ['FETCH_SOURCE_CPU_MINUTES'],
-    description: 'Max CPU time for reading the pages of one run, in minutes.',
+    description: 'Max CPU time for parsing the pages of one run, in minutes.',
   }),
   ...fetchFields,
 });

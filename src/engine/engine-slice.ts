@@ -9,7 +9,7 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     default: engineRoles,
     env: ['KB_ROLES'],
     description:
-      'What the engine in this process does: `ingest` (turns submissions into documents), `embed` (creates their vectors), `search` (answers searches). Other processes on the same database do the rest.',
+      'What the engine in this process does: `ingest` (turns submitted files into documents), `embed` (creates their vectors), `search` (answers searches). Other processes on the same database must do the rest.',
   }),
   workers: integer({
     default: 2,
@@ -44,21 +44,22 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     min: 10_000,
     max: 50_000_000,
     env: ['KB_TEXT_CHARS_MAX'],
-    description: 'Max characters of a text. Longer texts are truncated, and the document says so.',
+    description:
+      "Max characters of a document's text. Longer texts are truncated, and the document is marked as truncated.",
   }),
   jobsKeptDays: integer({
     default: 30,
     min: 1,
     max: 36_500,
     env: ['KB_JOBS_KEPT_DAYS'],
-    description: 'Finished jobs, which also record changes, are removed after this many days.',
+    description: 'Days after which finished jobs are removed. They are also the history of changes.',
   }),
   jobsKeptMax: integer({
     default: 1_000_000,
     min: 100,
     max: 100_000_000,
     env: ['KB_JOBS_KEPT_MAX'],
-    description: 'Max finished jobs to keep; the newest stay.',
+    description: 'Max finished jobs to keep. The oldest are removed first.',
   }),
   deletedBytesMax: integer({
     default: 1024 * 1024 * 1024,
@@ -66,7 +67,7 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     max: 1024 ** 4,
     env: ['KB_DELETED_BYTES_MAX'],
     description:
-      'Deleted documents can be restored for 30 days, up to this many bytes in total; the oldest are removed first. 0: deletions are final.',
+      'Max total bytes of deleted documents, which can be restored for 30 days. The oldest are removed first. With 0, deletions are final.',
   }),
   extractCpuMs: integer({
     default: 300_000,
@@ -74,20 +75,20 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     max: 3_600_000,
     env: ['KB_EXTRACT_CPU_MS', 'KB_EXTRACT_TIMEOUT_MS'],
     description:
-      'CPU time to extract the text of one file, in milliseconds. A file in parts (pages, sheets) is then truncated and says so; any other fails.',
+      'Max CPU time to extract the text of one file, in milliseconds. After that, a file with pages or sheets is truncated and marked as truncated. Any other file fails.',
   }),
   ocrLanguages: list({
     default: ['eng'],
     env: ['KB_OCR_LANGUAGES'],
     description:
-      'Languages of text in images and scanned pages, as Tesseract names them (`eng`, `deu`, `fra`); each needs its package `@tesseract.js-data/…`. Empty: OCR is off.',
+      'Languages of text in images and scanned pages, as Tesseract names them (`eng`, `deu`, `fra`). Each requires its package `@tesseract.js-data/…`. If empty, OCR is off.',
   }),
   extractMemoryMb: integer({
     default: 512,
     min: 128,
     max: 8192,
     env: ['KB_EXTRACT_MEMORY_MB'],
-    description: 'Memory to extract the text of one file, in MB. A file that needs more fails.',
+    description: 'Max memory to extract the text of one file, in MB. A file that needs more fails.',
   }),
 });
 

@@ -12,24 +12,24 @@ export const storageSlice = defineSlice('storage', 'Storage', {
     env: ['DB_PATH'],
     isPath: true,
     description:
-      'The SQLite file; a relative path starts from the current folder. Default: carrel.db in the data folder.',
+      'The SQLite file. A relative path starts from the current folder. The default is carrel.db in the data folder.',
   }),
   language: choice(['auto', ...languages], {
     default: 'auto',
     env: ['FTS_LANGUAGE'],
     description:
-      'The language whose word forms full-text search matches. auto keeps the language of an existing database and uses english in a new one. After a change, the next start tokenises all stored texts again.',
+      'The language of the texts. Keyword search then also matches other forms of a word. auto keeps the language of an existing database and uses english in a new one. After a change, the next start indexes all stored texts again.',
   }),
   // Secret as a whole, because it usually contains a password.
   postgresUrl: secret({
     env: ['POSTGRESQL_CONNECTION_STRING', 'DATABASE_URL'],
     description:
-      'postgres://user:password@host:port/database. Several hosts, as in host:port,host:port, are a primary and its standbys: the one that accepts writes is used.',
+      'The PostgreSQL database, as postgres://user:password@host:port/database. With several hosts (host:port,host:port), Carrel uses the one that accepts writes.',
   }),
   postgresReadUrl: secret({
     env: ['DATABASE_READ_URL'],
     description:
-      'A read replica of the PostgreSQL database, for searches. It answers if it is up to date, otherwise the primary does.',
+      'A read replica of the PostgreSQL database. It answers searches while it is up to date; otherwise the primary answers them.',
   }),
 });
 

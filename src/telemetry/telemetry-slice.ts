@@ -5,7 +5,8 @@ export const telemetrySlice = defineSlice('telemetry', 'OpenTelemetry', {
   endpoint: addressText({
     default: '',
     env: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
-    description: 'Where spans and metrics are sent (OTLP over HTTP), such as `http://127.0.0.1:4318`. Empty: not sent.',
+    description:
+      'The address that spans and metrics are sent to (OTLP over HTTP), such as `http://127.0.0.1:4318`. If empty, none are sent.',
   }),
   protocol: text({
     default: 'http/protobuf',
@@ -21,37 +22,46 @@ export const telemetrySlice = defineSlice('telemetry', 'OpenTelemetry', {
     min: 1,
     max: 600_000,
     env: ['OTEL_EXPORTER_OTLP_TIMEOUT'],
-    description: 'Timeout for the receiver, in milliseconds.',
+    description: 'Timeout of one export, in milliseconds.',
   }),
   serviceName: text({
     default: '',
     env: ['OTEL_SERVICE_NAME'],
-    description: 'The service name to send. Empty: `carrel`, or `carrel-` and the role.',
+    description:
+      'The service name to send. If empty, it is `carrel` for `carrel serve`, and `carrel-` with the role for the others.',
   }),
   resourceAttributes: text({
     default: '',
     env: ['OTEL_RESOURCE_ATTRIBUTES'],
-    description: 'Resource attributes: `name=value,name=value`, percent-encoded.',
+    description: 'Resource attributes to send: `name=value,name=value`, percent-encoded.',
   }),
-  tracesExporter: text({ default: 'otlp', env: ['OTEL_TRACES_EXPORTER'], description: '`none` sends no spans.' }),
-  metricsExporter: text({ default: 'otlp', env: ['OTEL_METRICS_EXPORTER'], description: '`none` sends no metrics.' }),
+  tracesExporter: text({
+    default: 'otlp',
+    env: ['OTEL_TRACES_EXPORTER'],
+    description: 'Set to `none` to send no spans.',
+  }),
+  metricsExporter: text({
+    default: 'otlp',
+    env: ['OTEL_METRICS_EXPORTER'],
+    description: 'Set to `none` to send no metrics.',
+  }),
   metricsEveryMs: integer({
     default: 60_000,
     min: 100,
     max: 86_400_000,
     env: ['OTEL_METRIC_EXPORT_INTERVAL'],
-    description: 'How often metrics are sent, in milliseconds.',
+    description: 'The interval between exports of metrics, in milliseconds.',
   }),
   sampler: text({
     default: 'parentbased_always_on',
     env: ['OTEL_TRACES_SAMPLER'],
     description:
-      'Which requests become spans: `always_on`, `always_off`, `traceidratio`, or one of these after `parentbased_` to follow the caller.',
+      "Which requests become spans: `always_on`, `always_off` or `traceidratio`. With the prefix `parentbased_`, the caller's decision comes first.",
   }),
   samplerArg: text({
     default: '1',
     env: ['OTEL_TRACES_SAMPLER_ARG'],
-    description: 'The share for `traceidratio`, 0 to 1.',
+    description: 'The share of requests that `traceidratio` samples, from 0 to 1.',
   }),
-  disabled: toggle({ default: false, env: ['OTEL_SDK_DISABLED'], description: 'Send nothing.' }),
+  disabled: toggle({ default: false, env: ['OTEL_SDK_DISABLED'], description: 'Switch OpenTelemetry off.' }),
 });

@@ -9,21 +9,21 @@ export const fetchFields = {
     min: 100,
     max: 120_000,
     env: ['FETCH_TIMEOUT_MS'],
-    description: 'Timeout for fetching a page including redirects, in milliseconds.',
+    description: 'Timeout for fetching a page and its redirects, in milliseconds.',
   }),
   fetchBytesMax: integer({
     default: 5 * 1024 * 1024,
     min: 1024,
     max: 16 * 1024 * 1024,
     env: ['FETCH_BYTES_MAX'],
-    description: 'Max size of a downloaded page in bytes, compressed and decompressed.',
+    description: 'Max size of a page in bytes, before and after decompression.',
   }),
   fetchAllowPrivate: targets(
     list({
       default: [],
       env: ['FETCH_ALLOW_PRIVATE'],
       description:
-        'Private targets that pages may be fetched from: host, host:port or a range, separated by commas. Metadata addresses remain blocked.',
+        'Hosts with private addresses that Carrel may fetch pages from, as host, host:port or an address range. Cloud metadata addresses are always blocked.',
     }),
   ),
 };

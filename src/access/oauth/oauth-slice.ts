@@ -6,24 +6,24 @@ export const oauthSlice = defineSlice('oauth', 'OAuth', {
     default: undefined,
     env: ['CARREL_OAUTH_ISSUER'],
     description:
-      'The authorization server whose access tokens (JWT) are accepted, exactly as in their `iss` claim. Also needs `oauth.audience` and `oauth.scopes`.',
+      'The authorization server whose access tokens (JWT) are accepted, written exactly as in their `iss` claim. Requires `oauth.audience` and `oauth.scopes`.',
   }),
   audience: httpUrl<string | undefined>({
     default: undefined,
     env: ['CARREL_OAUTH_AUDIENCE'],
     description:
-      "The URL of the MCP endpoint as clients know it, such as https://carrel.example/mcp. A token's `aud` must contain it, and clients request tokens for it.",
+      "The URL that clients use for the MCP endpoint, such as https://carrel.example/mcp. Clients request tokens for it, and a token's `aud` must contain it.",
   }),
   jwksUrl: httpUrl<string | undefined>({
     default: undefined,
     env: ['CARREL_OAUTH_JWKS_URL'],
     description:
-      "The URL of the issuer's keys. By default taken from its metadata, which must name the issuer's own host.",
+      "The URL of the issuer's keys. By default, Carrel takes it from the issuer's metadata; it must then be on the issuer's own host.",
   }),
   scopes: list({
     default: [],
     env: ['CARREL_OAUTH_SCOPES'],
     description:
-      'Rights by scope; the first listed scope that a token has applies. Each is `name`, or `name=` with read-only, toolsets:a+b, collections:a+b and threads:a+b, separated by spaces.',
+      'The rights that each scope gives. An item is `name`, which gives all rights, or `name=` followed by restrictions: read-only, toolsets:a+b, collections:a+b, threads:a+b, separated by spaces. A token gets the rights of the first item whose scope it has.',
   }),
 });

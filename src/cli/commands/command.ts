@@ -21,7 +21,7 @@ export interface CommandDescription {
 }
 
 export const groups = {
-  servers: 'Servers (without a command: serve)',
+  servers: 'Servers (serve is the default command)',
   setup: 'Set up and maintain',
   knowledge: 'Search and store',
   data: 'Move data',

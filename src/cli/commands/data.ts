@@ -1,4 +1,4 @@
-import { adding, addingPages, forceFlag, jsonFlag, toggle } from '../flags.ts';
+import { adding, addingPages, jsonFlag, toggle } from '../flags.ts';
 import { type GroupedCommand, many } from './command.ts';
 
 export const dataCommands: readonly GroupedCommand[] = [
@@ -9,7 +9,7 @@ export const dataCommands: readonly GroupedCommand[] = [
     wordsMin: 1,
     wordsMax: many,
     needs: 'the files, folders or URLs to add',
-    more: 'A URL is kept as a source: carrel sources lists, refreshes and removes them. A single page is fetched right away; whole sites are fetched by a running server, or here with --wait.',
+    more: 'Each URL becomes a web source, which carrel sources lists, refreshes and removes. A single page is fetched immediately. Sites, sitemaps and feeds are fetched by a running server, or by this command with --wait.',
     completes: 'files',
     examples: [
       'carrel add ~/Documents --collection private --exclude "*.tmp"',
@@ -24,13 +24,13 @@ export const dataCommands: readonly GroupedCommand[] = [
     words: '[list|refresh|pause|resume|remove] [id...]',
     wordsMax: many,
     completes: ['list', 'refresh', 'pause', 'resume', 'remove'],
-    more: 'pause stops the current run and all refreshes until resume. Removed documents can be restored for 30 days.',
+    more: 'pause stops the current run and all refreshes until you resume the source. Deleted documents can be restored for 30 days.',
     examples: ['carrel sources', 'carrel sources refresh 3 --wait', 'carrel sources remove 3 --with-documents'],
     flags: [
       toggle('all', 'with refresh: every source'),
       toggle('wait', 'with refresh: fetch in this process and show progress until done'),
-      toggle('with-documents', 'with remove: delete its documents too'),
-      toggle('keep-documents', 'with remove: keep its documents'),
+      toggle('with-documents', 'with remove: also delete the documents of the source'),
+      toggle('keep-documents', 'with remove: keep the documents of the source'),
       jsonFlag,
     ],
   },
@@ -42,22 +42,22 @@ export const dataCommands: readonly GroupedCommand[] = [
     wordsMax: 1,
     needs: 'the backup file',
     completes: 'files',
-    flags: [forceFlag, jsonFlag],
+    flags: [toggle('force', 'overwrite the file if it exists'), jsonFlag],
   },
   {
     name: 'restore',
-    summary: 'replaces all data with a backup',
-    more: 'If there is data already, it asks on a terminal; elsewhere it needs --force.',
+    summary: 'replaces all data with the contents of a backup',
+    more: 'If the database is not empty, the command asks for confirmation. Without a terminal it requires --force.',
     words: '<file>',
     wordsMin: 1,
     wordsMax: 1,
     needs: 'the backup file',
     completes: 'files',
-    flags: [forceFlag, jsonFlag],
+    flags: [toggle('force', 'replace existing data without asking'), jsonFlag],
   },
   {
     name: 'export',
-    summary: 'writes the memory entries as JSONL',
+    summary: 'writes the memory entries as JSONL, to a file or standard output',
     words: '[file]',
     wordsMax: 1,
     completes: 'files',
@@ -66,12 +66,12 @@ export const dataCommands: readonly GroupedCommand[] = [
   {
     name: 'import',
     summary:
-      'imports memory entries: a Carrel export, an mcp-context-server database, memory.jsonl or conversations.json',
+      'imports memory entries from a Carrel export, an mcp-context-server database, memory.jsonl or conversations.json',
     words: '<file>',
     wordsMin: 1,
     wordsMax: 1,
     needs: 'the file to read',
-    more: 'Existing entries are left alone. Invalid ones are skipped and listed in <file>.skipped.jsonl; the exit code is then 65. --json also shows which ids changed.',
+    more: 'Existing entries are not changed. Invalid entries are skipped and listed in <file>.skipped.jsonl, and the exit code is 65. --json also shows which ids changed.',
     completes: 'files',
     flags: [jsonFlag],
   },

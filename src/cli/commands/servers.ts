@@ -5,21 +5,22 @@ import type { GroupedCommand } from './command.ts';
 export const serverCommands: readonly GroupedCommand[] = [
   {
     name: 'serve',
-    summary: 'every toolset behind one MCP server',
+    summary: 'serves all toolsets over MCP',
     flags: [...serving, toolsetsFlag, toolsFlag, allowFlag],
   },
-  { name: 'context', summary: "the context store: an agent's memory", flags: serving },
-  { name: 'research', summary: 'web search, page fetching, notes', flags: serving },
-  { name: 'kb', summary: 'the knowledge base tools, in front of a kb engine', flags: [...serving, allowFlag] },
+  { name: 'context', summary: "serves only the context tools (an agent's memory)", flags: serving },
+  { name: 'research', summary: 'serves only the research tools (web search, page fetching, notes)', flags: serving },
+  { name: 'kb', summary: 'serves only the knowledge base tools', flags: [...serving, allowFlag] },
   {
     name: 'fess',
-    summary: 'the bridge to a Fess search server (configured in ~/.mcp-feiss/config.json)',
-    more: 'The folder ~/.mcp-feiss is the one that the original Fess bridge uses, so its configuration file works unchanged. docs/fess.md lists the settings.',
+    summary: 'serves only the tools for a Fess search server',
+    more: 'Settings are read from ~/.mcp-feiss/config.json, the file of the original Fess bridge, which works unchanged. docs/fess.md lists them.',
     flags: serving,
   },
   {
     name: 'engine',
-    summary: 'the knowledge base engine: documents, ingestion and search over HTTP',
+    summary: 'serves the HTTP API of the knowledge base engine',
+    more: 'Without --ingest, --embed and --search, the engine does all three.',
     flags: [...listening, readOnlyFlag, ...engineRoleFlags],
   },
 ];

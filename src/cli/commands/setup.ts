@@ -14,17 +14,22 @@ import { clients } from '../init/clients.ts';
 import { type GroupedCommand, many } from './command.ts';
 import { serverCommands } from './servers.ts';
 
-const aboutRole = { words: '[role]', wordsMax: 1, completes: serverCommands.map(({ name }) => name) };
+const aboutRole = {
+  words: '[role]',
+  wordsMax: 1,
+  completes: serverCommands.map(({ name }) => name),
+  more: 'The role is the name of a server command (default serve). Pass the same flags as to that command.',
+};
 const configFlags = [...listening, readOnlyFlag, aloneFlag, toolsetsFlag, toolsFlag, allowFlag, jsonFlag];
 
 export const setupCommands: readonly GroupedCommand[] = [
   {
     name: 'init',
-    summary: 'connects MCP clients: tests the server, then writes their configuration files',
+    summary: 'adds the server to the configuration files of MCP clients',
     words: '[client...]',
     wordsMax: many,
     completes: [...clients.map(({ id }) => id), 'all'],
-    more: 'Without a client, lists the clients on this machine and, on a terminal, asks which to connect. It also asks for --tools and --allow unless given. "all" connects all of them. --data-dir and --config are passed on to the server. Files keep all other content and get a backup.',
+    more: 'The command tests the server before it writes a file. Without a client, it lists the clients on this machine and asks which to connect. "all" connects all of them. The command also asks for --tools and --allow if they are missing. --data-dir and --config are passed on to the server. Other content of the files is kept, and each file gets a backup.',
     examples: [
       'carrel init',
       'carrel init cursor',
@@ -32,19 +37,20 @@ export const setupCommands: readonly GroupedCommand[] = [
       'carrel init zed --print',
     ],
     flags: [
-      toggle('print', 'show what would be written, and write nothing'),
-      toggle('remove', 'remove only what init wrote'),
+      toggle('print', 'show what would be written, without writing it'),
+      toggle('remove', 'remove what init wrote'),
       readOnlyFlag,
-      { ...toolsFlag, summary: 'which tools the server lists (default essential)' },
+      { ...toolsFlag, summary: 'tools to list (default essential)' },
       allowFlag,
       toggle('http', 'write the URL of a running server instead of a start command'),
-      ...listening.filter(({ name }) => name !== 'transport'),
+      valued('host', 'address', 'with --http: address of the server (default 127.0.0.1)'),
+      valued('port', 'number', 'with --http: port of the server (default 8737)'),
       toggle('show-token', 'with --print: show the token'),
     ],
   },
   {
     name: 'doctor',
-    summary: 'checks this machine and tells you how to fix problems',
+    summary: 'checks the installation and says how to fix problems',
     ...aboutRole,
     flags: [...listening, toolsetsFlag, jsonFlag],
   },
@@ -68,7 +74,7 @@ export const setupCommands: readonly GroupedCommand[] = [
     wordsMax: 2,
     needs: 'what to do: add, list or revoke',
     completes: ['add', 'list', 'revoke'],
-    more: 'add prints the token once. A token without restrictions may do everything. Once a token exists, servers on this database require one from every caller, until revoke --all removes them. Running servers apply changes immediately.',
+    more: 'add prints the token once. A token without restrictions may do everything. Once a token exists, servers on this database require a token from every caller, until revoke --all removes all tokens. Running servers apply changes immediately.',
     examples: [
       'carrel token add laptop',
       'carrel token add ci --toolsets kb,find --read-only --expires 30d',
@@ -76,19 +82,19 @@ export const setupCommands: readonly GroupedCommand[] = [
       'carrel token revoke ci',
     ],
     flags: [
-      valued('toolsets', 'a,b,c', "only these toolsets' tools, resources and prompts"),
+      valued('toolsets', 'a,b,c', 'only tools, resources and prompts of these toolsets'),
       toggle('read-only', 'only tools that change nothing'),
-      listed('collections', 'a,b,c', 'only these collections in the knowledge base; new documents go to the first'),
+      listed('collections', 'a,b,c', 'only these knowledge base collections; new documents go to the first'),
       listed('threads', 'a,b,c', 'only these memory threads'),
-      valued('expires', 'time', 'expiry: 2027-01-31T00:00:00Z, 12h, 30d, 8w'),
-      toggle('all', 'with revoke: all tokens; loopback then needs no token'),
+      valued('expires', 'time', 'expiry, such as 2027-01-31T00:00:00Z, 12h, 30d or 8w'),
+      toggle('all', 'with revoke: all tokens; callers on this machine then need no token'),
       jsonFlag,
     ],
   },
   {
     name: 'bench',
     summary: 'measures startup, ingestion and search on this machine in about a minute',
-    more: 'Ingests generated documents into a temporary folder with SQLite. Of your settings, only those of the embedding model are used.',
+    more: 'The command ingests generated documents into a SQLite database in a temporary folder. It ignores your settings, except the variables that start with EMBEDDING_, OLLAMA_ or OPENAI_.',
     flags: [valued('documents', 'number', 'number of documents (default 200)'), jsonFlag],
   },
   {

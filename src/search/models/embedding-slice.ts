@@ -8,14 +8,15 @@ export const embeddingSlice = defineSlice('embedding', 'Search by meaning', {
   }),
   model: optionalText({
     env: ['EMBEDDING_MODEL'],
-    description: 'Model name on the server. The local model is the bundled one.',
+    description:
+      'The name of the model on the Ollama or OpenAI-compatible server. Ignored by local, which uses the bundled model.',
   }),
   threads: integer({
     default: 0,
     min: 0,
     max: 64,
     env: ['EMBEDDING_THREADS'],
-    description: 'Cores for the local model, about 90 MB each. 0: all, up to eight.',
+    description: 'Threads for the local model; each uses about 90 MB of memory. 0 means one per core, up to eight.',
   }),
   ollamaHost: addressText({
     default: 'http://127.0.0.1:11434',
@@ -27,5 +28,5 @@ export const embeddingSlice = defineSlice('embedding', 'Search by meaning', {
     env: ['OPENAI_API_BASE'],
     description: 'The base address of the OpenAI-compatible server.',
   }),
-  openaiKey: secret({ env: ['OPENAI_API_KEY'], description: 'The key for the OpenAI-compatible server.' }),
+  openaiKey: secret({ env: ['OPENAI_API_KEY'], description: 'The API key for the OpenAI-compatible server.' }),
 });

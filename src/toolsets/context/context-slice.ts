@@ -20,29 +20,29 @@ export const summaryCharsMin = 500;
 export const contextSlice = defineSlice('context', 'Context store', {
   semanticSearch: automatic({
     env: ['ENABLE_SEMANTIC_SEARCH'],
-    description: 'Offer semantic_search_context. auto: if there is an embedding provider.',
+    description: 'Offer semantic_search_context. auto means yes if there is an embedding provider.',
   }),
   fullTextSearch: automatic({
     env: ['ENABLE_FTS'],
-    description: 'Offer fts_search_context. auto: yes.',
+    description: 'Offer fts_search_context. auto means yes.',
   }),
   hybridSearch: automatic({
     env: ['ENABLE_HYBRID_SEARCH'],
-    description: 'Offer hybrid_search_context. auto: if one of the other two is offered.',
+    description: 'Offer hybrid_search_context. auto means yes if one of the other two is offered.',
   }),
   summaries: automatic({
     env: ['ENABLE_SUMMARY_GENERATION'],
-    description: 'Summarize long entries in the background. auto: yes.',
+    description: 'Summarize long entries in the background. auto means yes.',
   }),
   summaryProvider: choice(['extractive', 'ollama', 'openai'], {
     default: 'extractive',
     env: ['SUMMARY_PROVIDER'],
     description:
-      "What writes summaries: the text's own best sentences, or a model on an Ollama or OpenAI-compatible server (OLLAMA_HOST; OPENAI_API_BASE, OPENAI_API_KEY).",
+      'How summaries are made. extractive picks the most important sentences of the text. ollama and openai ask a model on a server (OLLAMA_HOST; OPENAI_API_BASE and OPENAI_API_KEY).',
   }),
   summaryModel: optionalText({
     env: ['SUMMARY_MODEL'],
-    description: 'The model on the server. Default: qwen3:0.6b or gpt-4o-mini.',
+    description: 'The model that writes summaries. The default is qwen3:0.6b for ollama and gpt-4o-mini for openai.',
   }),
   summaryTimeoutSeconds: integer({
     default: 240,
@@ -56,14 +56,15 @@ export const contextSlice = defineSlice('context', 'Context store', {
     min: 1,
     max: 10,
     env: ['SUMMARY_RETRY_MAX_ATTEMPTS'],
-    description: 'Attempts per summary request before requests are paused for a while.',
+    description: 'Max attempts per summary request. If all fail, summaries are paused for a while.',
   }),
   summaryBackOffSeconds: integer({
     default: 3,
     min: 0,
     max: 30,
     env: ['SUMMARY_RETRY_BASE_DELAY_S'],
-    description: 'Pause before the second attempt, in seconds; doubles with each further attempt, up to ten seconds.',
+    description:
+      'Pause before the second attempt, in seconds. It doubles with each further attempt, up to ten seconds.',
   }),
   summaryConcurrency: integer({
     default: 2,
@@ -75,54 +76,55 @@ export const contextSlice = defineSlice('context', 'Context store', {
   summaryPrompt: optionalText({
     env: ['SUMMARY_PROMPT'],
     description:
-      'Instructions for the model, instead of the built-in ones. The model is always told that the text is data.',
+      'Instructions for the model that replace the built-in ones. Carrel always adds that the text is data, not instructions.',
   }),
   summaryContextTokens: integer({
     default: 32_768,
     min: 1024,
     max: 1_048_576,
     env: ['SUMMARY_OLLAMA_NUM_CTX'],
-    description: "The model's context length, in tokens.",
+    description: 'The context length of the Ollama model, in tokens.',
   }),
   summaryCutsLongTexts: toggle({
     default: false,
     env: ['SUMMARY_OLLAMA_TRUNCATE'],
-    description: 'Truncate texts that exceed it. If false, such texts are summarized by their own sentences.',
+    description: 'Truncate texts that exceed this context length. If false, they get an extractive summary instead.',
   }),
   summaryReasoningEffort: optionalText({
     env: ['SUMMARY_OPENAI_REASONING_EFFORT'],
-    description: 'Reasoning effort of an OpenAI reasoning model (low, medium, high). Leave unset for others.',
+    description:
+      'The reasoning effort of an OpenAI reasoning model: low, medium or high. Leave it unset for other models.',
   }),
   summaryMinChars: integer({
     default: summaryCharsMin,
     min: 0,
     max: 10_000,
     env: ['SUMMARY_MIN_CONTENT_LENGTH'],
-    description: 'Shorter entries get no summary.',
+    description: 'Min length of entries that get a summary, in characters.',
   }),
   summaryMaxTokens: integer({
     default: 2000,
     min: 50,
     max: 16_384,
     env: ['SUMMARY_MAX_TOKENS'],
-    description: 'Max length of a summary.',
+    description: 'Max length of a summary, in tokens.',
   }),
   indexedFields: fieldNames({
     default: ['status', 'agent_name', 'task_name', 'project', 'report_type', 'references:object', 'technologies:array'],
     env: ['METADATA_INDEXED_FIELDS'],
     description:
-      'Metadata fields to index: name or name:type. Dots reach into objects; arrays are indexed by member, objects with everything in them; * means all. Filters on other fields scan the metadata.',
+      'Metadata fields to index, as name or name:type. A dot names a field of an object, as in a.b. Arrays are indexed by member. The type object includes all fields inside it. * means all fields. Filters on other fields are slower.',
   }),
   indexSyncMode: choice(indexModes, {
     default: 'additive',
     env: ['METADATA_INDEX_SYNC_MODE'],
     description:
-      'What to do if the database indexes other fields: strict refuses to start, warn logs it, auto rebuilds the index, additive only adds fields.',
+      'What to do if the database indexes different fields. strict refuses to start, warn logs a warning, auto rebuilds the index, additive adds missing fields.',
   }),
   chunking: toggle({
     default: true,
     env: ['ENABLE_CHUNKING'],
-    description: 'Embed long texts in parts that are found separately.',
+    description: 'Split long texts into parts, each with its own vector.',
   }),
   chunkChars: integer({
     // The best value in our measurements; see search/meaning/passage-vectors.ts.
@@ -131,47 +133,47 @@ export const contextSlice = defineSlice('context', 'Context store', {
     max: 10_000,
     env: ['CHUNK_SIZE'],
     description:
-      'Approximate characters per part. Texts are split between sentences; texts shorter than three parts stay whole. Applies to newly embedded texts.',
+      'Approximate characters per part. Texts are split between sentences; texts shorter than three parts are not split. A change applies to texts that are embedded later.',
   }),
   chunkOverlapChars: integer({
     default: 0,
     min: 0,
     max: 500,
     env: ['CHUNK_OVERLAP'],
-    description: "Accepted but ignored: parts don't overlap, because each vector includes a share of the whole text.",
+    description: "Ignored; accepted for compatibility with mcp-context-server. Parts don't overlap.",
   }),
   chunkAggregation: choice(['max'], {
     default: 'max',
     env: ['CHUNK_AGGREGATION'],
-    description: 'How parts are combined: an entry is as near as its nearest part. No other value is supported.',
+    description: 'How the scores of the parts are combined. Only max is supported: the best part counts.',
   }),
   truncationChars: integer({
     default: 300,
     min: 50,
     max: 1000,
     env: ['SEARCH_TRUNCATION_LENGTH'],
-    description: 'Characters of an entry shown in search results.',
+    description: 'Max characters of an entry in search results.',
   }),
   rrfK: integer({
     default: 60,
     min: 1,
     max: 1000,
     env: ['HYBRID_RRF_K'],
-    description: 'The constant of reciprocal rank fusion, unless a call sets it.',
+    description: 'The constant k of reciprocal rank fusion, for calls that do not set it.',
   }),
   imageMaxMb: integer({
     default: 10,
     min: 1,
     max: 100,
     env: ['MAX_IMAGE_SIZE_MB'],
-    description: 'Max size of one decoded image.',
+    description: 'Max size of one decoded image, in MB.',
   }),
   imagesMaxMb: integer({
     default: 100,
     min: 1,
     max: 1000,
     env: ['MAX_TOTAL_SIZE_MB'],
-    description: "Max size of an entry's decoded images.",
+    description: "Max total size of an entry's decoded images, in MB.",
   }),
 });
 

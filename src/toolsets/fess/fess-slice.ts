@@ -6,10 +6,11 @@ export const fessSlice = defineSlice('fess', 'Fess', {
     env: ['CARREL_FESS_CONFIG'],
     isPath: true,
     description:
-      "The Fess bridge's configuration file. Default: config.json in the first of ~/.mcp-feiss (the original bridge's folder), ~/mcp-feiss and ~/.mcp-fess that exists.",
+      "The configuration file of the Fess bridge. By default, config.json in the first of these folders that exists: ~/.mcp-feiss (the original bridge's), ~/mcp-feiss, ~/.mcp-fess.",
   }),
   accessToken: secret({
     env: ['FESS_ACCESS_TOKEN'],
-    description: 'The access token for Fess, sent to nobody else. Overrides fessAccessToken in the file.',
+    description:
+      'The access token for Fess. It is sent only to the Fess server. Overrides fessAccessToken in the file.',
   }),
 });

@@ -7,24 +7,26 @@ export const kbSlice = defineSlice('kb', 'Knowledge base tools', {
   engineUrl: httpUrl<string | undefined>({
     default: undefined,
     env: ['KB_ENGINE_URL'],
-    description: "The kb engine's URL, such as http://engine:8000. Without it, the engine runs in this process.",
+    description:
+      'The URL of a separate knowledge base engine, such as http://engine:8000. By default the engine runs in this process.',
   }),
   apiKey: secret({
     env: ['KB_API_KEY'],
     refusesEmpty: true,
-    description: 'The API key for that engine.',
+    description: 'The API key for the separate engine.',
   }),
   engineTimeoutMs: integer({
     default: 30_000,
     min: 100,
     max: 600_000,
     env: ['KB_ENGINE_TIMEOUT_MS'],
-    description: 'Timeout for answers of that engine; for files, how long a transfer may stall.',
+    description:
+      'Timeout for answers of the separate engine, in milliseconds. For file transfers, it limits how long they may stall.',
   }),
   publicUrl: httpUrl<string | undefined>({
     default: undefined,
     env: ['KB_MCP_PUBLIC_URL'],
-    description: "This server's URL as clients reach it, if it is behind a proxy. Used in upload_url.",
+    description: 'The URL that clients use for this server, if it is behind a proxy. It appears in upload_url.',
   }),
   allowedRoots: list({
     default: [],
@@ -32,14 +34,14 @@ export const kbSlice = defineSlice('kb', 'Knowledge base tools', {
     env: ['KB_ALLOWED_ROOTS'],
     isPath: true,
     description:
-      "stdio only: folders whose files kb_add and kb_upload_start may read by path, besides the client's roots.",
+      "Folders whose files kb_add and kb_upload_start may read by path, besides the client's roots. Works only on stdio.",
   }),
   uploadBytesMax: integer({
     default: 64 * 1024 * 1024,
     min: 1024,
     max: 64 * gibibyte,
     env: ['KB_UPLOAD_BYTES_MAX'],
-    description: 'Max size of an uploaded file, in bytes. The engine has its own limit.',
+    description: 'Max size of an uploaded file, in bytes. `engine.fileBytesMax` applies as well.',
   }),
   // Agents with the same token count as one client. So do all agents without a token on one machine.
   uploadsPerClient: integer({
@@ -75,13 +77,13 @@ export const kbSlice = defineSlice('kb', 'Knowledge base tools', {
     min: 1,
     max: 86_400,
     env: ['KB_UPLOAD_IDLE_SECONDS'],
-    description: 'Idle time after which an upload expires.',
+    description: 'Idle time after which an upload expires, in seconds.',
   }),
   keepUploads: choice(['auto', 'true', 'false'], {
     default: 'auto',
     env: ['KB_KEEP_UPLOADS'],
     description:
-      'Whether unfinished uploads survive a restart. auto: yes if the engine runs in this process, no with a remote engine.',
+      'Whether unfinished uploads survive a restart. auto means yes if the engine runs in this process, and no with a separate engine.',
   }),
 });
 

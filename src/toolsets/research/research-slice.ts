@@ -17,15 +17,15 @@ export const researchSlice = defineSlice('research', 'Web research and notes', {
   searchProvider: choice(providerNames, {
     default: 'duckduckgo',
     env: ['SEARCH_PROVIDER'],
-    description: 'The web search to try first. All but duckduckgo need a key or URL.',
+    description: 'The search provider to try first. searxng requires a URL, brave and serper a key.',
   }),
   searchFallback: toggle({
     default: true,
     env: ['SEARCH_FALLBACK'],
-    description: 'Whether to try the other configured searches if the first is blocked or fails.',
+    description: 'Whether to try the other configured providers if the first fails or blocks the request.',
   }),
-  serperApiKey: secret({ env: ['SERPER_API_KEY'], description: 'The key for serper.dev.' }),
-  braveApiKey: secret({ env: ['BRAVE_API_KEY'], description: 'The key for the Brave Search API.' }),
+  serperApiKey: secret({ env: ['SERPER_API_KEY'], description: 'The API key for serper.dev.' }),
+  braveApiKey: secret({ env: ['BRAVE_API_KEY'], description: 'The API key for Brave Search.' }),
   searxngUrl: httpUrl<string | undefined>({
     default: undefined,
     env: ['SEARXNG_URL'],
@@ -34,17 +34,18 @@ export const researchSlice = defineSlice('research', 'Web research and notes', {
   duckduckgoUrl: httpUrl({
     default: 'https://html.duckduckgo.com/html/',
     env: ['DUCKDUCKGO_URL'],
-    description: "DuckDuckGo's URL: one that returns its HTML results page, or JSON like its Instant Answer API.",
+    description:
+      "The URL for DuckDuckGo searches. It must return DuckDuckGo's HTML results page, or JSON like its Instant Answer API.",
   }),
   serperUrl: httpUrl({
     default: 'https://google.serper.dev/search',
     env: ['SERPER_URL'],
-    description: "Serper's URL.",
+    description: 'The URL for Serper searches.',
   }),
   braveUrl: httpUrl({
     default: 'https://api.search.brave.com/res/v1/web/search',
     env: ['BRAVE_URL'],
-    description: "Brave Search's URL.",
+    description: 'The URL for Brave searches.',
   }),
   maxSearchResults: integer({
     default: 5,
@@ -65,7 +66,7 @@ export const researchSlice = defineSlice('research', 'Web research and notes', {
     min: 100,
     max: 1_000_000,
     env: ['MAX_PAGE_SIZE'],
-    description: 'Max characters of a page per answer; `start` continues.',
+    description: 'Max characters of a page per answer. Calls with `start` return the rest.',
   }),
   fetchTimeoutMs: fetchFields.fetchTimeoutMs,
   fetchBytesMax: fetchFields.fetchBytesMax,
@@ -80,21 +81,21 @@ export const researchSlice = defineSlice('research', 'Web research and notes', {
     min: 1,
     max: 100_000,
     env: ['RATE_LIMIT_SEARCH'],
-    description: 'Max web searches per minute and client.',
+    description: 'Max web searches per client and minute.',
   }),
   rateLimitFetch: integer({
     default: 30,
     min: 1,
     max: 100_000,
     env: ['RATE_LIMIT_FETCH'],
-    description: 'Max fetched pages per minute and client.',
+    description: 'Max fetched pages per client and minute.',
   }),
   rateLimitNotes: integer({
     default: 50,
     min: 1,
     max: 100_000,
     env: ['RATE_LIMIT_NOTES'],
-    description: 'Max note tool calls per minute and client.',
+    description: 'Max calls of the note tools per client and minute.',
   }),
 });
 
