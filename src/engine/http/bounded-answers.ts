@@ -75,6 +75,9 @@ export async function boundedDocument(
 
 const tagsAtOnce = 5_000;
 
+/** Max tags of an answer without `limit`. Clients bound the elements that they parse; see `serviceBounds`. */
+const tagsMax = 25_000;
+
 export async function boundedTags({ engine, query, signal }: RouteCall, bytesMax: number): Promise<unknown> {
   const limit = readInteger(query, 'limit') ?? Number.POSITIVE_INFINITY;
   const tags: TagCount[] = [];
@@ -84,7 +87,8 @@ export async function boundedTags({ engine, query, signal }: RouteCall, bytesMax
     const found = await engine.tags({ after, limit: wanted, signal });
     const fitting = firstFitting(found, 1, left, tags.length === 0 ? 1 : 0);
     tags.push(...fitting);
-    if (fitting.length < found.length) return { tags, next: continued(query, { after: tags.at(-1)?.tag ?? '' }) };
+    const isFull = fitting.length < found.length || (limit === Number.POSITIVE_INFINITY && tags.length >= tagsMax);
+    if (isFull) return { tags, next: continued(query, { after: tags.at(-1)?.tag ?? '' }) };
     if (found.length < wanted) break;
     left -= wireBytes(fitting, 1);
   }

@@ -5,8 +5,11 @@ import { type FakeEngine, type FakeOptions, startFakeEngine } from '../../../tes
 import { serveTcp } from '../../../test/fakes/loopback-server.ts';
 import { pause } from '../../../test/support/pause.ts';
 import { CarrelError, type ErrorCode } from '../../base/errors.ts';
+import { silentLogger } from '../../base/log.ts';
 import { Secret } from '../../base/secret.ts';
 import type { Engine } from '../engine.ts';
+import { serveEngine } from '../http/serve-engine.ts';
+import type { LocalEngine } from '../local/submit.ts';
 import { createRemoteEngine } from './create-remote-engine.ts';
 
 interface Fixture {
@@ -159,6 +162,22 @@ test('our engine reports how many documents have a source path, past the first p
   const others = [...documents, { id: 2, source_path: 'b' }];
   fake.interrupt((response) => response.end(JSON.stringify({ documents: others, total: 2 })));
   assert.equal((await engine.documents({ source_path: 'a' })).total, 1);
+});
+
+test('reads more than 100,000 tags of our engine, page by page', async (t) => {
+  const all = Array.from({ length: 110_000 }, (_, at) => ({ tag: `tag ${String(at).padStart(6, '0')}`, count: 1 }));
+  const service = await serveEngine({
+    ...{ host: '127.0.0.1', port: 0, path: '/api/v1', allowedHosts: [], allowedOrigins: [], tokens: {} },
+    ...{ fileBytesMax: 1, answerBytesMax: 4 * 1024 * 1024, readOnly: true, log: silentLogger },
+  });
+  const tags: Engine['tags'] = async ({ after = '', limit } = {}) => {
+    const first = after === '' ? 0 : Number(after.slice(4)) + 1;
+    return all.slice(first, limit && first + limit);
+  };
+  service.ready({ tags } as LocalEngine);
+  const engine = createRemoteEngine({ engineUrl: service.url, timeoutMs: 30_000 });
+  t.after(() => Promise.all([engine.close(), service.close(0)]));
+  assert.deepEqual(await engine.tags(), all);
 });
 
 test('nothing listens: engine_unreachable', async () => {

@@ -169,7 +169,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
     const items: Item[] = [];
     let known: number | undefined;
     let query = queryOf(wanted);
-    for (let pages = 1; pages <= pagesMax && items.length <= itemsMax; pages += 1) {
+    for (let pages = 1; pages <= pagesMax && items.length <= itemsMax[name]; pages += 1) {
       const page = await client.ask(get(`/${name}`, options, { query }), listed);
       const found = itemsOf(page);
       items.push(...found);
@@ -194,7 +194,7 @@ const jobMeanings = { 404: 'job_not_found' } as const;
 /** Max pages of one list. A page of Carrel's engine has a few thousand items. */
 const pagesMax = 100;
 /** Max items of all pages of one list. */
-const itemsMax = 100_000;
+const itemsMax = { jobs: 100_000, documents: 100_000, tags: 1_000_000 } as const;
 
 /** Max tags in one request; Carrel's engine accepts 64. */
 const batchMax = 60;

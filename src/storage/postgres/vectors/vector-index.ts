@@ -29,10 +29,17 @@ const vectorsMin = 2_000;
  */
 const waitingShareMax = 0.5;
 
-/** Pause before the next check: `pausePerCheck` times as long as the last check took, within these bounds. */
 const pauseMinMs = 1_000;
 const pauseMaxMs = 60_000;
 const pausePerCheck = 20;
+
+/**
+ * Returns the pause before the next check. Counting vectors may take long, so the pause is a multiple of the last check. A ready
+ * index is only missing again if an operator drops it.
+ */
+export function pauseAfterCheck(checkMs: number, isReady: boolean): number {
+  return isReady ? pauseMaxMs : Math.min(pauseMaxMs, Math.max(pauseMinMs, pausePerCheck * checkMs));
+}
 
 export function indexName(corpus: VectorCorpus, model: number): string {
   return `carrel.${corpus}_vectors_nearest_${model}`;
@@ -59,23 +66,28 @@ export function createEnsureIndex(
     do {
       checks.set(name, false);
       const startMs = performance.now();
-      await background.run(`build index ${name}`, () => ensure(model));
-      const pauseMs = Math.max(pauseMinMs, pausePerCheck * (performance.now() - startMs));
-      await delay(Math.min(pauseMaxMs, pauseMs), undefined, { ref: false });
+      let isReady = false;
+      await background.run(`build index ${name}`, async () => {
+        isReady = await ensure(model);
+      });
+      await delay(pauseAfterCheck(performance.now() - startMs, isReady), undefined, { ref: false });
     } while (checks.get(name) === true);
     checks.delete(name);
   }
 
-  async function ensure(model: IndexedModel): Promise<void> {
+  /** Builds the index if it is missing and worthwhile. Returns true if no index is missing. */
+  async function ensure(model: IndexedModel): Promise<boolean> {
     const store = shared();
-    if (store === undefined || !isMissing(await readState(model))) return;
-    if (!(await connections.alone((statements) => isWorthIt(statements, model)))) return;
+    if (store === undefined) return false;
+    if (!isMissing(await readState(model))) return true;
+    if (!(await connections.alone((statements) => isWorthIt(statements, model)))) return false;
     // Two concurrent builds on one table would wait for each other's snapshots, and PostgreSQL would report a deadlock.
     await withLease(store, { kind: 'lease', id: `carrel.${model.corpus}_vectors_nearest` }, async () => {
       // While this process waited, another one may have built the index or dropped the model.
       const state = await readState(model);
       if (isMissing(state)) await connections.alone((statements) => build(statements, model, state));
     });
+    return true;
   }
 
   function readState(model: IndexedModel): Promise<IndexState> {
