@@ -83,7 +83,7 @@ export const contextSlice = defineSlice('context', 'Context store', {
     min: 1024,
     max: 1_048_576,
     env: ['SUMMARY_OLLAMA_NUM_CTX'],
-    description: 'The context length of the Ollama model, in tokens.',
+    description: 'The context length of the model that writes summaries, in tokens.',
   }),
   summaryCutsLongTexts: toggle({
     default: false,
