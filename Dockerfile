@@ -26,7 +26,7 @@ LABEL io.modelcontextprotocol.server.name="io.github.carrel/carrel"
 RUN mkdir --mode=700 /data && chown node:node /data
 ENV NODE_ENV=production
 ENV CARREL_HOME=/data
-# Nothing to share: a container has one stdio client, or serves over HTTP.
+# Sharing is off: a container has one stdio client, or serves over HTTP.
 ENV CARREL_ALONE=true
 VOLUME /data
 USER node
