@@ -27,7 +27,7 @@ export const fessRole: Role = {
     return roleOf(bridge.readFessConfig(env, typeof named === 'string' ? named : undefined), flags, bridge);
   },
   async openToolsets() {
-    throw new CarrelError('internal', 'The role was opened before its configuration was read.');
+    throw new CarrelError('internal', 'The fess role was opened before its configuration was read.');
   },
 };
 

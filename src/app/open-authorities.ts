@@ -74,7 +74,8 @@ export function readOAuth(config: Config): OAuthConfig | undefined {
     throw new CarrelError('invalid_config', message);
   }
   if (scopes.length === 0) {
-    const message = 'CARREL_OAUTH_ISSUER also needs CARREL_OAUTH_SCOPES: which scope allows what, such as "carrel".';
+    const message =
+      'CARREL_OAUTH_ISSUER also needs CARREL_OAUTH_SCOPES: the rights of each scope, such as "carrel" (everything) or "carrel.read=read-only".';
     throw new CarrelError('invalid_config', message);
   }
   return { issuer, audience, jwksUrl, scopes: readScopes(scopes, toolsetNames) };

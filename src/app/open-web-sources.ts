@@ -69,7 +69,7 @@ export function openWebSources(
     }
 
     function failed(error: unknown): void {
-      log.incident('web sources cannot be refreshed', error);
+      log.incident('could not start refreshing web sources', error);
     }
   });
 }

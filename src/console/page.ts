@@ -64,7 +64,7 @@ ${!isBare && html`<a class="skip" href="#main">Skip to content</a>`}
 <div class="${isBare ? 'bare-shell' : 'shell'}">
 ${!isBare && sidebar(shell)}
 <main id="main" tabindex="-1"${layout && html` class="${layout}"`}>
-${isReadOnly && !isBare && notice('Read-only: this server shows everything and changes nothing.')}
+${isReadOnly && !isBare && notice('This server is read-only: nothing can be changed here.')}
 ${body}
 </main>
 ${!isBare && bottomBar(shell)}

@@ -109,7 +109,10 @@ function bounded(zip: Zip, member: ZipMember): Uint8Array {
   for (const part of zip.stream(member)) {
     length += part.length;
     if (length > memberBytesMax) {
-      throw new CarrelError('document_too_large', `It is larger than ${memberBytesMax} bytes, the limit.`);
+      throw new CarrelError(
+        'document_too_large',
+        `This file is larger than ${memberBytesMax} bytes, the limit for a file in an archive. Add it on its own.`,
+      );
     }
     parts.push(part);
   }
@@ -118,7 +121,7 @@ function bounded(zip: Zip, member: ZipMember): Uint8Array {
 
 function omission(name: string, error: unknown): Omission {
   if (isCarrelError(error)) return { name, code: error.code, message: error.message };
-  return { name, code: 'extraction_failed', message: 'It is damaged and cannot be read.' };
+  return { name, code: 'extraction_failed', message: 'This file is damaged and cannot be read.' };
 }
 
 function labelOf(name: string): string {

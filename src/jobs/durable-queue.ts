@@ -102,7 +102,7 @@ export function createDurableQueue<Job extends { readonly id: number }>(
         start(job, quick);
       }
     } catch (error) {
-      log.warn('the queue cannot be read', { reason: error instanceof Error ? error.message : '' });
+      log.warn('could not read the job queue', { reason: error instanceof Error ? error.message : '' });
       nextMs = failureDelayMs;
     }
     if (closed) return;
@@ -139,7 +139,7 @@ export function createDurableQueue<Job extends { readonly id: number }>(
       if (!(await source.renew(job))) stop.abort();
     } catch (error) {
       // The lease survives two failed renewals. If it expires, the job's outcome is rejected.
-      log.warn('a lease was not renewed', { job: job.id, reason: error instanceof Error ? error.message : '' });
+      log.warn("could not renew a job's lease", { job: job.id, reason: error instanceof Error ? error.message : '' });
     }
   }
 }

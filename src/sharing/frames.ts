@@ -61,7 +61,8 @@ export function createFrameReader(bytesMax: () => number, take: (frame: Frame) =
         if (held < headerBytes) return;
         const bytes = pull(headerBytes);
         header = { kind: bytes.readUInt8(0), line: bytes.readUInt32BE(1), length: bytes.readUInt32BE(5) };
-        if (header.length > bytesMax()) throw new RangeError(`a frame of ${header.length} bytes`);
+        if (header.length > bytesMax())
+          throw new RangeError(`a frame of ${header.length} bytes exceeds the limit of ${bytesMax()}`);
       }
       if (held < header.length) return;
       const { kind, line, length } = header;

@@ -85,9 +85,11 @@ export function prepareAnnouncement(
   about: Pick<Announcement, 'role' | 'version' | 'commandKey'>,
 ): Announcement {
   makeFolder(files.folder);
-  if (isPrivateFolder(files.folder) !== true) throw new Error(`${files.folder} is not private`);
+  if (isPrivateFolder(files.folder) !== true)
+    throw new Error(`other users can access ${files.folder}: its mode must be 0700`);
   const socket = files.announcement.replace(/\.json$/, `-${process.pid}.sock`);
-  if (Buffer.byteLength(socket) > socketPathBytesMax) throw new Error(`${socket} is too long`);
+  if (Buffer.byteLength(socket) > socketPathBytesMax)
+    throw new Error(`the socket path ${socket} is too long: choose a shorter data folder (--data-dir)`);
   // The socket may be left by a killed process with the same pid.
   rmSync(socket, { force: true });
   return {

@@ -198,7 +198,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     server.once('error', reject);
     server.listen(serving.socketPath, () => {
       server.off('error', reject);
-      server.on('error', (error) => log.warn('cannot accept clients', { error }));
+      server.on('error', (error) => log.warn('cannot accept other clients', { error }));
       if (idleMs !== undefined) idle = setTimeout(leaveIfUnused, Math.max(idleMs, firstClientMs));
       resolve({
         get clients() {

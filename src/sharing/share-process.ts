@@ -102,7 +102,7 @@ export async function shareProcess(
       return undefined;
     }
   } catch (error) {
-    log.warn('this process cannot be shared with other clients', { error });
+    log.warn('cannot share this process with other clients', { error });
     if (announcement !== undefined) withdraw(files, announcement);
     say('alone');
     return undefined;

@@ -90,13 +90,13 @@ onEachBackend('import of entries from elsewhere', (backend) => {
     assert.deepEqual(
       skipped.map(({ place, reason }) => `${place}: ${reason}`),
       [
-        'entry 4: tags has 101 distinct tags, and may have at most 100',
-        'entry 5: a tag has 257 characters, and may have at most 256',
+        'entry 4: tags has 101 distinct tags; the maximum is 100',
+        'entry 5: a tag has 257 characters; the maximum is 256',
         'entry 6: it has no text',
         'entry 7: its metadata must be a JSON object',
         'entry 8: its metadata must be a JSON object',
         'entry 9: text has the character NUL (U+0000), which cannot be stored; leave it out',
-        'entry 10: it has no readable time',
+        'entry 10: its date is missing or invalid',
         'entry 11: metadata.a exceeds 1.8e308 and cannot be stored; send it as text',
         'entry 13: metadata has more than 128 levels of nested objects and lists',
         'entry 14: metadata has more than 128 levels of nested objects and lists',
@@ -266,12 +266,12 @@ describe('carrel import of a database of mcp-context-server', () => {
     const list = `${file}.skipped.jsonl`;
     assert.equal(
       first.stderr,
-      `carrel: Skipped entry 2: a tag has 500 characters, and may have at most 256\ncarrel: All skipped entries are listed in ${list}.\n`,
+      `carrel: Skipped entry 2: a tag has 500 characters; the maximum is 256\ncarrel: All skipped entries are listed in ${list}.\n`,
     );
     assert.equal(first.status, 65);
     assert.deepEqual(JSON.parse(readFileSync(list, 'utf8')), {
       place: 'entry 2',
-      reason: 'a tag has 500 characters, and may have at most 256',
+      reason: 'a tag has 500 characters; the maximum is 256',
     });
     assert.equal(first.stdout, '2 entries added, 0 already present, 1 skipped\n');
     const { added, present, skipped, newIds, skippedFile } = JSON.parse(run({}, 'import', file, '--json').stdout);

@@ -132,7 +132,7 @@ describe('a start that does not find its database', () => {
       leave({ folder, path });
       const before = readdirSync(folder);
       const error = await fails(createSqliteStorage({ path }), 'storage_lost');
-      assert.match(error.message, /carrel restore.*start afresh/);
+      assert.match(error.message, /carrel restore.*empty database/);
       await fails(inspectStorage({ backend: 'sqlite', path, documentsDir: join(folder, 'documents') }), 'storage_lost');
       assert.deepEqual(readdirSync(folder), before);
     });

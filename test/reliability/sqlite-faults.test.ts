@@ -356,7 +356,7 @@ test('contract §1: reports why a database cannot be opened: files in use, or an
   assert.equal(files[0], 'unavailable');
   assert.match(files[1], /^Too many files .*ulimit -n/);
   assert.equal(owner[0], 'invalid_config');
-  assert.match(owner[1], /^This user may not read the database\. Run Carrel as its owner/);
+  assert.match(owner[1], /^The current user may not read the database\. Run Carrel as the owner/);
 });
 
 test('contract §2: asking why a database cannot be opened leaves this process its locks', async () => {

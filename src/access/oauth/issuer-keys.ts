@@ -57,7 +57,7 @@ export function createIssuerKeys(config: IssuerKeysConfig, log: Logger): IssuerK
       if (known === undefined) {
         if (fetching !== undefined || isPast(last.tried, retryMs)) await refresh();
       } else if (isPast(last.fetched, freshMs) && isPast(last.tried, lookMs)) void refresh();
-      if (known === undefined) throw new KeysUnknown("the issuer's keys are not known");
+      if (known === undefined) throw new KeysUnknown("the OAuth issuer's keys are not available yet");
       try {
         return await known(header, token);
       } catch (error) {
@@ -72,7 +72,7 @@ export function createIssuerKeys(config: IssuerKeysConfig, log: Logger): IssuerK
 
 async function fetchKeys({ issuer, jwksUrl }: IssuerKeysConfig): Promise<JSONWebKeySet> {
   const keys = await getJson(jwksUrl ?? (await discover(issuer)));
-  if (!isObject(keys) || !Array.isArray(keys['keys'])) throw new Error('no key set');
+  if (!isObject(keys) || !Array.isArray(keys['keys'])) throw new Error('the answer is not a JSON Web Key Set');
   return keys as unknown as JSONWebKeySet;
 }
 

@@ -117,7 +117,7 @@ async function openLink({ socket, welcome, listen }: Link): Promise<AskedTools> 
 
 function resultOf(answer: Fields | undefined): Fields {
   if (answer === undefined)
-    throw new CarrelError('unavailable', 'The process that was asked exited. Run the command again.');
+    throw new CarrelError('unavailable', 'The Carrel process that was answering has exited. Run the command again.');
   const { result, error } = answer;
   if (isObject(result) && result['isError'] !== true) return result;
   const { structuredContent } = isObject(result) ? result : {};

@@ -95,7 +95,7 @@ function checkWebSearch(role: Role, config: Config): Check[] {
         name: 'web search',
         ok: false,
         found: error.message,
-        remedy: 'set what it needs, or SEARCH_PROVIDER=duckduckgo',
+        remedy: "set this provider's key or URL, or SEARCH_PROVIDER=duckduckgo",
       },
     ];
   }

@@ -17,7 +17,7 @@ test('reports a command that fails to start or is not a server, with its last ou
   await assert.rejects(run('console.log("hello")'), { code: 'unavailable', message: /does not start/ });
   const other = `require('readline').createInterface({input: process.stdin}).on('line', (line) => {
     const { id } = JSON.parse(line); if (id) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: {} })); })`;
-  await assert.rejects(run(other), { code: 'unavailable', message: /not an MCP server/ });
+  await assert.rejects(run(other), { code: 'unavailable', message: /does not speak MCP/ });
 });
 
 test('returns nothing if no server listens', async () => {

@@ -35,7 +35,7 @@ async function greet(send: (message: Message) => Promise<unknown>, startedAt: nu
   const info = isObject(greeting) && isObject(greeting['serverInfo']) ? greeting['serverInfo'] : {};
   const list = isObject(tools) ? tools['tools'] : undefined;
   if (!Array.isArray(list) || typeof info['name'] !== 'string') {
-    throw new CarrelError('unavailable', 'What answered is not an MCP server. Nothing was changed.');
+    throw new CarrelError('unavailable', 'The server that answered does not speak MCP. Nothing was changed.');
   }
   const revision = isObject(greeting) ? String(greeting['protocolVersion']) : '';
   return {

@@ -58,7 +58,10 @@ function showKeys(): void {
   title.textContent = 'Keys';
   const list = document.createElement('dl');
   list.className = 'keys';
-  for (const [key, { does }] of Object.entries({ ...shownKeys, Esc: { does: 'Leave the field, or close' } })) {
+  for (const [key, { does }] of Object.entries({
+    ...shownKeys,
+    Esc: { does: 'Leave the field or close the dialog' },
+  })) {
     const name = document.createElement('dt');
     name.append(Object.assign(document.createElement('kbd'), { textContent: key }));
     list.append(name, Object.assign(document.createElement('dd'), { textContent: does }));

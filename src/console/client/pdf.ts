@@ -19,7 +19,7 @@ interface ScriptPolicy {
 }
 
 function workerPath(path: string): string {
-  if (!/^\/console\/pdf-worker\.js\?\w+$/.test(path)) throw new Error('not the worker');
+  if (!/^\/console\/pdf-worker\.js\?\w+$/.test(path)) throw new Error('unexpected worker path');
   return path;
 }
 
@@ -66,7 +66,8 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 
 async function open(address: string, port: Worker): Promise<PDFDocumentProxy> {
   const answer = await fetch(address);
-  if (!answer.ok || Number(answer.headers.get('content-length')) > fileBytesMax) throw new Error('not to be shown');
+  if (!answer.ok || Number(answer.headers.get('content-length')) > fileBytesMax)
+    throw new Error('missing or too large');
   return await getDocument({
     data: await answer.arrayBuffer(),
     // pdf.js declares the type of `port` as `null`, by mistake.

@@ -206,7 +206,7 @@ ${popupButton({
   label: 'Move',
   title: 'Move to a collection',
   look: { icon: 'folder', isSmall: true },
-  body: html`${field({ label: 'Collection', name: 'collection', placeholder: 'An existing or a new one' })}<div class="row end">${button('Move', { kind: 'primary', attributes: { name: 'change', value: 'move' } })}</div>`,
+  body: html`${field({ label: 'Collection', name: 'collection', placeholder: 'Existing or new collection' })}<div class="row end">${button('Move', { kind: 'primary', attributes: { name: 'change', value: 'move' } })}</div>`,
 })}`
 }
 ${tools.has('kb_bulk_delete') && button('Delete', { kind: 'danger', icon: 'trash-2', isSmall: true, attributes: { name: 'change', value: 'delete' } })}</div>`;
@@ -217,7 +217,7 @@ function noDocuments(isFiltered: boolean): Html {
     return emptyState({
       icon: 'list-filter',
       title: 'No matching documents',
-      text: 'Search looks into the texts; these filters only look at titles, paths and labels.',
+      text: 'These filters match titles, paths and labels only. Use Search to find text inside documents.',
       actions: linkButton(path, 'Clear filters'),
     });
   }
@@ -250,7 +250,7 @@ function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefine
     case 'restored':
       return toast(`Restoring ${count}`);
     case 'tagged':
-      return toast(`Tags of ${count} changed`);
+      return toast(`Changed the tags of ${count}`);
     case 'moved':
       return toast(`${count} moved`);
     case 'unchanged':

@@ -116,13 +116,13 @@ function replaceButton(thread: string, id: number): Html {
   return popupButton({
     id: 'replace',
     label: 'Replace',
-    title: 'Write what is true now',
+    title: 'Replace this memory',
     isLarge: true,
     look: { icon: 'history' },
     body: changeForm(
       `${path}/new`,
       'Save',
-      html`${hidden('thread', thread)}${hidden('replaces', id)}${textArea({ label: 'Text', name: 'text', rows: 8, hint: 'Searches then put the new memory first.' })}${field({ label: 'Tags', name: 'tags', placeholder: 'Separate with commas' })}`,
+      html`${hidden('thread', thread)}${hidden('replaces', id)}${textArea({ label: 'Text', name: 'text', rows: 8, hint: 'Write what is true now. Searches show the new memory first.' })}${field({ label: 'Tags', name: 'tags', placeholder: 'Separate with commas' })}`,
     ),
   });
 }

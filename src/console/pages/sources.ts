@@ -267,7 +267,7 @@ function serverState(server: ServerFacts, kb: Answer | undefined, memory: Answer
       [
         'Last backup',
         lastBackup === undefined
-          ? 'none known here'
+          ? 'none found'
           : html`${time(lastBackup.at)} <span class="meta">${bytes(lastBackup.bytes)}</span>`,
       ],
       ['Data folder', copyable('data-folder', server.dataDir)],

@@ -65,8 +65,8 @@ ${
         icon: 'key-round',
         title: 'No tokens',
         text: any
-          ? 'All tokens were revoked or have been removed.'
-          : 'Everybody who can reach this server may do everything: by default only this machine.',
+          ? 'All tokens have been revoked.'
+          : 'Anyone who can reach this server may do everything. By default, only this machine can reach it.',
         actions: add,
       })
     : table({

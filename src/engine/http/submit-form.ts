@@ -139,7 +139,7 @@ function parse(request: IncomingMessage, events: FormEvents): Promise<void> {
       if (isTransferEncoded(transferEncoding)) return stop(transferEncoded());
       if (name !== 'file' || seen > 1) return stop(fault('The form must have one file, in the field "file"'));
       // Ends the file's stream when the form ends early, so that its reader does not wait forever.
-      form.once('close', () => stream.destroyed || stream.destroy(new Error('the form was abandoned')));
+      form.once('close', () => stream.destroyed || stream.destroy(new Error('the form ended early')));
       events.onFile(unescaped(filename ?? ''), stream).catch(stop);
     });
     form.on('field', (name, value, nameTruncated, valueTruncated, transferEncoding) => {

@@ -55,7 +55,7 @@ export function createPassageCorpus(options: PassageCorpusOptions): PassageCorpu
           filter: filter.labels === undefined ? undefined : filter,
           async look(asked) {
             found = await passages.find({ words, near: asked }, { signal });
-            return found.near ?? Promise.reject(new TypeError('the vectors were not looked at'));
+            return found.near ?? Promise.reject(new TypeError('the vectors were not searched'));
           },
           signal: signal ?? new AbortController().signal,
         });

@@ -81,7 +81,7 @@ export function failureError(error: unknown, timeoutMs: number): unknown {
         { cause: error.cause, data },
       );
     case 'too_large':
-      return new CarrelError('engine_error', "The kb engine's answer is too large. Ask for less.", { data });
+      return new CarrelError('engine_error', "The kb engine's answer is too large. Ask for fewer results.", { data });
     case 'incomplete':
       return new CarrelError('engine_error', "The kb engine's answer was truncated. Try again.", {
         cause: error.cause,

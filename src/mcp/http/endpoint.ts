@@ -208,7 +208,11 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       // Another process's stream can't be resumed: its missed messages are lost, and later ones arrive here.
       const isOfOther = moving !== undefined && ownStream.test(lastEventId) && !lastEventId.startsWith(moving.tag);
       if (isOfOther && session.listen(response)) return;
-      respondJson(response, 400, rpcProblem('Nothing can be resumed from this Last-Event-ID.'));
+      respondJson(
+        response,
+        400,
+        rpcProblem('This Last-Event-ID is unknown or too old to resume from. Connect again without it.'),
+      );
       return;
     }
     if (session.listen(response)) return;

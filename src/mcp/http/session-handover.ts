@@ -73,7 +73,7 @@ export function createSessionHandover(moving: MovingSessions, log: Logger): Sess
   }
 
   function notKept(error: unknown): void {
-    log.warn('other processes cannot continue a session', {
+    log.warn('could not store a session, so other processes cannot continue it', {
       reason: error instanceof Error ? error.message : '',
     });
   }

@@ -54,7 +54,8 @@ export function createWatches(options: WatchesOptions): Watches {
   const lookAround = async (): Promise<void> => {
     looking = true;
     soon = false;
-    for (const look of [...looks]) await look().catch((error: unknown) => log.debug('watch failed', { error }));
+    for (const look of [...looks])
+      await look().catch((error: unknown) => log.debug('could not check subscriptions for changes', { error }));
     looking = false;
     schedule(soon ? soonMs : everyMs);
   };

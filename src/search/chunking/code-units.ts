@@ -70,7 +70,7 @@ export function unitsOf(lines: readonly CodeLine[]): Unit[] {
 
 function unit(lines: CodeLine[]): Unit {
   const head = lines.findLast(({ isBlank }) => !isBlank) ?? lines[0];
-  if (!head) throw new RangeError('a unit has lines');
+  if (!head) throw new RangeError('a unit of code needs at least one line');
   return { lines, head, isTail: closes.test(head.text) };
 }
 

@@ -80,7 +80,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
       return false;
     },
     onFailure(error) {
-      log.warn('texts are waiting to be embedded', { model, reason: reasonOf(error) });
+      log.warn('embedding failed and will be retried; keyword search still works', { model, reason: reasonOf(error) });
       endStep([]);
     },
   });

@@ -56,7 +56,7 @@ export function createModelSummaries(config: ModelSummariesConfig): SummaryProvi
       }
       const parsed = answerOf.safeParse(answer);
       const summary = parsed.success ? cleaned(parsed.data, config.tokensMax) : '';
-      if (summary === '') throw new UnusableText('the answer holds no summary');
+      if (summary === '') throw new UnusableText('the answer contains no summary');
       return summary;
     },
   };

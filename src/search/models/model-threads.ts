@@ -99,7 +99,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
     for (const { calls } of lanes.filter((lane) => !lane.calls.alive)) linger(calls);
     lanes = lanes.filter(({ calls }) => calls.alive);
     if (lanes.length === 0 && lingering.size > config.threads) {
-      failAll(failures.failed(new Error('no thread comes out of native code')));
+      failAll(failures.failed(new Error('no model thread could be stopped: all are busy in native code')));
     }
     while (urgent.size + others.size > 0) {
       const free = lanes.find(({ isBusy }) => !isBusy);
@@ -131,7 +131,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
 
   async function perform(job: Job<Request, Answer>, lane: Lane<Request, Answer>): Promise<void> {
     const { calls } = lane;
-    const overdue = () => failures.failed(new Error('a text took too long'));
+    const overdue = () => failures.failed(new Error('the model took too long'));
     try {
       await withTimeout(calls, calls.ready(), { timeoutMs: loadTimeoutMs, overdue });
       job.resolve(await withTimeout(calls, calls.call(job.request), { timeoutMs: config.timeoutMs, overdue }));

@@ -60,11 +60,11 @@ interface PairTemplate {
 function pairTemplate(tokenizer: Tokenizer): PairTemplate {
   const encoded = tokenizer.encode('a', { text_pair: 'b', return_token_type_ids: true });
   const [ids, types]: number[][] = [encoded.ids, encoded.token_type_ids];
-  if (ids === undefined || types === undefined) throw new Error('the tokenizer does not take pairs');
+  if (ids === undefined || types === undefined) throw new Error('the tokenizer does not accept pairs of texts');
   const [a, b] = [plainPieces(tokenizer, 'a'), plainPieces(tokenizer, 'b')];
   const at = ids.findIndex((_, place) => a.every((piece, index) => ids[place + index] === piece));
   const second = ids.findIndex((_, place) => place > at && b.every((piece, index) => ids[place + index] === piece));
-  if (at < 0 || second < 0) throw new Error('the tokenizer does not take pairs');
+  if (at < 0 || second < 0) throw new Error('the tokenizer does not accept pairs of texts');
   return {
     first: ids.slice(0, at),
     between: ids.slice(at + a.length, second),

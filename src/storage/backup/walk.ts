@@ -105,7 +105,7 @@ async function compare(
     for await (const row of source.rows(table)) found.add(lineOf(row));
     const sha256 = digest.sum();
     if (found.rows !== digest.rows || found.sum() !== sha256) {
-      throw damaged(new Error(`${table.name} differs from the backup when read back`));
+      throw damaged(new Error(`after the restore, ${table.name} differs from the backup`));
     }
     report.push({ name: table.name, rows: found.rows, sha256 });
     onProgress('comparing', report.length, written.size);

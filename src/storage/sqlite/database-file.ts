@@ -63,10 +63,10 @@ export function checkNotLost({ path, documentsDir }: DatabaseLocation): void {
       checkLink(path, real);
       return;
     }
-    const choices = `Put the database back, run carrel restore <backup>, or move ${left} away to start afresh.`;
+    const choices = `Put the database back, run carrel restore <backup>, or move ${left} away to start with an empty database.`;
     throw new CarrelError(
       'storage_lost',
-      `The database is missing, but other files of it are still there: ${left}. ${choices}`,
+      `The database is missing, but some of its files are still there: ${left}. ${choices}`,
     );
   }
   if (!found.isFile()) {
@@ -76,7 +76,8 @@ export function checkNotLost({ path, documentsDir }: DatabaseLocation): void {
     throw new CarrelError('invalid_config', `The database path (DB_PATH) is ${what}.`);
   }
   if (found.size > 0) return;
-  const choices = 'Put the database back, or delete the file and run carrel restore <backup> or start afresh.';
+  const choices =
+    'Put the database back. Or delete the file, then run carrel restore <backup> or start with an empty database.';
   throw new CarrelError('storage_lost', `The database file is empty: its content is lost. ${choices}`);
 }
 
@@ -189,7 +190,7 @@ export function identityOf(path: string): FileIdentity | undefined {
 
 function lost(moment: 'before' | 'after' = 'before'): never {
   const happened = 'The database file or its log was moved, deleted or replaced while Carrel was running';
-  const saved = moment === 'before' ? 'nothing was saved' : 'this may be lost';
+  const saved = moment === 'before' ? 'nothing was saved' : 'the last write may be lost';
   const choices = 'Put it back and restart Carrel, or stop it and run carrel restore <backup>.';
   throw new CarrelError('storage_lost', `${happened}; ${saved}. ${choices}`);
 }

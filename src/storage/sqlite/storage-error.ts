@@ -128,6 +128,7 @@ export function tooManyFiles(cause: unknown): CarrelError {
 }
 
 export function notOurs(cause: unknown): CarrelError {
-  const message = 'This user may not read the database. Run Carrel as its owner, or give its files to this user.';
+  const message =
+    'The current user may not read the database. Run Carrel as the owner of its files, or change their owner.';
   return new CarrelError('invalid_config', message, { cause });
 }

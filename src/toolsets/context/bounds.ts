@@ -44,5 +44,5 @@ export function checkBound(limit: Bound, size: number, called?: string): void {
 }
 
 export function exceeded({ name, max, unit }: Bound, size: number, called = name): string {
-  return `${called} has ${size} ${unit}, and may have at most ${max}`;
+  return `${called} has ${size} ${unit}; the maximum is ${max}`;
 }

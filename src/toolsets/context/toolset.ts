@@ -125,7 +125,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const search = isHybrid ? 'hybrid_search_context' : words ? 'fts_search_context' : 'search_context';
   // Continues the work that an earlier process left, once this process has started.
   const backlog = setTimeout(() => {
-    deps.indexFields?.().catch((error: unknown) => log.incident('the metadata index is left as it is', error));
+    deps.indexFields?.().catch((error: unknown) => log.incident('could not update the metadata index', error));
     wakeBacklogs({ meaning, summaries });
   }, backlogDelayMs).unref();
   const over = (known: ContextParts, described: Storage | undefined): Toolset => ({

@@ -125,11 +125,11 @@ function openApi({ fessBaseUrl, fessApi, fessAccessToken, timeouts, contentFetch
       timeoutMs: timeouts.fessRequestTimeoutMs,
     },
     {
-      onVersion: (version) => log.info('Fess uses another API version', { version }),
+      onVersion: (version) => log.info('detected the API version of Fess', { version }),
       onRefusal: (refusal) => log.warn('Fess refused a request although its engine is up', { ...refusal }),
       onLoose: () =>
         log.warn(
-          'Fess treated the label or the query as optional; queries are now sent in a stricter form. Set query.orsearch.min.hit.count of Fess to -1',
+          'Fess treated the label or the query as optional; queries are now sent in a stricter form. Set query.orsearch.min.hit.count to -1 in Fess',
         ),
     },
   );
@@ -169,11 +169,14 @@ async function greetFess(api: DetectingFessApi, config: FessConfig, log: Logger)
   const host = hostOf(fessBaseUrl);
   const version = await api.detect().catch((error: unknown) => {
     const isSilent = isCarrelError(error) && error.code === 'fess_timeout';
-    const event = isSilent ? 'Fess does not answer in time' : 'Fess cannot be reached';
-    log.warn(`${event}; requests will fail until it does`, { host });
+    const event = isSilent ? 'Fess did not answer in time' : 'Fess cannot be reached';
+    log.warn(`${event}; requests fail until it responds. Check fessBaseUrl and the server`, { host });
     return null;
   });
-  if (version === undefined) log.warn('The server at fessBaseUrl has no Fess search API; requests will fail', { host });
+  if (version === undefined)
+    log.warn('The server at fessBaseUrl has no Fess search API; requests will fail. Check fessBaseUrl and fessApi', {
+      host,
+    });
   if (version === undefined || version === null) return;
   log.info('Fess answers', { version });
   if (fessAccessToken === undefined) return;

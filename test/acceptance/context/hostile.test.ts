@@ -38,19 +38,16 @@ onEachDatabase('what clients really send', (server) => {
   test('names an exceeded limit and the size', async () => {
     const good = { thread_id: 'bounds', source: 'user', text: 'x' };
     for (const [part, message] of [
-      [{ thread_id: 'x'.repeat(513) }, 'thread_id has 513 characters, and may have at most 512'],
-      [{ text: 'x'.repeat(2_000_001) }, 'text has 2000001 characters, and may have at most 2000000'],
-      [{ tags: Array.from({ length: 101 }, (_, n) => `${n}`) }, 'tags has 101 distinct tags, and may have at most 100'],
-      [{ tags: ['x'.repeat(257)] }, 'a tag has 257 characters, and may have at most 256'],
-      [{ metadata: { a: Array(2_000).fill(0) } }, 'metadata has 2002 values, and may have at most 2000'],
-      [
-        { metadata: { a: 'x'.repeat(2 ** 20) } },
-        'metadata has 1048584 characters as JSON, and may have at most 1048576',
-      ],
+      [{ thread_id: 'x'.repeat(513) }, 'thread_id has 513 characters; the maximum is 512'],
+      [{ text: 'x'.repeat(2_000_001) }, 'text has 2000001 characters; the maximum is 2000000'],
+      [{ tags: Array.from({ length: 101 }, (_, n) => `${n}`) }, 'tags has 101 distinct tags; the maximum is 100'],
+      [{ tags: ['x'.repeat(257)] }, 'a tag has 257 characters; the maximum is 256'],
+      [{ metadata: { a: Array(2_000).fill(0) } }, 'metadata has 2002 values; the maximum is 2000'],
+      [{ metadata: { a: 'x'.repeat(2 ** 20) } }, 'metadata has 1048584 characters as JSON; the maximum is 1048576'],
       // As text it is not bounded by the protocol.
       [{ metadata: `{"a":${nested(128)}}` }, 'metadata has more than 128 levels of nested objects and lists'],
       [{ metadata: `{"a":${nested(50_000)}}` }, 'metadata has more than 128 levels of nested objects and lists'],
-      [{ images: Array(101).fill({ data: 'YWJj' }) }, 'images has 101 images, and may have at most 100'],
+      [{ images: Array(101).fill({ data: 'YWJj' }) }, 'images has 101 images; the maximum is 100'],
     ] as const) {
       assert.equal(await fail('store_context', { ...good, ...part }), message);
     }

@@ -87,7 +87,7 @@ onEachDatabase('as_of: the memory as it was', (server: ContextServer) => {
       const past = await call(tool, { ...input, as_of: then });
       assert.deepEqual(ids(past), [kept], tool);
       assert.deepEqual(past.results[0]?.['tags'], ['a'], tool);
-      assert.match(String(past['warnings']), /^2 entries had a different text then or were deleted since/, tool);
+      assert.match(String(past['warnings']), /^2 entries are left out: they were changed or deleted since as_of/, tool);
     }
     const listed = await call('search_context', { thread_id: 'found', as_of: then });
     assert.deepEqual([ids(listed), listed['warnings']], [[removed, rewritten, kept], undefined]);

@@ -188,7 +188,7 @@ verifies('000 §4.4 unreachable', 'warns separately about a hung server and a se
   hung.setFault({ kind: 'hang' });
   const timeouts = { fessRequestTimeoutMs: 1000 };
   const silent = await connect(t, 'stdio', makeHome(t, { ...config, fessBaseUrl: hung.url, timeouts }));
-  await silent.program.said(/Fess does not answer in time/);
+  await silent.program.said(/Fess did not answer in time/);
   const { error } = await silent.call('health');
   assert.match(error?.message ?? '', /did not answer within 1000 ms.*check the server/);
   const foreign = await startFakeFess({ version: '15.4', jsonDisabled: true });

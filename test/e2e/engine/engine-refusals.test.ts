@@ -121,7 +121,7 @@ describe('what the engine rejects (contract §2, §6)', () => {
     const { json: many } = await engine.call('POST', '/search', { query: 'a', tags: Array(1_001).fill('t') });
     assert.equal(many['detail'], 'tags must have at most 1000 items');
     const { json: missing } = await engine.call('POST', '/bulk/set-tags', { document_ids: [1] });
-    assert.equal(missing['detail'], 'set_tags is needed');
+    assert.equal(missing['detail'], 'set_tags is required');
     assert.equal((await engine.call('GET', '/documents?limit=0')).status, 422);
     assert.equal((await engine.call('GET', '/documents?limit=1001')).status, 422);
     assert.equal((await engine.call('GET', '/jobs?offset=-1')).status, 422);

@@ -190,11 +190,12 @@ function later(one: WalPosition | undefined, other: WalPosition): WalPosition {
 
 function stateOf(row: Row, wanted: WalPosition): ReplicaState {
   if (row['follows'] !== true) return { trouble: 'The server accepts writes: it is not a replica.' };
-  if (row['at'] === null) return { trouble: 'The server does not report its position.' };
+  if (row['at'] === null) return { trouble: 'The server does not report how far it has replicated.' };
   const { at, timeline, cluster } = positionOf(row);
   if (cluster !== wanted.cluster) return { trouble: 'The server follows another database.' };
   // After a promotion, it takes some time until the timeline is known. Until then, the replica might follow the abandoned
   // timeline.
-  if (timeline !== wanted.timeline) return { trouble: 'The replica is not known to follow the promoted primary yet.' };
+  if (timeline !== wanted.timeline)
+    return { trouble: 'It is not known yet whether the replica follows the promoted primary.' };
   return { behindBytes: at >= wanted.at ? 0 : Number(wanted.at - at) };
 }

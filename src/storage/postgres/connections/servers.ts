@@ -171,9 +171,10 @@ export function serverUrls(address: string, wanted: WantedServer = 'primary'): s
   const settings = new URLSearchParams(query === -1 ? '' : rest.slice(query + 1));
   const kind = settings.get('target_session_attrs');
   if (kind !== null && !kindsOf[wanted].includes(kind)) {
+    const setting = wanted === 'primary' ? 'POSTGRESQL_CONNECTION_STRING (or DATABASE_URL)' : 'DATABASE_READ_URL';
     throw new CarrelError(
       'invalid_config',
-      `target_session_attrs in the address of the ${wanted} excludes the ${wanted}. Remove it from the address.`,
+      `target_session_attrs in ${setting} does not allow a ${wanted}. Remove it from the address.`,
     );
   }
   const places = place.includes(',') ? place.split(',') : hostsIn(settings);

@@ -13,7 +13,7 @@ export function storageError(error: unknown): unknown {
 /** Rewords a timeout error for writes, because its message is about searches. */
 export function errorOfWrite(error: unknown): unknown {
   if (!isCarrelError(error) || error.code !== 'query_timeout') return error;
-  const message = 'The change took too long and was stopped; nothing was changed. Change less at a time.';
+  const message = 'The change took too long and was stopped; nothing was changed. Split it into smaller changes.';
   return new CarrelError('query_timeout', message, { cause: error });
 }
 
@@ -75,7 +75,7 @@ const credentials: Translation = {
 };
 
 const busy: Translation = {
-  ...{ code: 'storage_busy', message: 'Others are changing the same data. Try again.', retryAfterSeconds: 1 },
+  ...{ code: 'storage_busy', message: 'Another client is changing the same data. Try again.', retryAfterSeconds: 1 },
 };
 
 const corrupt: Translation = {
@@ -97,16 +97,16 @@ const translations: Readonly<Record<string, Translation>> = {
     message: 'The configured PostgreSQL user lacks permission. Grant it rights on the database.',
   },
   '53': unavailable(
-    'PostgreSQL reached one of its limits. Ask for less at once, or raise the limit that its log names.',
+    'PostgreSQL reached one of its limits. Make a smaller request, or raise the limit that its log names.',
   ),
   '53100': {
     code: 'storage_full',
     message: 'The disk of the database is full; nothing was saved. Free some space and try again.',
   },
   '53200': unavailable(
-    'PostgreSQL ran out of memory or locks. Ask for less at once, or raise its memory or max_locks_per_transaction.',
+    'PostgreSQL ran out of memory or locks. Make a smaller request, or raise its memory or max_locks_per_transaction.',
   ),
-  '53300': unavailable('PostgreSQL has no connection left. Raise its max_connections, or let fewer programs use it.'),
+  '53300': unavailable('PostgreSQL has no free connection. Raise its max_connections, or stop programs that use it.'),
   '55P03': busy,
   '57014': {
     code: 'query_timeout',

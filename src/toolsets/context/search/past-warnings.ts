@@ -20,11 +20,11 @@ export async function pastWarnings(
   const { unknown, unsearched, purged }: PastGaps = await entries.pastGaps({ ...filter, asOf }, { signal });
   const warnings = [
     unknown > 0 &&
-      `${unknown} entries have changed since then and their earlier content is no longer stored; they are left out`,
+      `${unknown} entries are left out: they have changed since as_of, and their earlier text is no longer stored`,
     use === 'search' &&
       unsearched > 0 &&
-      `${unsearched} entries had a different text then or were deleted since; search_context and grep_context find them, text searches do not`,
-    purged && `Entries deleted more than ${keptDays} days ago are gone for good and left out`,
+      `${unsearched} entries are left out: they were changed or deleted since as_of, so only search_context and grep_context find them`,
+    purged && `Entries deleted more than ${keptDays} days ago are left out: they are no longer stored`,
   ].filter((warning) => typeof warning === 'string');
   return warnings.length === 0 ? {} : { warnings };
 }

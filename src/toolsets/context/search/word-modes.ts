@@ -44,7 +44,9 @@ export function modeRemark(text: string, mode: SearchMode): string | undefined {
     const { idleNegation } = readBoolean(text);
     if (idleNegation === 'alone')
       return 'A query with only exclusions finds nothing: add a word that entries must contain.';
-    return idleNegation && 'An alternative that only excludes (OR NOT …) was ignored; write b NOT a.';
+    return (
+      idleNegation && 'OR NOT … was ignored: every alternative needs a word that entries must contain. Write b NOT a.'
+    );
   }
   if (mode !== 'prefix') return undefined;
   const whole = leavesOf(prefixQuery(bare(text))).flatMap((leaf) =>

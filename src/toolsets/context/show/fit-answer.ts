@@ -80,7 +80,7 @@ export async function fitAnswer<Shown extends ShownEntry>(
   const hints = [
     omitted.length > 0 &&
       `The answer is full: ${omitted.length} more entries are in omitted_ids; omitted_next returns them.`,
-    cut.length > 0 && 'An entry is too long for one answer: cut says how to continue.',
+    cut.length > 0 && 'An entry is too long for one answer: the field cut says how to continue.',
     unseen.length > 0 &&
       `Images that are too large for an answer are resources: read ${unseen.map((id) => imageUri(id, 0)).join(', ')} and so on.`,
   ];

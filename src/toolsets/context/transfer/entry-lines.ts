@@ -82,7 +82,7 @@ export function timeOf(value: unknown): string {
   const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text.replace(' ', 'T')}Z`;
   const date = typeof value === 'number' ? new Date(value * 1000) : new Date(zoned);
   if (Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999 || date.getUTCFullYear() < 0) {
-    throw unreadable('it has no readable time');
+    throw unreadable('its date is missing or invalid');
   }
   return date.toISOString();
 }

@@ -129,8 +129,11 @@ function parse(text: string): unknown {
 }
 
 function nothingTaken({ place, reason }: { place: string; reason: string }, count: number): CarrelError {
-  const others = count > 1 ? ` ${count - 1} more fail for similar reasons.` : '';
-  return new CarrelError('invalid_import', `None of its entries can be imported. ${place}: ${reason}.${others}`);
+  const others = count > 1 ? ` ${count - 1} more entries fail for similar reasons.` : '';
+  return new CarrelError(
+    'invalid_import',
+    `No entry can be imported. The first error, in ${place}: ${reason}.${others}`,
+  );
 }
 
 function firstBytes(path: string): string {

@@ -14,7 +14,7 @@ export async function indexConfiguredFields(
     if (differs && mode === 'strict') {
       throw new CarrelError(
         'invalid_config',
-        `METADATA_INDEXED_FIELDS differs from the index in the database (missing: ${formatNames(missing)}; extra: ${formatNames(extra)}). Set METADATA_INDEX_SYNC_MODE=auto once to change the index, or name the fields that it has.`,
+        `METADATA_INDEXED_FIELDS differs from the index in the database (missing: ${formatNames(missing)}; extra: ${formatNames(extra)}). Set METADATA_INDEX_SYNC_MODE=auto once to change the index, or set METADATA_INDEXED_FIELDS to the fields that the index has.`,
       );
     }
     if (differs && mode === 'warn')

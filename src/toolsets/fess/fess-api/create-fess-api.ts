@@ -129,7 +129,8 @@ interface FessAdapterDeps {
 function createFessAdapter(client: FessClient, dialect: FessDialect, { lookedUp, ...deps }: FessAdapterDeps): FessApi {
   const server: FessServer = { client, dialect, isLoose: false, ...deps };
   const assertLookedUp = (document: FessDocument) => {
-    if (!lookedUp.has(document)) throw new CarrelError('internal', 'The document was not looked up within its label.');
+    if (!lookedUp.has(document))
+      throw new CarrelError('internal', 'The document was not looked up with its label first.');
   };
   return {
     search: async (request, options) => (await searchWithin(server, request, options)).answer,

@@ -158,7 +158,9 @@ function parseJson({ body }: FessResponse): unknown {
 
 /** Describes an answer for the log. */
 function excerpt({ status, contentType, location, body, requestChars }: FessResponse): Error {
-  const target = location === undefined ? '' : ` to ${location}`;
+  const target = location === undefined ? '' : ` redirecting to ${location}`;
   const text = body.toString('utf8').slice(0, 2000);
-  return new Error(`Fess: ${status} ${contentType}${target} to a request of ${requestChars} characters: ${text}`);
+  return new Error(
+    `Fess answered a request of ${requestChars} characters with ${status} ${contentType}${target}: ${text}`,
+  );
 }

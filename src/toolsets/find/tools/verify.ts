@@ -56,7 +56,7 @@ async function look(quote: string, text: CitableText, changed: boolean, signal: 
   const found = await findQuote(quote, passages, signal);
   if (found !== undefined) {
     const where = { ...placeOf(passages[found.passage]), range: found.range };
-    const since = changed ? ' The text has changed since, but not in this place.' : '';
+    const since = changed ? ' The text has changed elsewhere.' : '';
     return { found: true, where, message: `The quotation is in the text.${since}` };
   }
   const nearest = await findNearestSentence(quote, passages, signal);
@@ -68,7 +68,7 @@ async function look(quote: string, text: CitableText, changed: boolean, signal: 
   return {
     found: false,
     nearest: { ...placeOf(passages[nearest.passage]), text: nearest.text },
-    message: `${since} The closest sentence has ${nearest.shared} of its ${nearest.of} words.${cut}`,
+    message: `${since} The closest sentence contains ${nearest.shared} of the quotation's ${nearest.of} words.${cut}`,
   };
 }
 

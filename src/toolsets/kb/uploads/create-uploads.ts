@@ -284,7 +284,7 @@ function checkOpen({ isReceiving, manifest: { outcome } }: Upload): void {
 }
 
 function takenOnce(): CarrelError {
-  return conflict('Bytes were already received, and this URL works once.');
+  return conflict('This upload already has bytes, and upload_url works only once. Start another with kb_upload_start.');
 }
 
 function receiptOf({ receivedBytes, chunks, manifest: { totalSize } }: Upload): Receipt {

@@ -61,7 +61,10 @@ async function resolveInside(
   // Missing and forbidden files get the same message, so that it reveals nothing about other folders.
   const refused = (cause?: unknown): CarrelError =>
     all.length === 0
-      ? notAllowed(`No folder is allowed here. ${allowing} kb_upload_start without path also uploads a file.`, cause)
+      ? notAllowed(
+          `No folder may be read by path. ${allowing} kb_upload_start without path also uploads a file.`,
+          cause,
+        )
       : notAllowed(`There is no such file in the allowed folders: ${all.join(', ')}. ${allowing}`, cause);
   const real = await realpath(path).catch((error: unknown) => {
     throw refused(error);

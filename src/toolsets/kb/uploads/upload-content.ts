@@ -35,7 +35,11 @@ export async function* reported(
 }
 
 export function tooManyBytes(bytes: number, totalSize: number): CarrelError {
-  return new CarrelError('upload_too_large', `This would make ${bytes} bytes, but total_size is ${totalSize}.`, {
-    data: { received_bytes: bytes, total_size: totalSize },
-  });
+  return new CarrelError(
+    'upload_too_large',
+    `total_size is ${totalSize}, but there are ${bytes} bytes. Start again with kb_upload_start and the right total_size.`,
+    {
+      data: { received_bytes: bytes, total_size: totalSize },
+    },
+  );
 }
