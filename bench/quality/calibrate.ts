@@ -33,7 +33,7 @@ import { loadDataSet } from './data-set.ts';
 import { collectHits, type JudgedHit } from './judged-hits.ts';
 import { fitLogistic } from './logistic.ts';
 import { offTopicQuestions } from './off-topic-questions.ts';
-import { createProductLegs } from './product-legs.ts';
+import { createProductRetrievers } from './product-retrievers.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -250,7 +250,11 @@ async function readHits(): Promise<JudgedHit[]> {
       console.error(`${name}: not in ${options.data}`);
       continue;
     }
-    const legs = await createProductLegs(set, createCachedEmbeddings(provider, options.cache, set.name), reranker);
+    const retrievers = await createProductRetrievers(
+      set,
+      createCachedEmbeddings(provider, options.cache, set.name),
+      reranker,
+    );
     const queries = set.queries.filter(({ id, split }) => split === options.split && !isSeen(set.name, id));
     const step = Math.max(1, queries.length / Number(options.questions));
     const chosen = Array.from({ length: Math.min(queries.length, Number(options.questions)) }, (_, at) =>
@@ -260,8 +264,8 @@ async function readHits(): Promise<JudgedHit[]> {
       .map((_, number) => number)
       .filter((number) => number % rounds === place % rounds)
       .slice(0, Number(options['off-topic']));
-    collected.push(...(await collectHits(set, legs, chosen, offTopic)));
-    await legs.close();
+    collected.push(...(await collectHits(set, retrievers, chosen, offTopic)));
+    await retrievers.close();
   }
   await Promise.all([provider.close(), reranker.close()]);
   if (options.hits !== undefined) writeFileSync(options.hits, JSON.stringify(collected));

@@ -2,7 +2,7 @@ import { searchHybrid } from '../../src/search/rank/hybrid.ts';
 import type { Evidence } from '../../src/search/rank/relevance.ts';
 import type { BenchQuery, DataSet } from './data-set.ts';
 import { offTopicQuestions } from './off-topic-questions.ts';
-import type { ProductLegs } from './product-legs.ts';
+import type { ProductRetrievers } from './product-retrievers.ts';
 
 /** One result of one question: its evidence, and its gain (0 if irrelevant or not judged). */
 export interface JudgedHit extends Evidence {
@@ -22,7 +22,7 @@ const hitsPerQuestion = 20;
 /** Collects the best results of the set's questions and of off-topic questions. */
 export async function collectHits(
   set: DataSet,
-  legs: ProductLegs,
+  retrievers: ProductRetrievers,
   queries: readonly BenchQuery[],
   offTopic: readonly number[],
 ): Promise<JudgedHit[]> {
@@ -39,7 +39,7 @@ export async function collectHits(
     const found = await searchHybrid(
       { text, limit: hitsPerQuestion },
       { order: 'weighted', rrfK: 60 },
-      legs.forGroup(group),
+      retrievers.forGroup(group),
     );
     return found.matches.map(
       ({ id, rank, score, evidence }): JudgedHit => ({
@@ -49,7 +49,7 @@ export async function collectHits(
           isOffTopic,
           rank,
           fused: score,
-          gain: relevant.get(legs.passageOf(id)) ?? 0,
+          gain: relevant.get(retrievers.passageOf(id)) ?? 0,
         },
         ...evidence,
       }),

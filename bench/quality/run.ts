@@ -20,7 +20,13 @@ import { openBenchReranker } from './bench-reranker.ts';
 import { createCachedEmbeddings } from './cached-embeddings.ts';
 import { type BenchQuery, type DataSet, loadDataSet, splitByGroup } from './data-set.ts';
 import { type Figures, figuresOf, meanFigures } from './metrics.ts';
-import { type BenchStorage, createProductLegs, createSqlite, type Legs, type ProductLegs } from './product-legs.ts';
+import {
+  type BenchStorage,
+  createProductRetrievers,
+  createSqlite,
+  type ProductRetrievers,
+  type Retrievers,
+} from './product-retrievers.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -70,17 +76,17 @@ async function createBenchStorage(): Promise<BenchStorage> {
 async function report(set: DataSet): Promise<void> {
   if (set.name === 'xquad-r') await reportLanguages(set);
   else {
-    const legs = await createProductLegs(
+    const retrievers = await createProductRetrievers(
       set,
       createCachedEmbeddings(provider, options.cache, set.name),
       reranker,
       createBenchStorage,
     );
     const queries = set.queries.filter(({ split }) => split === options.split);
-    for (const [run, figures] of Object.entries(await measure(legs, queries, false))) {
+    for (const [run, figures] of Object.entries(await measure(retrievers, queries, false))) {
       console.log(row([`${set.name} ${options.split} (${queries.length})`, run, ...numbers(figures)]));
     }
-    await legs.close();
+    await retrievers.close();
   }
   for (const { run, figures } of options.split === 'test' ? (baselines[set.name] ?? []) : []) {
     console.log(row([set.name, run, ...figures]));
@@ -88,28 +94,30 @@ async function report(set: DataSet): Promise<void> {
 }
 
 async function measure(
-  legs: ProductLegs,
+  retrievers: ProductRetrievers,
   queries: readonly BenchQuery[],
   wordsOnly: boolean,
 ): Promise<Record<string, Figures>> {
   const runs: Record<string, Figures[]> = {};
   for (const query of queries) {
-    for (const [run, ranking] of Object.entries(await rankings(legs.forGroup(query.group), query.text, wordsOnly))) {
+    for (const [run, ranking] of Object.entries(
+      await rankings(retrievers.forGroup(query.group), query.text, wordsOnly),
+    )) {
       runs[run] ??= [];
-      runs[run].push(figuresOf(ranking.map(legs.passageOf), query.relevant));
+      runs[run].push(figuresOf(ranking.map(retrievers.passageOf), query.relevant));
     }
   }
   return Object.fromEntries(Object.entries(runs).map(([run, figures]) => [run, meanFigures(figures)]));
 }
 
-async function rankings(legs: Legs, text: string, wordsOnly: boolean): Promise<Record<string, number[]>> {
-  const words = (await legs.words.search(text, 10)).map(({ id }) => id);
-  if (wordsOnly || legs.meaning === undefined) return { words };
-  const { matches: near } = await legs.meaning.search(text, 10);
+async function rankings(retrievers: Retrievers, text: string, wordsOnly: boolean): Promise<Record<string, number[]>> {
+  const words = (await retrievers.words.search(text, 10)).map(({ id }) => id);
+  if (wordsOnly || retrievers.meaning === undefined) return { words };
+  const { matches: near } = await retrievers.meaning.search(text, 10);
   const ids = (matches: readonly { id: number }[]) => matches.map(({ id }) => id);
-  const { judging, ...unjudged } = legs;
+  const { judging, ...unjudged } = retrievers;
   const hybrid = await searchHybrid({ text, limit: 10 }, settings, unjudged);
-  const reranked = judging.reranker.provider && (await searchHybrid({ text, limit: 10 }, settings, legs));
+  const reranked = judging.reranker.provider && (await searchHybrid({ text, limit: 10 }, settings, retrievers));
   const rrf = await searchHybrid({ text, limit: 10 }, { ...settings, order: 'rrf' }, unjudged);
   return {
     words,
@@ -124,9 +132,9 @@ async function rankings(legs: Legs, text: string, wordsOnly: boolean): Promise<R
 async function reportLanguages(set: DataSet): Promise<void> {
   const means: number[] = [];
   for (const language of splitByGroup(set)) {
-    const legs = await createProductLegs(language, undefined, undefined, createBenchStorage);
-    const { words } = await measure(legs, language.queries, true);
-    await legs.close();
+    const retrievers = await createProductRetrievers(language, undefined, undefined, createBenchStorage);
+    const { words } = await measure(retrievers, language.queries, true);
+    await retrievers.close();
     means.push(words?.ndcg10 ?? 0);
     console.log(row([language.name, 'words', ...(words ? numbers(words) : [])]));
   }

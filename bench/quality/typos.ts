@@ -8,7 +8,7 @@
 import { parseArgs } from 'node:util';
 import { leavesOf, plainQuery } from '../../src/words/word-query.ts';
 import { type DataSet, loadDataSet } from './data-set.ts';
-import { createProductLegs, type ProductLegs } from './product-legs.ts';
+import { createProductRetrievers, type ProductRetrievers } from './product-retrievers.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -30,25 +30,25 @@ for (const name of names) {
 }
 
 async function report(set: DataSet, count: number): Promise<void> {
-  const legs = await createProductLegs(set, undefined);
-  await measure('questions', set, legs, set.queries, count);
+  const retrievers = await createProductRetrievers(set, undefined);
+  await measure('questions', set, retrievers, set.queries, count);
   const alone = set.passages.flatMap(({ text, group }) => {
     const words = wordsIn(text);
     const [word] = words[Math.floor(random() * words.length)] ?? [];
     return word === undefined ? [] : [{ text: word, group }];
   });
-  await measure('words', set, legs, alone, count);
-  await legs.close();
+  await measure('words', set, retrievers, alone, count);
+  await retrievers.close();
 }
 
 async function measure(
   kind: string,
   set: DataSet,
-  legs: ProductLegs,
+  retrievers: ProductRetrievers,
   queries: readonly { text: string; group: string }[],
   count: number,
 ): Promise<void> {
-  const words = (text: string, group: string) => legs.forGroup(group).words.search(text, 5);
+  const words = (text: string, group: string) => retrievers.forGroup(group).words.search(text, 5);
   const times: { right: number[]; misspelt: number[] } = { right: [], misspelt: [] };
   let [tried, found] = [0, 0];
   for (const { text, group } of shuffled(queries)) {

@@ -27,9 +27,9 @@ export function createTokenAuthority(
   const touched = new Map<number, string>();
   let required: boolean | undefined;
   let lookedAt = Number.NEGATIVE_INFINITY;
-  let looking: Promise<boolean> | undefined;
+  let loading: Promise<boolean> | undefined;
 
-  const look = async (): Promise<boolean> => {
+  const load = async (): Promise<boolean> => {
     try {
       required = await (await tokens()).any();
       lookedAt = performance.now();
@@ -53,10 +53,10 @@ export function createTokenAuthority(
     async isRequired() {
       if (isAlwaysRequired || (isExposed && required)) return true;
       if (performance.now() - lookedAt <= requiredKeptMs) return required ?? true;
-      looking ??= look().finally(() => {
-        looking = undefined;
+      loading ??= load().finally(() => {
+        loading = undefined;
       });
-      return looking;
+      return loading;
     },
     async identify(presented) {
       if (!isTokenForm(presented)) return undefined;

@@ -9,6 +9,6 @@ export async function answerCommands(shared: Omit<SharedProcess, 'idleMs'>): Pro
   if (commandKey === undefined || config.of(sharingSlice).alone || process.platform === 'win32') return undefined;
   const files = ownerFiles(ownerFolder(config.dataDir, process.env), commandKey);
   // The server's own messages go to its stderr, not to the commands.
-  const voice = { tell() {}, outputAtStart: () => '', handOver() {} };
-  return shareProcess({ files, say() {}, voice }, { ...shared, idleMs: undefined }, () => {});
+  const userOutput = { print() {}, outputAtStart: () => '', handOver() {} };
+  return shareProcess({ files, reportState() {}, userOutput }, { ...shared, idleMs: undefined }, () => {});
 }

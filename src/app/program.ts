@@ -76,7 +76,7 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
   const role = await prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
-  const logging = openProgramLog(role, config, flags['debug'] === true, ownership?.voice.tell);
+  const logging = openProgramLog(role, config, flags['debug'] === true, ownership?.userOutput.print);
   const { log } = logging;
   for (const warning of [...config.warnings, ...(role.warnings ?? [])]) log.warn(warning);
   if (remark !== undefined) log.info(remark);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Short-lived state that several processes share, such as running calls, uploads and counters. Each item ("thing") has a kind, an
+ * Short-lived state that several processes share, such as running calls, uploads and counters. Each item has a kind, an
  * id that is unique within the kind, and numbered parts. Expired parts count as absent. The store exists only on a database
  * server: processes that use one SQLite file share a folder instead.
  */
@@ -24,24 +24,24 @@ export interface SharedStore {
   /** Lists the parts of all items of a kind, or of those with these ids, without their content. */
   list(request: { readonly kind: string; readonly ids?: readonly string[] }): Promise<ListedPart[]>;
   /** Extends the lifetime of all parts of an item. */
-  touch(thing: ThingName, lastsMs: number): Promise<void>;
+  touch(item: ItemName, lastsMs: number): Promise<void>;
   /** Removes all parts of an item, or only these. */
-  remove(thing: ThingName, parts?: readonly number[]): Promise<void>;
+  remove(item: ItemName, parts?: readonly number[]): Promise<void>;
   /** Counts a call across all processes, unless `limit` calls were counted within the last `windowMs`. */
-  take(request: CountRequest): Promise<Taken>;
+  countCall(request: CountRequest): Promise<RateDecision>;
   /** Returns the signing key that all processes on this database share. */
   signingKey(): Promise<Buffer>;
   /** Notifies all other processes. Delivery is not guaranteed: listeners must poll too. */
-  tell(notice: Notice): void;
+  notify(notice: Notice): void;
   onNotice(listener: (notice: Notice) => void): () => void;
 }
 
-export interface ThingName {
+export interface ItemName {
   readonly kind: string;
   readonly id: string;
 }
 
-export interface PartName extends ThingName {
+export interface PartName extends ItemName {
   /** The number of the part, from 0. */
   readonly part: number;
 }
@@ -58,7 +58,7 @@ export interface CountRequest {
   readonly windowMs: number;
 }
 
-export type Taken = { ok: true } | { ok: false; retryAfterMs: number };
+export type RateDecision = { ok: true } | { ok: false; retryAfterMs: number };
 
 /**
  * `written`: a watched resource changed. `work`: something waits to be ingested or embedded. `task`, `job`: the task or job with
@@ -82,11 +82,11 @@ const tryMs = { first: 100, max: 2_000 } as const;
  */
 export async function withLease<Result>(
   shared: Pick<SharedStore, 'add' | 'put' | 'read' | 'remove'>,
-  thing: ThingName,
+  item: ItemName,
   work: () => Promise<Result>,
   { signal, renew = async () => {} }: { readonly signal?: AbortSignal; readonly renew?: () => Promise<void> } = {},
 ): Promise<Result> {
-  const part = { ...thing, part: 0 };
+  const part = { ...item, part: 0 };
   const holder = Buffer.from(randomUUID());
   for (let waitMs: number = tryMs.first; !(await shared.add(part, holder, leaseMs)); ) {
     await delay(waitMs, undefined, { signal });
@@ -109,6 +109,6 @@ export async function withLease<Result>(
   } finally {
     clearInterval(timer);
     await renewal;
-    if (await isOurs().catch(() => false)) await shared.remove(thing).catch(() => {});
+    if (await isOurs().catch(() => false)) await shared.remove(item).catch(() => {});
   }
 }

@@ -1,9 +1,9 @@
-import type { SharedStore, Taken } from './shared-store.ts';
+import type { RateDecision, SharedStore } from './shared-store.ts';
 import { createSlidingWindow, type SlidingWindowOptions } from './sliding-window.ts';
 
 /** Counts a call, or returns how long to wait until one is allowed. A refused call is not counted. */
 export interface CallCounter {
-  take(key: string): Taken | Promise<Taken>;
+  take(key: string): RateDecision | Promise<RateDecision>;
 }
 
 /**
@@ -14,6 +14,6 @@ export function createSharedWindow(shared: SharedStore, name: string, options: S
   const { limit, windowMs } = options;
   const own = createSlidingWindow(options);
   return {
-    take: (key) => shared.take({ key: `${name} ${key}`, limit, windowMs }).catch(() => own.take(key)),
+    take: (key) => shared.countCall({ key: `${name} ${key}`, limit, windowMs }).catch(() => own.take(key)),
   };
 }

@@ -1,4 +1,4 @@
-import type { Taken } from './shared-store.ts';
+import type { RateDecision } from './shared-store.ts';
 
 /** Returns monotonic milliseconds, because a change of the system time must neither lift nor extend a limit. */
 export type MonotonicClock = () => number;
@@ -13,7 +13,7 @@ export interface SlidingWindowOptions {
 
 export interface SlidingWindow {
   /** Counts one call, or returns how long to wait until one is allowed. A refused call is not counted. */
-  take(key: string): Taken;
+  take(key: string): RateDecision;
   /** Returns the milliseconds until a call with this key is allowed; undefined if one is allowed now. Counts nothing. */
   wait(key: string): number | undefined;
 }

@@ -6,7 +6,7 @@ import { scrubSecrets } from '../base/secret.ts';
 /** Runs a command. Reports a failure as one paragraph on stderr and an exit code. */
 export async function reportFailures(argv: readonly string[], command: () => Promise<void>): Promise<void> {
   const debug = argv.includes('--debug');
-  tellUnwritten();
+  reportUnwritten();
   process.on('uncaughtException', (error) => {
     complain(error, debug);
     process.exit(exitCodes.unexpected);
@@ -20,7 +20,7 @@ export async function reportFailures(argv: readonly string[], command: () => Pro
 }
 
 /** Reports output that could not be written because the disk is full. A closed pipe (`carrel help | head`) is not an error. */
-function tellUnwritten(): void {
+function reportUnwritten(): void {
   let isUnwritten = false;
   process.stdout.on('error', (error) => {
     const fault = diskError(error);

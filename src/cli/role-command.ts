@@ -25,7 +25,7 @@ export async function roleCommand({ command, flags }: CommandLine, start: Start)
   assert(role, `${command} is not a role`);
   const ownership = start.ownerFiles && createOwnership(start.ownerFiles);
   if (ownership && !isForSharing(loadRoleConfig(await prepareRole(role, flags), flags))) {
-    ownership.say('alone');
+    ownership.reportState('alone');
     return;
   }
   const starting = startProgram(role, flags, {
@@ -49,7 +49,7 @@ export async function roleCommand({ command, flags }: CommandLine, start: Start)
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   const program = await starting.catch((error: unknown) => {
-    process.stderr.write(ownership?.voice.outputAtStart() ?? '');
+    process.stderr.write(ownership?.userOutput.outputAtStart() ?? '');
     throw error;
   });
   await program.ended;

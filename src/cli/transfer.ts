@@ -62,7 +62,7 @@ export async function importCommand(line: CommandLine): Promise<void> {
       if (skippedFile !== undefined) process.exitCode = exitCodes.skipped;
       if (line.flags['json'] === true) {
         process.stdout.write(`${JSON.stringify({ ...asJson(report), skippedFile }, null, 2)}\n`);
-      } else tell(report, skippedFile);
+      } else printReport(report, skippedFile);
     } catch (error) {
       throw fileFault(error, file);
     }
@@ -80,7 +80,10 @@ async function writeSkipped(file: string, { skipped }: ImportReport): Promise<st
 /** Max skipped entries to print. The file of skipped entries lists them all. */
 const namedMax = 20;
 
-function tell({ added, present, skipped, newIds, rewritten }: ImportReport, skippedFile: string | undefined): void {
+function printReport(
+  { added, present, skipped, newIds, rewritten }: ImportReport,
+  skippedFile: string | undefined,
+): void {
   const named = skipped.slice(0, namedMax).map(({ place, reason }) => printableLine(`Skipped ${place}: ${reason}`));
   if (skippedFile !== undefined) named.push(`All skipped entries are listed in ${printableLine(skippedFile)}.`);
   for (const sentence of named) process.stderr.write(`carrel: ${sentence}\n`);

@@ -258,9 +258,9 @@ function readEnvFile(source: EnvFileSource | undefined): EnvFile {
     const text = readRegularFile(path, fileBytesMax);
     noteConsulted(path, text);
     const variables = Object.entries(parseEnv(text.replace(byteOrderMark, '')));
-    const isTaken = ([name]: readonly [string, unknown]) => source.variables.includes(name);
-    const refused = variables.filter((variable) => !isTaken(variable)).map(([name]) => name);
-    return { path, env: Object.fromEntries(variables.filter(isTaken)), refused };
+    const isAllowed = ([name]: readonly [string, unknown]) => source.variables.includes(name);
+    const refused = variables.filter((variable) => !isAllowed(variable)).map(([name]) => name);
+    return { path, env: Object.fromEntries(variables.filter(isAllowed)), refused };
   } catch (error) {
     if (systemCode(error) === 'ENOENT') {
       noteConsulted(path, undefined);

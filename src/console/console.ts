@@ -14,17 +14,17 @@ import { createPace, type Pace } from './pace.ts';
 import { type Page, renderPage } from './page.ts';
 import { failed, notFound, signInPage } from './pages/plain-pages.ts';
 import { problem } from './parts/parts.ts';
-import { isLedHere, isOverTls, isOwnForm, isOwnPath, originOf, wantsPage } from './request-checks.ts';
+import { comesFromOtherSite, isOverTls, isOwnForm, isOwnPath, originOf, wantsPage } from './request-checks.ts';
 import {
   type About,
   actions,
   isOffered,
   isOpenTo,
-  type Room,
-  type RoomDeps,
-  rooms,
+  type Section,
+  type SectionDeps,
   type ShownConfig,
-} from './rooms.ts';
+  sections,
+} from './sections.ts';
 import { createSignIns, splitBase } from './sign-in.ts';
 
 export interface ConsoleConfig extends ShownConfig {
@@ -33,7 +33,7 @@ export interface ConsoleConfig extends ShownConfig {
   mcpPath: string;
 }
 
-export interface ConsoleDeps extends RoomDeps {
+export interface ConsoleDeps extends SectionDeps {
   tools(visitor: ConsoleVisitor): ConsoleTools;
   log: Logger;
 }
@@ -92,7 +92,9 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
 
   const shellOf = (current: string, { tools, principal, base, canSignOut }: Known) => ({
     base,
-    menu: rooms.filter((room) => !room.isHidden && isOpenTo(room, viewerOf(principal)) && isOffered(room, tools)),
+    menu: sections.filter(
+      (section) => !section.isHidden && isOpenTo(section, viewerOf(principal)) && isOffered(section, tools),
+    ),
     current,
     version,
     isReadOnly: config.isReadOnly || principal?.rights.readOnly === true,
@@ -126,12 +128,12 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       if (path.startsWith('/console/') && method !== 'POST') {
         return sendAsset(path.slice('/console/'.length), request, response);
       }
-      const room = rooms.findLast(
+      const section = sections.findLast(
         (each) => path === each.path || (each.path !== '/' && path.startsWith(`${each.path}/`)),
       );
       const action = method === 'POST' ? actions[path] : undefined;
       const isSign = path === '/sign-in' || (method === 'POST' && path === '/sign-out');
-      const isLost = room === undefined && action === undefined && !isSign;
+      const isLost = section === undefined && action === undefined && !isSign;
       if (isLost && !wantsPage(request, path)) return false;
 
       const gone = new AbortController();
@@ -143,7 +145,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       const tools = deps.tools({ principal, address: entrance.address, origin, signal: gone.signal });
       const canSignOut = signedIn !== undefined;
       const known: Known = { tools, principal, base: canSignOut ? base : '', canSignOut };
-      const current = room?.path ?? '';
+      const current = section?.path ?? '';
       if (access === undefined && path !== '/sign-in') {
         const next = method === 'GET' ? `${path}${url.search}` : '/';
         await send(request, response, { ...signInPage(undefined, next), status: 401 }, current, nobody, {
@@ -162,7 +164,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
         );
         return true;
       }
-      const canEdit = room?.change !== undefined && principal?.rights.readOnly !== true;
+      const canEdit = section?.change !== undefined && principal?.rights.readOnly !== true;
       const bytesMax = path === '/sign-in' ? tokenBytesMax : canEdit ? textFormBytesMax : formBytesMax;
       const form = method === 'POST' ? await readForm(request, response, bytesMax) : new URLSearchParams();
       if (form === undefined) return true;
@@ -193,32 +195,38 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
         ...viewerOf(principal),
       };
       const page =
-        room !== undefined && isOpenTo(room, about)
-          ? await pageOf(room, method, visit, about, gone.signal)
+        section !== undefined && isOpenTo(section, about)
+          ? await pageOf(section, method, visit, about, gone.signal)
           : notFound();
       await send(request, response, page, current, known);
       return true;
     },
   };
 
-  async function pageOf(room: Room, method: string, visit: Visit, about: About, signal: AbortSignal): Promise<Page> {
+  async function pageOf(
+    section: Section,
+    method: string,
+    visit: Visit,
+    about: About,
+    signal: AbortSignal,
+  ): Promise<Page> {
     try {
       if (method === 'POST') {
-        if (room.change === undefined) return notFound();
-        const done = await room.change(visit, about);
+        if (section.change === undefined) return notFound();
+        const done = await section.change(visit, about);
         return typeof done === 'string' ? { title: '', body: html``, location: done } : done;
       }
-      if (visit.rest === '') return await room.show(visit, about);
-      const file = await room.download?.(visit);
+      if (visit.rest === '') return await section.show(visit, about);
+      const file = await section.download?.(visit);
       if (file !== undefined) return { title: '', body: html``, file };
-      return room.showOne === undefined ? notFound() : await room.showOne(visit, about);
+      return section.showOne === undefined ? notFound() : await section.showOne(visit, about);
     } catch (error) {
       if (isCarrelError(error)) {
         const isMissing = error.kind === 'not_found';
         return failed(isMissing ? 'Not found' : 'Request failed', isMissing ? 404 : 400, error.message);
       }
       if (signal.aborted) return notFound();
-      const incident = deps.log.incident('a page of the console failed', error, { page: room.path });
+      const incident = deps.log.incident('a page of the console failed', error, { page: section.path });
       const message = `Internal error. The log has the details under incident ${incident}.`;
       return failed('Internal error', 500, message);
     }
@@ -230,7 +238,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     base: string,
     entrance: Entrance,
   ): Promise<Principal | undefined> {
-    if (base !== '' && isLedHere(request)) return undefined;
+    if (base !== '' && comesFromOtherSite(request)) return undefined;
     const principal = signIns.find(request, base);
     return principal !== undefined && (await entrance.isValid(principal)) ? principal : undefined;
   }

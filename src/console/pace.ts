@@ -25,19 +25,19 @@ export interface Pace {
 
 /** Max age of the samples that count. */
 const windowMs = 60_000;
-const looksMax = 120;
+const samplesMax = 120;
 
 export function createPace(): Pace {
-  let looks: WorkState[] = [];
+  let samples: WorkState[] = [];
   return {
     of(now) {
-      looks = [...looks.filter(({ at }) => at < now.at && now.at - at <= windowMs), now].slice(-looksMax);
-      const [first = now] = looks;
+      samples = [...samples.filter(({ at }) => at < now.at && now.at - at <= windowMs), now].slice(-samplesMax);
+      const [first = now] = samples;
       const minutes = (now.at - first.at) / 60_000;
       if (minutes === 0) return {};
       const files = (now.finished - first.finished) / minutes;
       // A finished file adds passages, so the embedding speed is measured only since the last file was finished.
-      const still = looks.find(({ finished }) => finished === now.finished) ?? now;
+      const still = samples.find(({ finished }) => finished === now.finished) ?? now;
       const passages = (still.unembedded - now.unembedded) / Math.max((now.at - still.at) / 60_000, Number.EPSILON);
       return {
         ...(files > 0 && now.waiting > 0 ? { filesPerMinute: files, filesLeftMs: (now.waiting / files) * 60_000 } : {}),

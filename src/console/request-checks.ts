@@ -20,7 +20,7 @@ export function isOwnForm({ headers }: IncomingMessage): boolean {
 }
 
 /** True if the visitor followed a link from another site or port, which may have set a cookie for a session of its own. */
-export function isLedHere({ headers }: IncomingMessage): boolean {
+export function comesFromOtherSite({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   return site === 'same-site' || site === 'cross-site';
 }

@@ -33,7 +33,7 @@ export interface HostsDeps {
 export type Hosts = (origin: string, signal: AbortSignal) => Promise<Host>;
 
 const leaseMs = 30_000;
-const lookMs = 1_000;
+const pollMs = 1_000;
 const pauseMs = 1_000;
 
 /** How long robots.txt is cached. RFC 9309 allows a day. */
@@ -104,7 +104,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
       const lease = await web.takeHost({ host, owner, leaseMs, gone });
       if (!('heldBy' in lease)) return hold(host, lease);
       gone = isGone(lease.heldBy) ? lease.heldBy : undefined;
-      if (gone === undefined) await delay(lookMs, undefined, { signal: stopping });
+      if (gone === undefined) await delay(pollMs, undefined, { signal: stopping });
     }
   }
 

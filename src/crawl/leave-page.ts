@@ -48,7 +48,7 @@ export async function dropDocument(context: RunContext, { url, document }: PageF
 }
 
 /** Makes the page an alias of `url`. The page at `url` takes over the document, unless it already has one. */
-export async function leadTo(context: RunContext, page: StoredPage, url: string): Promise<void> {
+export async function makeAlias(context: RunContext, page: StoredPage, url: string): Promise<void> {
   const { web, engine, signal, links, texts, run } = context;
   const alias: PageChange = {
     ...page,
@@ -86,7 +86,7 @@ export function createRedirects(context: RunContext): (page: StoredPage, url: st
       context.scope = createScope(url, settings);
     }
     if (!context.scope(url)) return leaveOut(context, page, 'skipped', 'redirects_outside');
-    return leadTo(context, page, url);
+    return makeAlias(context, page, url);
   };
 }
 

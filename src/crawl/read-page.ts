@@ -5,7 +5,7 @@ import type { FetchResponse } from '../web/safe-fetch.ts';
 import { normalise } from './address.ts';
 import { createNotFoundCheck, extractPage, visibleText } from './extract-page.ts';
 import type { Fetched } from './fetch-page.ts';
-import { dropDocument, leadTo, leaveOut, miss } from './leave-page.ts';
+import { dropDocument, leaveOut, makeAlias, miss } from './leave-page.ts';
 import { encodeSketch, sketchOf } from './near-duplicates.ts';
 import type { RunContext } from './run-context.ts';
 import { noteLimit, noteReason } from './run-state.ts';
@@ -42,7 +42,7 @@ export function createPageReader(context: RunContext): ReadPage {
     };
     const canonical = asked?.canonical == null ? undefined : normalise(asked.canonical);
     if (canonical !== undefined && canonical !== page.url && (await isBetter(context, canonical))) {
-      return leadTo(context, facts, canonical);
+      return makeAlias(context, facts, canonical);
     }
     // Called only when the page is saved. If it is not, its links must stay unknown, so that other pages can add them.
     const fresh = (): FoundLinks => ({ urls: chooseLinks(context, page, found), depth: page.depth + 1 });

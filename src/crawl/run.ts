@@ -88,7 +88,7 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
       if (page !== undefined) {
         after = page.key;
         // Skips pages that this run has already saved: an earlier process visited them, or they wait for a retry.
-        if (page.run !== id && !isSettled(page)) await visit(page);
+        if (page.run !== id && !needsNoVisit(page)) await visit(page);
       } else if (isReading) {
         if (reading.size > 0) await Promise.race(reading.values());
       } else if (!(await retry())) return;
@@ -103,7 +103,7 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
   }
 
   /** True if there is no need to visit the page: the listing shows it unchanged, or a feed no longer lists it. */
-  function isSettled({ url, state: before, listedAt }: StoredPage): boolean {
+  function needsNoVisit({ url, state: before, listedAt }: StoredPage): boolean {
     const listed = listing?.get(url);
     if (listed === undefined) return settings.listing === 'feed';
     if (listed.changed === undefined || listed.changed !== listedAt || before === 'failed') return false;

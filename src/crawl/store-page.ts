@@ -57,15 +57,15 @@ export async function storePage(engine: PageEngine, page: PageToStore, signal: A
 
 /** Moves the document to the trash. Does nothing if it no longer exists. */
 export async function removeDocument(engine: PageEngine, id: number, signal: AbortSignal): Promise<void> {
-  await engine.deleteDocument(id, { signal }).catch(unlessGone);
+  await engine.deleteDocument(id, { signal }).catch(unlessMissing);
 }
 
 /** Sets the document's `source_path` to the page's new URL. Does nothing if the document no longer exists. */
 export async function moveDocument(engine: PageEngine, id: number, url: string, signal: AbortSignal): Promise<void> {
-  await engine.moveDocument(id, url, { signal }).catch(unlessGone);
+  await engine.moveDocument(id, url, { signal }).catch(unlessMissing);
 }
 
-function unlessGone(error: unknown): void {
+function unlessMissing(error: unknown): void {
   if (!isCarrelError(error) || error.code !== 'document_not_found') throw error;
 }
 
@@ -75,7 +75,7 @@ async function documentAt(engine: PageEngine, url: string, call: EngineCall): Pr
 }
 
 async function isAt(engine: PageEngine, id: number, url: string, signal: AbortSignal): Promise<boolean> {
-  const found = await engine.documentAlone(id, { signal }).catch(unlessGone);
+  const found = await engine.documentAlone(id, { signal }).catch(unlessMissing);
   return found?.source_path === url;
 }
 

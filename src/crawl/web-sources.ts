@@ -62,14 +62,14 @@ const refreshHoursMax = 8_760;
 export function createWebSources({ storage, engine, onStarted }: WebSourcesDeps): WebSources {
   const { web, shared } = storage;
   const started = (job?: number): void => {
-    shared?.tell({ about: 'work' });
+    shared?.notify({ about: 'work' });
     onStarted?.(job);
   };
   const pause = async (id: number, paused: boolean): Promise<void> => {
     const [source] = await web.list({ ids: [id] });
     if (!(await web.pause({ id, paused }))) throw notFound(id);
     // Tells the process that performs the run to end it now.
-    if (source?.job !== undefined) shared?.tell({ about: 'job', id: String(source.job) });
+    if (source?.job !== undefined) shared?.notify({ about: 'job', id: String(source.job) });
     if (!paused) started();
   };
   return {

@@ -3,8 +3,8 @@ import { isCarrelError } from '../base/errors.ts';
 import type { Engine, EngineJob, JobId } from './engine.ts';
 
 /** Poll interval: short at first, because small files are done soon, then longer. */
-const lookMinMs = 50;
-const lookMaxMs = 1000;
+const pollMinMs = 50;
+const pollMaxMs = 1000;
 
 /** How long the engine may be unreachable during the wait. */
 const awayMaxMs = 60_000;
@@ -16,7 +16,7 @@ export async function waitForJob(
   signal: AbortSignal,
   onLook?: (job: EngineJob) => void,
 ): Promise<EngineJob> {
-  let lookMs = lookMinMs;
+  let pollMs = pollMinMs;
   let seenAt = performance.now();
   for (;;) {
     try {
@@ -27,8 +27,8 @@ export async function waitForJob(
     } catch (error) {
       if (!isAway(error) || performance.now() - seenAt > awayMaxMs) throw error;
     }
-    await delay(lookMs, undefined, { signal });
-    lookMs = Math.min(lookMaxMs, lookMs * 1.5);
+    await delay(pollMs, undefined, { signal });
+    pollMs = Math.min(pollMaxMs, pollMs * 1.5);
   }
 }
 

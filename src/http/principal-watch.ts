@@ -8,14 +8,14 @@ export interface PrincipalWatch {
   close(): void;
 }
 
-const lookMs = 1_000;
+const pollMs = 1_000;
 
 export function createPrincipalWatch({ areValid }: Pick<Guards, 'areValid'>): PrincipalWatch {
   const watched = new Set<{ principal: Principal; end: () => void }>();
   let timer: NodeJS.Timeout | undefined;
   let isLooking = false;
 
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     if (watched.size === 0) {
       clearInterval(timer);
       timer = undefined;
@@ -41,7 +41,7 @@ export function createPrincipalWatch({ areValid }: Pick<Guards, 'areValid'>): Pr
       if (principal?.credential === undefined && principal?.expiresAt === undefined) return () => {};
       const entry = { principal, end };
       watched.add(entry);
-      timer ??= setInterval(() => void look(), lookMs).unref();
+      timer ??= setInterval(() => void poll(), pollMs).unref();
       return () => void watched.delete(entry);
     },
     close() {

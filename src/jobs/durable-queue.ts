@@ -95,7 +95,7 @@ export function createDurableQueue<Job extends { readonly id: number }>(
         await source.recover();
         recoveredAt = performance.now();
       }
-      for (let place = freePlace(); !closed && place !== undefined; place = freePlace()) {
+      for (let place = freeSlot(); !closed && place !== undefined; place = freeSlot()) {
         const quick = place === 'quick';
         const job = await source.claim(quick);
         if (job === undefined) break;
@@ -109,7 +109,7 @@ export function createDurableQueue<Job extends { readonly id: number }>(
     timer = setTimeout(wake, nextMs).unref();
   }
 
-  function freePlace(): 'any' | 'quick' | undefined {
+  function freeSlot(): 'any' | 'quick' | undefined {
     const all = [...running.values()];
     const usual = all.filter(({ quick }) => !quick);
     if (usual.length < config.workers) return 'any';

@@ -59,7 +59,7 @@ const messageCharsMax = 500;
 const hourMs = 3_600_000;
 
 /** Poll interval for requests that other processes received about this process's tasks. */
-const lookMs = 2_000;
+const pollMs = 2_000;
 /** How often a process writes the state of its tasks. The state lasts longer, for a process that is slow or disconnected. */
 const stateEveryMs = 20_000;
 const stateLastsMs = 6 * stateEveryMs;
@@ -82,7 +82,7 @@ export function createTasks(options: TasksOptions): Tasks {
 
   const announce = (id: string): void => {
     for (const listener of listeners) listener(id);
-    shared?.tell({ about: 'task', id });
+    shared?.notify({ about: 'task', id });
   };
 
   /** Writes the outcome. Only the first one counts, across all processes. */
@@ -117,12 +117,12 @@ export function createTasks(options: TasksOptions): Tasks {
       }
     }
   };
-  const look = (): void =>
+  const poll = (): void =>
     void lookAround().catch((error: unknown) => log.debug('could not check tasks for changes', { error }));
-  const looking = shared && setInterval(look, lookMs).unref();
+  const polling = shared && setInterval(poll, pollMs).unref();
   shared?.onNotice((notice) => {
     if (notice.about !== 'task') return;
-    if (running.has(notice.id)) look();
+    if (running.has(notice.id)) poll();
     for (const listener of listeners) listener(notice.id);
   });
 
@@ -241,7 +241,7 @@ export function createTasks(options: TasksOptions): Tasks {
         shared &&
         createStateWriter(async () => {
           await records.put(id, statePart, stateOf(task), stateLastsMs);
-          shared.tell({ about: 'task', id });
+          shared.notify({ about: 'task', id });
         }, stateEveryMs),
       cancel,
       timer: setTimeout(() => {
@@ -276,7 +276,7 @@ export function createTasks(options: TasksOptions): Tasks {
         const number = Number(/-(\d{1,9})$/.exec(key)?.[1]);
         await records.add(id, firstAnswerPart + number, { key, value }, lastsMs);
       }
-      shared.tell({ about: 'task', id });
+      shared.notify({ about: 'task', id });
     },
     async cancel(given, owner) {
       const { id, beginning, ending } = await read(given, owner);
@@ -296,7 +296,7 @@ export function createTasks(options: TasksOptions): Tasks {
     },
     async close() {
       closed = true;
-      clearInterval(looking);
+      clearInterval(polling);
       for (const { timer, writer } of running.values()) {
         clearTimeout(timer);
         await writer?.stop();

@@ -97,11 +97,11 @@ export function createOffer(options: OfferOptions): Offer {
   const answered = createAnswered(shared);
   const restricted = new BoundedMap<string, Offer>(restrictedMax);
   const writeListeners = new Set<() => void>();
-  const tellOfWrite = (): void => {
+  const notifyWrite = (): void => {
     for (const listener of writeListeners) listener();
   };
   shared?.onNotice(({ about }) => {
-    if (about === 'written') tellOfWrite();
+    if (about === 'written') notifyWrite();
   });
 
   const callable = (toolsets: readonly Toolset[], readOnly: boolean): Pick<Offer, 'catalogue' | 'callTool'> => {
@@ -112,8 +112,8 @@ export function createOffer(options: OfferOptions): Offer {
         return await called(name, args, call);
       } finally {
         if (catalogue.find(name)?.tool.effect !== 'read') {
-          tellOfWrite();
-          shared?.tell({ about: 'written' });
+          notifyWrite();
+          shared?.notify({ about: 'written' });
         }
       }
     };

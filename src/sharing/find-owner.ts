@@ -8,14 +8,14 @@ import { type Link, reachOwner } from './reach-owner.ts';
  * Environment variable that makes a process the owner: the shared process that serves several stdio clients. Its value is
  * `OwnerFiles` as JSON.
  */
-export const ownerVariable = 'CARREL_OWNER_PLACE';
+export const ownerVariable = 'CARREL_OWNER_FILES';
 
 /**
  * An owner's first line on stdout, for the relay that started it. (A relay is a client's own process, which passes lines to
  * the owner.) `ready`: relays can connect. `other`: another owner was faster. `alone`: sharing is impossible with these
  * settings or on this machine.
  */
-export type OwnerWord = 'ready' | 'other' | 'alone';
+export type OwnerState = 'ready' | 'other' | 'alone';
 
 export type Found =
   | { kind: 'link'; link: Link }
@@ -55,7 +55,7 @@ export function createOwnerFinder(
   files: OwnerFiles,
   argv: readonly string[],
   client: string,
-  tell = (bytes: Buffer): unknown => process.stderr.write(bytes),
+  print = (bytes: Buffer): unknown => process.stderr.write(bytes),
 ): OwnerFinder {
   let starting: ChildProcess | undefined;
 
@@ -68,7 +68,7 @@ export function createOwnerFinder(
         if (typeof reached === 'object') return { kind: 'link', link: reached };
         if (reached === 'elsewhere') return { kind: 'alone' };
         if (reached === 'silent') break;
-        const outcome = await startOwner(files, argv, tell, (child) => {
+        const outcome = await startOwner(files, argv, print, (child) => {
           starting = child;
         });
         starting = undefined;
@@ -87,9 +87,9 @@ export function createOwnerFinder(
 async function startOwner(
   files: OwnerFiles,
   argv: readonly string[],
-  tell: (bytes: Buffer) => unknown,
+  print: (bytes: Buffer) => unknown,
   started: (child: ChildProcess) => void,
-): Promise<OwnerWord | number | 'killed'> {
+): Promise<OwnerState | number | 'killed'> {
   // Imported on demand: most relays find a running owner.
   const { spawn } = await import('node:child_process');
   return new Promise((resolve) => {
@@ -99,9 +99,9 @@ async function startOwner(
       env: { ...process.env, [ownerVariable]: JSON.stringify(files) },
     });
     started(child);
-    child.stderr.on('data', tell);
+    child.stderr.on('data', print);
     child.stdout.setEncoding('utf8').once('data', (text: string) => {
-      const word = text.trim() as OwnerWord;
+      const word = text.trim() as OwnerState;
       child.unref();
       child.stdout.destroy();
       child.stderr.destroy();

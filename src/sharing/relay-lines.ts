@@ -50,7 +50,7 @@ export function relayLines(
   /** Set when all lines are answered. Says whether the owner exits too or stays for other clients. */
   let farewell: 'stays' | 'ends' | undefined;
   /** The last line that the owner accepts before it exits. */
-  let takenUpTo = Number.POSITIVE_INFINITY;
+  let acceptedUpTo = Number.POSITIVE_INFINITY;
 
   const finish = (code: number): void => void output.write('', () => ended.resolve(code));
 
@@ -71,7 +71,7 @@ export function relayLines(
     count += 1;
     const line = { bytes, repeated: false };
     unanswered.set(count, line);
-    if (takenUpTo === Number.POSITIVE_INFINITY) sendLine(count, line);
+    if (acceptedUpTo === Number.POSITIVE_INFINITY) sendLine(count, line);
     keepPace();
   };
 
@@ -97,7 +97,7 @@ export function relayLines(
         errors.write(bytes);
         return;
       case frameKinds.leaving:
-        takenUpTo = line;
+        acceptedUpTo = line;
         return;
       case frameKinds.bye:
         farewell = line === 1 ? 'ends' : 'stays';
@@ -107,7 +107,7 @@ export function relayLines(
 
   const attach = (next: Link): void => {
     link = next;
-    takenUpTo = Number.POSITIVE_INFINITY;
+    acceptedUpTo = Number.POSITIVE_INFINITY;
     marked.clear();
     next.socket.on('drain', keepPace);
     for (const bytes of session.all()) send(frameKinds.replay, 0, bytes);
@@ -128,7 +128,7 @@ export function relayLines(
     const now = Date.now();
     losses = [...losses.filter((time) => now - time < lossesMs), now];
     for (const [number, line] of unanswered) {
-      if (number > takenUpTo) continue;
+      if (number > acceptedUpTo) continue;
       const { repeat, answer } = whatToDo(line, welcome);
       if (answer !== undefined) output.write(`${JSON.stringify(answer)}\n`);
       if (repeat) line.repeated = true;

@@ -35,7 +35,7 @@ test('lines of a moved session wait until the replay is answered, and keep their
       };
     },
     createLog: () => silentLogger,
-    saidAtStart: () => '',
+    outputAtStart: () => '',
     log: silentLogger,
     idleMs: 0,
     leave() {},

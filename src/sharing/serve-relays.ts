@@ -22,10 +22,10 @@ export interface RelayServing {
   refusal(hello: Hello): Refusal | undefined;
   /** Serves one client with its own log. */
   serveLines(client: string, log: Logger, output: LineOutput): ClientLines;
-  /** Creates the log of one client. Messages for the user go to `tell`. */
-  createLog(client: string, tell: (text: string) => void): Logger;
+  /** Creates the log of one client. Messages for the user go to `print`. */
+  createLog(client: string, print: (text: string) => void): Logger;
   /** Returns what this process printed for the user while it started. */
-  saidAtStart(): string;
+  outputAtStart(): string;
   log: Logger;
   /** How long to keep running without clients. Undefined: until `close` is called. */
   idleMs: number | undefined;
@@ -36,7 +36,7 @@ export interface RelayServing {
 export interface RelayService {
   readonly clients: number;
   /** Sends a message for the user to every client's stderr. */
-  tell(text: string): void;
+  print(text: string): void;
   /** Resolves when no clients are connected and none can connect. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
@@ -55,7 +55,7 @@ const frameSlack = 1024;
 interface Connection {
   socket: Socket;
   finish(): Promise<void>;
-  tell(text: string): void;
+  print(text: string): void;
 }
 
 /** Serves any number of relays. Each relay has one stdio client. */
@@ -144,13 +144,13 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
       replaying -= 1;
       if (replaying === 0) for (const frame of held.splice(0)) take(frame);
     });
-    const clientLog = serving.createLog(hello.client, output.tell);
+    const clientLog = serving.createLog(hello.client, output.print);
     const lines = serving.serveLines(hello.client, clientLog, output);
     let lastLine = 0;
     let closing = false;
     const connection: Connection = {
       socket,
-      tell: output.tell,
+      print: output.print,
       async finish() {
         closing = true;
         output.leave(lastLine);
@@ -160,7 +160,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     connections.add(connection);
     log.info('client connected', { client: hello.client, clients: connections.size });
     socket.write(encodeFrame(frameKinds.welcome, 0, JSON.stringify(serving.welcome)));
-    output.tell(serving.saidAtStart());
+    output.print(serving.outputAtStart());
     const gone = async (): Promise<void> => {
       if (closing) return;
       closing = true;
@@ -204,8 +204,8 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
         get clients() {
           return connections.size;
         },
-        tell(text) {
-          for (const connection of connections) connection.tell(text);
+        print(text) {
+          for (const connection of connections) connection.print(text);
         },
         ended: ended.promise,
         async close() {
@@ -224,7 +224,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
 }
 
 interface FrameOutput extends LineOutput {
-  tell(text: string): void;
+  print(text: string): void;
   leave(lastLine: number): void;
   bye(ends: boolean): void;
 }
@@ -274,7 +274,7 @@ function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
       flush();
       return new Promise((resolve) => socket.write('', () => resolve()));
     },
-    tell(text) {
+    print(text) {
       if (text !== '') send(frameKinds.stderr, 0, text);
     },
     leave(lastLine) {

@@ -4,7 +4,7 @@ import { consultedFilesChanged } from '../config/consulted-files.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice, sharingSlice } from '../config/slices.ts';
 import { createServeClient, type Serving } from '../mcp/serve.ts';
-import type { OwnerWord } from './find-owner.ts';
+import type { OwnerState } from './find-owner.ts';
 import type { Hello, Refusal, ServedData } from './frames.ts';
 import { type Announcement, announce, type OwnerFiles, prepareAnnouncement, sweep, withdraw } from './owner-files.ts';
 import { type RelayService, serveRelays } from './serve-relays.ts';
@@ -12,15 +12,15 @@ import { type RelayService, serveRelays } from './serve-relays.ts';
 /** The state of a process that serves several stdio clients. */
 export interface Ownership {
   readonly files: OwnerFiles;
-  say(word: OwnerWord): void;
-  readonly voice: Voice;
+  reportState(word: OwnerState): void;
+  readonly userOutput: UserOutput;
 }
 
 /** Passes messages for people to the clients' relays. Buffers them until `handOver`. */
-export interface Voice {
-  tell(text: string): void;
+export interface UserOutput {
+  print(text: string): void;
   outputAtStart(): string;
-  handOver(tell: (text: string) => void): void;
+  handOver(print: (text: string) => void): void;
 }
 
 const outputCharsMax = 100_000;
@@ -32,15 +32,15 @@ export function createOwnership(files: OwnerFiles): Ownership {
   process.stderr.on('error', () => {});
   return {
     files,
-    say: (word) => void process.stdout.write(`${word}\n`),
-    voice: {
-      tell(text) {
+    reportState: (word) => void process.stdout.write(`${word}\n`),
+    userOutput: {
+      print(text) {
         if (next) next(text);
         else if (output.length + text.length <= outputCharsMax) output += text;
       },
       outputAtStart: () => output,
-      handOver(tell) {
-        next = tell;
+      handOver(print) {
+        next = print;
       },
     },
   };
@@ -61,8 +61,8 @@ export interface SharedProcess extends Serving {
   idleMs: number | undefined;
   /** The log file. */
   file: LogSink;
-  /** Creates a log sink for people, which passes its lines to `tell`. */
-  people(tell: (text: string) => void): LogSink;
+  /** Creates a log sink for people, which passes its lines to `print`. */
+  people(print: (text: string) => void): LogSink;
   log: Logger;
 }
 
@@ -71,7 +71,7 @@ export interface SharedProcess extends Serving {
  * needed or can't be shared; the relay that started it then knows why.
  */
 export async function shareProcess(
-  { files, say, voice }: Ownership,
+  { files, reportState, userOutput }: Ownership,
   shared: SharedProcess,
   ready: () => void,
 ): Promise<RelayService | undefined> {
@@ -90,26 +90,26 @@ export async function shareProcess(
       welcome: { pid: process.pid, bytesMax: limits.bytesMax, readOnlyTools, data: shared.servedData },
       refusal: (hello) => refusalOf(config, folder, hello),
       serveLines: createServeClient(shared),
-      createLog: (client, tell) => createLogger([shared.file, shared.people(tell)], { role: roleName, client }),
-      saidAtStart: voice.outputAtStart,
+      createLog: (client, print) => createLogger([shared.file, shared.people(print)], { role: roleName, client }),
+      outputAtStart: userOutput.outputAtStart,
       log: offer.log,
       idleMs: shared.idleMs,
       leave: () => withdraw(files, own),
     });
     if (!(await announce(files, own))) {
       await service.close();
-      say('other');
+      reportState('other');
       return undefined;
     }
   } catch (error) {
     log.warn('cannot share this process with other clients', { error });
     if (announcement !== undefined) withdraw(files, announcement);
-    say('alone');
+    reportState('alone');
     return undefined;
   }
   ready();
-  voice.handOver((text) => service.tell(text));
-  say('ready');
+  userOutput.handOver((text) => service.print(text));
+  reportState('ready');
   void sweep(files.folder);
   return service;
 }

@@ -42,10 +42,10 @@ export function watchProcess(registry: Registry, role: string): { close(): void 
   registry.watch(
     'gauge',
     { name: 'nodejs.eventloop.utilization', help: 'Share of time the event loop was busy.' },
-    () => one(loop.look().utilization),
+    () => one(loop.sample().utilization),
   );
   registry.watch('gauge', { name: 'nodejs.eventloop.delay', unit: 's', help: 'Event loop delay.' }, () =>
-    Object.entries(loop.look().lag).map(([percentile, value]) => ({ labels: { percentile }, value })),
+    Object.entries(loop.sample().lag).map(([percentile, value]) => ({ labels: { percentile }, value })),
   );
   return { close: loop.close };
 }
@@ -59,7 +59,7 @@ function watchEventLoop() {
   let before: ReturnType<typeof performance.eventLoopUtilization> | undefined;
   let seen = { utilization: 0, lag: { '50': 0, '99': 0, '100': 0 } };
   return {
-    look(): typeof seen {
+    sample(): typeof seen {
       if (performance.now() - lookedAt < sameLookMs) return seen;
       lookedAt = performance.now();
       // Started on first use: the metrics of most processes are never read.

@@ -1,5 +1,5 @@
 import { CarrelError } from '../base/errors.ts';
-import type { Taken } from '../base/shared-store.ts';
+import type { RateDecision } from '../base/shared-store.ts';
 import type { CallCounter } from '../base/shared-window.ts';
 
 /** Max calls per caller in a sliding window. */
@@ -28,7 +28,7 @@ export function spend(
   return undefined;
 }
 
-function check(result: Taken, category: string, quota: Quota): void {
+function check(result: RateDecision, category: string, quota: Quota): void {
   if (result.ok) return;
   const retryAfter = Math.ceil(result.retryAfterMs / 1000);
   const span = quota.windowMs === 60_000 ? '1 minute' : `${quota.windowMs / 1000} seconds`;

@@ -55,7 +55,7 @@ export function findMatches(text: string, query: WordQuery): Match[] {
   const recent: { term: string; start: number }[] = [];
   const recentMax = Math.max(0, ...phrases.map(([{ terms: words }]) => words.length));
   const isEnough = (): boolean => matches.length >= matchesMax;
-  const look: Parameters<typeof analyse>[1] = (term, start, end, isExtra) => {
+  const visit: Parameters<typeof analyse>[1] = (term, start, end, isExtra) => {
     if (isEnough()) return;
     if (!isExtra && recentMax > 0) {
       recent.push({ term, start });
@@ -68,7 +68,7 @@ export function findMatches(text: string, query: WordQuery): Match[] {
     const leaf = terms.get(term) ?? prefixes.find(([prefix]) => term.startsWith(prefix))?.[1];
     if (leaf !== undefined) matches.push({ start, end, leaf });
   };
-  analyse(text, look, isEnough);
+  analyse(text, visit, isEnough);
   return matches.sort((a, b) => a.start - b.start || b.end - a.end);
 }
 

@@ -119,25 +119,25 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
     });
 
     test('an id with an unstorable character is unknown', async () => {
-      const thing = { kind: 'k', id: 'a\0b' };
-      assert.equal(await one.read({ ...thing, part: 0 }), undefined);
-      assert.deepEqual(await one.list({ kind: 'k', ids: [thing.id] }), []);
-      for await (const piece of one.stream({ ...thing, part: 0 })) assert.fail(`${piece.length} bytes`);
-      await one.touch(thing, minuteMs);
-      await one.remove(thing);
-      assert.ok((await one.take({ key: thing.id, limit: 1, windowMs: minuteMs })).ok);
+      const item = { kind: 'k', id: 'a\0b' };
+      assert.equal(await one.read({ ...item, part: 0 }), undefined);
+      assert.deepEqual(await one.list({ kind: 'k', ids: [item.id] }), []);
+      for await (const piece of one.stream({ ...item, part: 0 })) assert.fail(`${piece.length} bytes`);
+      await one.touch(item, minuteMs);
+      await one.remove(item);
+      assert.ok((await one.countCall({ key: item.id, limit: 1, windowMs: minuteMs })).ok);
     });
 
     test('counts calls across processes, except rejected ones', async () => {
       const request = { key: 'me', limit: 5, windowMs: minuteMs };
-      const taken = await Promise.all(Array.from({ length: 12 }, (_, n) => (n % 2 ? one : two).take(request)));
-      assert.equal(taken.filter(({ ok }) => ok).length, 5);
-      const refused = await one.take(request);
+      const counted = await Promise.all(Array.from({ length: 12 }, (_, n) => (n % 2 ? one : two).countCall(request)));
+      assert.equal(counted.filter(({ ok }) => ok).length, 5);
+      const refused = await one.countCall(request);
       assert.ok(!refused.ok && refused.retryAfterMs > 0 && refused.retryAfterMs <= minuteMs);
-      assert.ok((await two.take({ ...request, key: 'you' })).ok);
+      assert.ok((await two.countCall({ ...request, key: 'you' })).ok);
       const short = { key: 'short', limit: 1, windowMs: 50 };
-      assert.ok((await one.take(short)).ok);
-      while (!(await two.take(short)).ok) await pause(10);
+      assert.ok((await one.countCall(short)).ok);
+      while (!(await two.countCall(short)).ok) await pause(10);
     });
 
     test('all processes get the same key, even if created concurrently', async () => {
@@ -149,14 +149,14 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
     test('notifies other processes, also after a lost connection', async () => {
       const notices: Notice[] = [];
       const stop = two.onNotice((notice) => void notices.push(notice));
-      const tellUntilHeard = async (id: string): Promise<void> => {
+      const notifyUntilHeard = async (id: string): Promise<void> => {
         while (!notices.some((notice) => 'id' in notice && notice.id === id)) {
-          one.tell({ about: 'task', id });
-          two.tell({ about: 'task', id: 'own' });
+          one.notify({ about: 'task', id });
+          two.notify({ about: 'task', id: 'own' });
           await pause(20);
         }
       };
-      await tellUntilHeard('first');
+      await notifyUntilHeard('first');
       const admin = createConnections({ url });
       const [{ killed } = {}] = await admin.read((statements) =>
         statements.query(
@@ -166,7 +166,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
       );
       await admin.close();
       assert.equal(killed, 1);
-      await tellUntilHeard('second');
+      await notifyUntilHeard('second');
       stop();
       assert.ok(!notices.some((notice) => 'id' in notice && notice.id === 'own'));
     });
@@ -316,8 +316,8 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
     const location = await newLocation();
     const both = [(await opened(location)).shared, (await opened(location)).shared];
     const [left] = both;
-    const thing = { kind: 'lease', id: 'index' };
-    await left?.add({ ...thing, part: 0 }, Buffer.from('a dead one'), 1);
+    const item = { kind: 'lease', id: 'index' };
+    await left?.add({ ...item, part: 0 }, Buffer.from('a dead one'), 1);
     const running: string[] = [];
     const done: string[] = [];
     const work = async (name: string): Promise<void> => {
@@ -327,9 +327,9 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
       done.push(running.pop() ?? '');
     };
     const names = ['a', 'b', 'c', 'd'];
-    await Promise.all(names.map((name, n) => withLease(both[n % 2] ?? assert.fail(), thing, () => work(name))));
+    await Promise.all(names.map((name, n) => withLease(both[n % 2] ?? assert.fail(), item, () => work(name))));
     assert.deepEqual(done.toSorted(), names);
-    await assert.rejects(withLease(left ?? assert.fail(), thing, async () => Promise.reject(new Error('broken'))));
+    await assert.rejects(withLease(left ?? assert.fail(), item, async () => Promise.reject(new Error('broken'))));
     assert.deepEqual(await left?.list({ kind: 'lease' }), [], 'the next one need not wait');
   });
 });

@@ -24,7 +24,7 @@ const bytesMax = 256 * 1024;
 /** Age after which keys are fetched again. Known keys stay valid while the issuer is unreachable. */
 const freshMs = 10 * 60_000;
 /** Min time between fetches for tokens with an unknown key. */
-const lookMs = 30_000;
+const refetchMs = 30_000;
 /** Min time between attempts to fetch the first keys. */
 const retryMs = 2_000;
 const longAgo = Number.NEGATIVE_INFINITY;
@@ -36,7 +36,7 @@ export function createIssuerKeys(config: IssuerKeysConfig, log: Logger): IssuerK
   const last = { fetched: longAgo, tried: longAgo, missed: longAgo };
   const isPast = (time: number, ms: number): boolean => performance.now() - time > ms;
 
-  const look = async (): Promise<void> => {
+  const fetchNow = async (): Promise<void> => {
     last.tried = performance.now();
     try {
       known = createLocalJWKSet(await fetchKeys(config));
@@ -46,7 +46,7 @@ export function createIssuerKeys(config: IssuerKeysConfig, log: Logger): IssuerK
     }
   };
   const refresh = (): Promise<void> => {
-    fetching ??= look().finally(() => {
+    fetching ??= fetchNow().finally(() => {
       fetching = undefined;
     });
     return fetching;
@@ -56,12 +56,12 @@ export function createIssuerKeys(config: IssuerKeysConfig, log: Logger): IssuerK
     async find(header, token) {
       if (known === undefined) {
         if (fetching !== undefined || isPast(last.tried, retryMs)) await refresh();
-      } else if (isPast(last.fetched, freshMs) && isPast(last.tried, lookMs)) void refresh();
+      } else if (isPast(last.fetched, freshMs) && isPast(last.tried, refetchMs)) void refresh();
       if (known === undefined) throw new KeysUnknown("the OAuth issuer's keys are not available yet");
       try {
         return await known(header, token);
       } catch (error) {
-        if (!isPast(last.missed, lookMs)) throw error;
+        if (!isPast(last.missed, refetchMs)) throw error;
         last.missed = performance.now();
         await refresh();
         return known(header, token);

@@ -6,13 +6,13 @@ const largeChars = 64 * 1024;
 /** True if the strings in a value are long in total. Stops counting at the limit. */
 export function isLarge(value: unknown): boolean {
   let left = largeChars;
-  const look = (item: unknown): boolean => {
+  const isLarge = (item: unknown): boolean => {
     if (typeof item === 'string') left -= item.length;
     else if (typeof item !== 'object' || item === null || ArrayBuffer.isView(item)) left -= 8;
-    else for (const member of Array.isArray(item) ? item : Object.values(item)) if (look(member)) return true;
+    else for (const member of Array.isArray(item) ? item : Object.values(item)) if (isLarge(member)) return true;
     return left <= 0;
   };
-  return look(value);
+  return isLarge(value);
 }
 
 const waiting = new FairQueue<() => void>();

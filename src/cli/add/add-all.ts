@@ -22,61 +22,61 @@ export async function addAll(found: FoundFiles, run: AddRun): Promise<Summary> {
   const { reporter } = run;
   const startedAt = performance.now();
   const summary: Summary = { added: 0, duplicates: 0, failed: 0, seconds: 0, pending: 0 };
-  reporter.tell({ event: 'found', ...amountOf(found.files), passed_over: found.passedOver });
+  reporter.report({ event: 'found', ...amountOf(found.files), passed_over: found.passedOver });
   for (const path of found.unreadable) {
     summary.failed += 1;
     const check = path.includes('\ufffd') ? 'Its name may not be valid UTF-8: rename it.' : 'Check its permissions.';
-    reporter.tell({ event: 'failed', path, error: `It cannot be read. ${check}` });
+    reporter.report({ event: 'failed', path, error: `It cannot be read. ${check}` });
   }
-  await inTurns(found.files, reporter, async (file) => {
+  await forEachFile(found.files, reporter, async (file) => {
     const outcome = await addFile(run.engine, file, {
       ...run,
-      onAccepted: (job) => reporter.tell({ event: 'accepted', path: file.path, job_id: job }),
+      onAccepted: (job) => reporter.report({ event: 'accepted', path: file.path, job_id: job }),
     });
-    tellOutcome(reporter, file, outcome);
+    reportOutcome(reporter, file, outcome);
     summary[counters[outcome.outcome]] += 1;
   });
   summary.pending = await waitForVectors(run);
   summary.seconds = (performance.now() - startedAt) / 1000;
   reporter.end();
-  reporter.tell({ event: 'summary', ...summary });
+  reporter.report({ event: 'summary', ...summary });
   return summary;
 }
 
 /** Interval between polls of the engine's status. */
-const lookMs = 300;
+const pollMs = 300;
 
 /** Max polls without progress, which is two minutes. */
-const idleLooksMax = 400;
+const idlePollsMax = 400;
 
 /** Waits for the embeddings if `waits` is set. Returns the number of chunks that still have none. */
 export async function waitForVectors({ engine, reporter, waits, signal }: AddRun): Promise<number> {
   let total = 0;
   let least = Number.POSITIVE_INFINITY;
-  let idleLooks = 0;
+  let idlePolls = 0;
   for (;;) {
     const { unembedded = 0, degraded } = await engine.status({ signal });
     if (unembedded === 0 || !waits || degraded !== undefined) return unembedded;
     // Without progress, another process may be embedding the chunks with a newer model.
-    idleLooks = unembedded < least ? 0 : idleLooks + 1;
-    if (idleLooks > idleLooksMax) return unembedded;
+    idlePolls = unembedded < least ? 0 : idlePolls + 1;
+    if (idlePolls > idlePollsMax) return unembedded;
     least = Math.min(least, unembedded);
-    if (total === 0) reporter.tell({ event: 'embedding', pending: unembedded });
+    if (total === 0) reporter.report({ event: 'embedding', pending: unembedded });
     total = Math.max(total, unembedded);
     reporter.embedding(total - unembedded, total);
-    await delay(lookMs, undefined, { signal });
+    await delay(pollMs, undefined, { signal });
   }
 }
 
 const counters = { added: 'added', duplicate: 'duplicates', failed: 'failed' } as const;
 
-export function tellOutcome(reporter: Reporter, { path }: FoundFile, outcome: FileOutcome): void {
+export function reportOutcome(reporter: Reporter, { path }: FoundFile, outcome: FileOutcome): void {
   if (outcome.outcome === 'added') {
     const { documentId: document_id, chunks, truncated } = outcome;
-    reporter.tell({ event: 'added', path, document_id, chunks, ...(truncated === undefined ? {} : { truncated }) });
+    reporter.report({ event: 'added', path, document_id, chunks, ...(truncated === undefined ? {} : { truncated }) });
   } else if (outcome.outcome === 'duplicate') {
     const { document_id, job_id, title } = outcome.answer;
-    reporter.tell({
+    reporter.report({
       event: 'duplicate',
       path,
       ...(document_id === undefined ? {} : { document_id }),
@@ -84,7 +84,7 @@ export function tellOutcome(reporter: Reporter, { path }: FoundFile, outcome: Fi
       title,
     });
   } else {
-    reporter.tell({ event: 'failed', path, error: outcome.error });
+    reporter.report({ event: 'failed', path, error: outcome.error });
   }
 }
 
@@ -93,7 +93,7 @@ function amountOf(files: readonly { size: number }[]): Amount {
 }
 
 /** Processes a few files at a time. After an error no further file starts; when the running ones have ended, it is thrown. */
-export async function inTurns<File extends { size: number }>(
+export async function forEachFile<File extends { size: number }>(
   files: readonly File[],
   reporter: Reporter,
   work: (file: File) => Promise<void>,

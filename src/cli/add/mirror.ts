@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { sep } from 'node:path';
 import { isCarrelError } from '../../base/errors.ts';
 import { waitForJob } from '../../engine/wait-for-job.ts';
-import { type AddRun, inTurns, tellOutcome } from './add-all.ts';
+import { type AddRun, forEachFile, reportOutcome } from './add-all.ts';
 import { addFile, hashFile } from './add-files.ts';
 import { type FileSelection, type FoundFile, findFiles } from './find-files.ts';
 import { type Addition, type MirroredDocument, planMirror } from './plan-mirror.ts';
@@ -29,7 +29,7 @@ export interface MirrorConfig extends AddRun {
 }
 
 /** A file that was modified less than this many milliseconds ago may still be changing. */
-export const settleMs = 200;
+export const writeGraceMs = 200;
 
 const pageLimit = 100;
 
@@ -71,7 +71,7 @@ export function createMirror(config: MirrorConfig): Mirror {
       const fresh = [...additions, ...anew].filter(({ path, hash }) => handled.get(path) !== hash);
       await addAllOf(fresh, found.files);
       const newTwins = twins.filter(isNewTwin);
-      for (const twin of newTwins) tellTwin(twin);
+      for (const twin of newTwins) reportTwin(twin);
       const changed = moves.length > 0 || removals.length > 0 || fresh.length > 0 || newTwins.length > 0;
       return { files: found.files.length, changed, unsettled: unsettled.length > 0 };
     },
@@ -102,7 +102,7 @@ export function createMirror(config: MirrorConfig): Mirror {
       const file = byPath.get(addition.path);
       return file === undefined ? [] : [{ ...file, addition }];
     });
-    await inTurns(files, reporter, ({ addition, ...file }) => add(addition, file));
+    await forEachFile(files, reporter, ({ addition, ...file }) => add(addition, file));
     reporter.end();
   }
 
@@ -111,14 +111,14 @@ export function createMirror(config: MirrorConfig): Mirror {
     const outcome = await addFile(engine, file, { ...config, replaces: first?.id });
     if (outcome.outcome === 'failed') {
       handled.set(path, hash);
-      tellOutcome(reporter, file, outcome);
+      reportOutcome(reporter, file, outcome);
       return;
     }
     if (outcome.outcome === 'duplicate') {
       const owner = await ownerOf(outcome.answer);
       if (owner === undefined || owner.path !== path) {
         handled.set(path, hash);
-        tellOutcome(reporter, file, outcome);
+        reportOutcome(reporter, file, outcome);
         return;
       }
       // The document is from this file: the engine reports no hashes, or an interrupted run had already added the file.
@@ -128,10 +128,10 @@ export function createMirror(config: MirrorConfig): Mirror {
     }
     const { documentId, chunks, truncated } = outcome;
     if (documentId !== null) hold({ id: documentId, path, hash: outcome.hash });
-    if (first === undefined) tellOutcome(reporter, file, outcome);
+    if (first === undefined) reportOutcome(reporter, file, outcome);
     else {
       const leftOut = truncated === undefined ? {} : { truncated };
-      reporter.tell({ event: 'replaced', path, document_id: documentId, chunks, former_id: first.id, ...leftOut });
+      reporter.report({ event: 'replaced', path, document_id: documentId, chunks, former_id: first.id, ...leftOut });
     }
     // An engine that can't replace documents created a new one.
     for (const each of former) if (each.id !== documentId) await discard(each);
@@ -145,10 +145,15 @@ export function createMirror(config: MirrorConfig): Mirror {
     return handled.get(path) !== hash;
   }
 
-  function tellTwin({ path, hash }: { path: string; hash: string }): void {
+  function reportTwin({ path, hash }: { path: string; hash: string }): void {
     handled.set(path, hash);
     const owner = documents?.find((document) => document.hash === hash);
-    reporter.tell({ event: 'duplicate', path, ...(owner === undefined ? {} : { document_id: owner.id }), title: null });
+    reporter.report({
+      event: 'duplicate',
+      path,
+      ...(owner === undefined ? {} : { document_id: owner.id }),
+      title: null,
+    });
   }
 
   function hold(document: MirroredDocument): void {
@@ -175,13 +180,13 @@ export function createMirror(config: MirrorConfig): Mirror {
       return false;
     }
     hold({ ...document, path });
-    reporter.tell({ event: 'moved', path, from: document.path, document_id: document.id });
+    reporter.report({ event: 'moved', path, from: document.path, document_id: document.id });
     return true;
   }
 
   async function remove(document: MirroredDocument): Promise<void> {
     if (await discard(document)) {
-      reporter.tell({ event: 'removed', path: document.path, document_id: document.id });
+      reporter.report({ event: 'removed', path: document.path, document_id: document.id });
     }
   }
 
@@ -219,7 +224,7 @@ function inodeOf(folder: string): string | undefined {
 /** True for a file modified just now. Timestamps in the future are ignored. */
 function isFresh({ modifiedMs }: FoundFile): boolean {
   const age = Date.now() - modifiedMs;
-  return age >= 0 && age < settleMs;
+  return age >= 0 && age < writeGraceMs;
 }
 
 function isSame(a: FoundFile, b: FoundFile): boolean {

@@ -35,9 +35,9 @@ test('estimates no remaining time too early, nor after the last file', () => {
 test('on a terminal the bar shows successes and lines show failures', () => {
   const { stdout, stderr } = outputs(true);
   const reporter = createReporter(false, { stdout, stderr });
-  reporter.tell(added);
+  reporter.report(added);
   reporter.progress({ files: 1, bytes: 1 }, { files: 2, bytes: 2 });
-  reporter.tell(failed);
+  reporter.report(failed);
   reporter.end();
   assert.equal(stdout.text(), 'failed /f/b.pdf: It is damaged.\n');
   assert.match(stderr.text(), /1\/2 files/);
@@ -47,9 +47,9 @@ test('on a terminal the bar shows successes and lines show failures', () => {
 test('without a terminal there are plain lines and no bar', () => {
   const { stdout, stderr } = outputs(false);
   const reporter = createReporter(false, { stdout, stderr });
-  reporter.tell(added);
+  reporter.report(added);
   reporter.progress({ files: 1, bytes: 1 }, { files: 2, bytes: 2 });
-  reporter.tell(failed);
+  reporter.report(failed);
   reporter.end();
   assert.equal(stdout.text(), 'added /f/a.md (document 1, 2 chunks)\nfailed /f/b.pdf: It is damaged.\n');
   assert.equal(stderr.text(), '');
@@ -57,14 +57,14 @@ test('without a terminal there are plain lines and no bar', () => {
 
 test('the name of a file cannot move the cursor or end the line', () => {
   const { stdout, stderr } = outputs(false);
-  createReporter(false, { stdout, stderr }).tell({ ...failed, path: '/f/\u001b[2J\nadded /f/x\u202e.pdf' });
+  createReporter(false, { stdout, stderr }).report({ ...failed, path: '/f/\u001b[2J\nadded /f/x\u202e.pdf' });
   assert.equal(stdout.text(), 'failed /f/\ufffd[2J added /f/x\ufffd.pdf: It is damaged.\n');
 });
 
 test('for scripts each event is a line of JSON', () => {
   const { stdout, stderr } = outputs(true);
   const reporter = createReporter(true, { stdout, stderr });
-  reporter.tell(added);
+  reporter.report(added);
   reporter.progress({ files: 1, bytes: 1 }, { files: 2, bytes: 2 });
   assert.deepEqual(JSON.parse(stdout.text()), added);
   assert.equal(stderr.text(), '');
@@ -74,14 +74,14 @@ test('the summary groups failures and duplicates by reason, with three files eac
   const { stdout, stderr } = outputs(true);
   const reporter = createReporter(false, { stdout, stderr });
   const passedOver = { hidden: 0, packages: 0, links: 0, empty: 0, special: 0, excluded: 0, ignored: 0 };
-  reporter.tell({ event: 'found', files: 7, bytes: 9e6, passed_over: passedOver });
+  reporter.report({ event: 'found', files: 7, bytes: 9e6, passed_over: passedOver });
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
-    reporter.tell({ event: 'failed', path: `/f/${name}.pdf`, error: `It is damaged at byte ${name.length}.` });
+    reporter.report({ event: 'failed', path: `/f/${name}.pdf`, error: `It is damaged at byte ${name.length}.` });
   }
-  reporter.tell({ event: 'failed', path: '/f/x.doc', error: 'It has a password.' });
-  reporter.tell({ event: 'duplicate', path: '/f/y.md', document_id: 4, title: null });
+  reporter.report({ event: 'failed', path: '/f/x.doc', error: 'It has a password.' });
+  reporter.report({ event: 'duplicate', path: '/f/y.md', document_id: 4, title: null });
   reporter.end();
-  reporter.tell({ event: 'summary', added: 0, duplicates: 1, failed: 6, seconds: 1, pending: 0 });
+  reporter.report({ event: 'summary', added: 0, duplicates: 1, failed: 6, seconds: 1, pending: 0 });
   assert.deepEqual(stdout.text().split('\n'), [
     '7 files, 9.0 MB',
     '5 failed: It is damaged at byte 1.',
@@ -101,7 +101,7 @@ test('the summary groups failures and duplicates by reason, with three files eac
 test('reports truncation for each file, also on a terminal', () => {
   const { stdout, stderr } = outputs(true);
   const truncated = { reason: 'cpu_time', read: 800, of: 1_156, unit: 'pages' };
-  createReporter(false, { stdout, stderr }).tell({ ...added, truncated });
+  createReporter(false, { stdout, stderr }).report({ ...added, truncated });
   assert.equal(
     stdout.text(),
     'added /f/a.md (document 1, 2 chunks): only 800 of 1156 pages were read; raise KB_EXTRACT_CPU_MS and add it again\n',

@@ -6,7 +6,7 @@ import { createReasons } from './failure-reasons.ts';
 import type { PassedOver } from './find-files.ts';
 
 export interface Reporter {
-  tell(event: AddEvent): void;
+  report(event: AddEvent): void;
   /** Shows how many files and bytes were processed, including failed ones. */
   progress(done: Amount, total: Amount): void;
   /** Shows the progress of embedding, which follows when all files are stored. */
@@ -26,7 +26,7 @@ export interface Outputs {
 
 export function createReporter(json: boolean, { stdout, stderr }: Outputs): Reporter {
   if (json) {
-    return { tell: (event) => stdout.write(`${JSON.stringify(event)}\n`), progress() {}, embedding() {}, end() {} };
+    return { report: (event) => stdout.write(`${JSON.stringify(event)}\n`), progress() {}, embedding() {}, end() {} };
   }
   const line = createProgressLine(stderr);
   const startedAt = performance.now();
@@ -39,7 +39,7 @@ export function createReporter(json: boolean, { stdout, stderr }: Outputs): Repo
   let gathers = false;
   let embeddingAt: number | undefined;
   return {
-    tell(event) {
+    report(event) {
       // A run that starts with `found` ends with failures grouped by reason. Otherwise each failure is printed at once.
       if (event.event === 'found') gathers = true;
       if (gathers && (event.event === 'failed' || event.event === 'duplicate')) return reasons.add(event);

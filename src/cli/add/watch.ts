@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAway } from '../../engine/wait-for-job.ts';
-import { type Mirror, settleMs } from './mirror.ts';
+import { type Mirror, writeGraceMs } from './mirror.ts';
 import type { Reporter } from './report.ts';
 
 export interface WatchConfig {
@@ -31,23 +31,23 @@ export async function keepInStep(mirror: Mirror, { folders, reporter, signal }: 
   let retryMs = retryMinMs;
   let isFirst = true;
   try {
-    reporter.tell({ event: 'watching', folders: [...folders] });
+    reporter.report({ event: 'watching', folders: [...folders] });
     while (!signal.aborted) {
       try {
         const { files, changed, unsettled } = await mirror.sync();
         retryMs = retryMinMs;
         if (unsettled) {
-          await delay(settleMs, undefined, { signal });
+          await delay(writeGraceMs, undefined, { signal });
           continue;
         }
-        if (changed || isFirst) reporter.tell({ event: 'in_step', files });
+        if (changed || isFirst) reporter.report({ event: 'in_step', files });
         isFirst = false;
         if (!(await changes.next(signal))) mirror.forget();
       } catch (error) {
         if (signal.aborted) return;
         if (!isAway(error)) throw error;
         mirror.forget();
-        reporter.tell({
+        reporter.report({
           event: 'waiting',
           reason: error instanceof Error ? error.message : 'the engine is unreachable',
         });

@@ -9,12 +9,12 @@ import {
   list,
   number,
   path,
+  printRemarks,
   type Row,
   remark,
   rowsOf,
   type ShownColumn,
   show,
-  tellRemarks,
   text,
 } from './show.ts';
 
@@ -48,7 +48,7 @@ const find: Listing = {
   ],
   nothing: 'nothing found',
   remarks(answer) {
-    tellRemarks(answer);
+    printRemarks(answer);
     for (const { source, status, message } of rowsOf(answer['sources'])) {
       if (status === 'failed' || status === 'degraded') remark(`${text(source)} ${text(status)}: ${text(message)}`);
     }
@@ -76,7 +76,7 @@ const search: Listing = {
     ];
   },
   nothing: 'nothing found',
-  remarks: tellRemarks,
+  remarks: printRemarks,
 };
 
 const documents: Listing = {

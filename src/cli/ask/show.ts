@@ -41,7 +41,7 @@ export function remark(text: string): void {
 }
 
 /** Explains an empty or degraded answer. */
-export function tellRemarks(answer: Row): void {
+export function printRemarks(answer: Row): void {
   for (const key of ['degraded', 'hint']) if (text(answer[key]) !== '') remark(text(answer[key]));
   const weak = answer['weak_omitted'];
   if (typeof weak === 'number' && weak > 0) remark(`${weak} low-relevance results hidden`);

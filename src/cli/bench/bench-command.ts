@@ -103,7 +103,7 @@ async function measureIngest(
 ): Promise<BenchReport['ingest']> {
   const signal = new AbortController().signal;
   const reporter = {
-    tell() {},
+    report() {},
     progress: (done: { files: number }, total: { files: number }) => show(`ingesting ${done.files}/${total.files}`),
     embedding() {},
     end() {},

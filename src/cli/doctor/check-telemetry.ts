@@ -2,7 +2,7 @@ import type { Role } from '../../app/role.ts';
 import { maskAddress } from '../../base/secret.ts';
 import type { Config } from '../../config/load.ts';
 import { metricsPayload, tracesPayload } from '../../telemetry/otlp/payload.ts';
-import { createOtlpSender, isTaken } from '../../telemetry/otlp/sender.ts';
+import { createOtlpSender, isAccepted } from '../../telemetry/otlp/sender.ts';
 import { readTarget } from '../../telemetry/otlp/target.ts';
 import { telemetrySlice } from '../../telemetry/telemetry-slice.ts';
 import type { Check } from './check.ts';
@@ -24,7 +24,7 @@ export async function checkTelemetry(role: Role, config: Config): Promise<Check[
   const answer = await sender.post(path, payload);
   sender.close();
   const shown = maskAddress(target.baseUrl);
-  if (answer !== undefined && isTaken(answer.status)) return [{ name, ok: true, found: shown }];
+  if (answer !== undefined && isAccepted(answer.status)) return [{ name, ok: true, found: shown }];
   const problem = answer === undefined ? 'does not answer' : `answers ${answer.status}`;
   const remedy = 'start it, or check OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS';
   return [{ name, ok: true, found: `${shown} ${problem}: spans and metrics are dropped`, remedy }];

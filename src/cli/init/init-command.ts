@@ -32,7 +32,7 @@ async function init(line: CommandLine, person: Person | undefined): Promise<void
   const chosen =
     line.words.length > 0 ? line.words.flatMap((word) => named(word, machine)) : await choose(machine, person);
   if (chosen.length === 0) return;
-  if (line.flags['remove'] === true) return takeOut(chosen, machine);
+  if (line.flags['remove'] === true) return removeEntries(chosen, machine);
   // Reports wrong flags and settings before anything is written.
   const config = loadRoleConfig(serveRole, line.flags);
   const prints = line.flags['print'] === true;
@@ -41,10 +41,10 @@ async function init(line: CommandLine, person: Person | undefined): Promise<void
       ? { remote: remoteOf(line) }
       : { launch: launchOf(line, await chooseOffer(line, prints ? undefined : person)) };
   for (const client of chosen) checkReach(client, target);
-  if (prints) return print(chosen, machine, target, line.flags['show-token'] === true);
+  if (prints) return printSnippets(chosen, machine, target, line.flags['show-token'] === true);
   await writeAll(chosen, machine, target, line);
   const allowsFolder = config.of(kbSlice).allowedRoots.length > 0;
-  if ('launch' in target && !allowsFolder && !target.launch.args.includes('--allow')) say(rootsHint);
+  if ('launch' in target && !allowsFolder && !target.launch.args.includes('--allow')) printLine(rootsHint);
 }
 
 const rootsHint =
@@ -91,19 +91,19 @@ function named(word: string, machine: Machine): Client[] {
 async function choose(machine: Machine, person: Person | undefined): Promise<Client[]> {
   const here = clients.filter((client) => filesHere(client, machine).isFound);
   if (here.length === 0) {
-    say(
+    printLine(
       `No client was found on this machine. carrel init <client> can still write its file; clients: ${clients.map(({ id }) => id).join(', ')}.`,
     );
     return [];
   }
   const width = Math.max(...here.map(({ id }) => id.length));
-  say('Found on this machine:');
+  printLine('Found on this machine:');
   for (const client of here) {
     const paths = filesHere(client, machine).files.map(({ path }) => path);
-    say(`  ${client.id.padEnd(width)}  ${client.title}, ${paths.join(', ')}`);
+    printLine(`  ${client.id.padEnd(width)}  ${client.title}, ${paths.join(', ')}`);
   }
   if (person === undefined) {
-    say('Run carrel init <client> to connect one, or carrel init all to connect all of these.');
+    printLine('Run carrel init <client> to connect one, or carrel init all to connect all of these.');
     return [];
   }
   const answer = await person.ask('Which ones to connect? (names, all, or Enter for none) ');
@@ -135,34 +135,39 @@ async function writeAll(chosen: readonly Client[], machine: Machine, target: Tar
   }
   const greeting = 'launch' in target ? await shakeHands(target.launch) : await greetRemote(target.remote);
   for (const { client, isFound, edits } of plans) {
-    if (!isFound) say(`${client.title} was not found on this machine; its file is written anyway.`);
-    for (const edit of edits) tell(client, edit);
+    if (!isFound) printLine(`${client.title} was not found on this machine; its file is written anyway.`);
+    for (const edit of edits) applyEdit(client, edit);
   }
-  say(
+  printLine(
     'launch' in target
       ? `Command: ${[target.launch.command, ...target.launch.args].join(' ')}`
       : `URL: ${target.remote.url}`,
   );
-  say(describe(greeting, target));
+  printLine(describe(greeting, target));
   const variables = 'launch' in target ? localVariables(line) : [];
   if (variables.length > 0) {
-    say(
+    printLine(
       `These variables are set here, but clients won't pass them on: ${variables.join(', ')}. Put their values in config.json in the data folder.`,
     );
   }
-  for (const { client } of plans) say(`Next, ${client.title}: ${client.next}.`);
+  for (const { client } of plans) printLine(`Next, ${client.title}: ${client.next}.`);
 }
 
-async function takeOut(chosen: readonly Client[], machine: Machine): Promise<void> {
+async function removeEntries(chosen: readonly Client[], machine: Machine): Promise<void> {
   const plans: { client: Client; edit: PlannedEdit }[] = [];
   for (const client of chosen) {
     for (const { path } of filesHere(client, machine).files)
       plans.push({ client, edit: await planEdit(client, path, undefined) });
   }
-  for (const { client, edit } of plans) tell(client, edit);
+  for (const { client, edit } of plans) applyEdit(client, edit);
 }
 
-async function print(chosen: readonly Client[], machine: Machine, target: Target, showsToken: boolean): Promise<void> {
+async function printSnippets(
+  chosen: readonly Client[],
+  machine: Machine,
+  target: Target,
+  showsToken: boolean,
+): Promise<void> {
   const isMasked = !showsToken && 'remote' in target && target.remote.token !== undefined;
   const shown: Target = isMasked ? { remote: { ...target.remote, token: '<token>' } } : target;
   for (const client of chosen) {
@@ -184,7 +189,7 @@ function holdsToken(entry: Entry, target: Target): boolean {
   return token !== undefined && JSON.stringify(entry).includes(token);
 }
 
-function tell(client: Client, edit: PlannedEdit): void {
+function applyEdit(client: Client, edit: PlannedEdit): void {
   const copy = edit.apply(new Date());
   const done = {
     add: 'added to',
@@ -192,8 +197,8 @@ function tell(client: Client, edit: PlannedEdit): void {
     remove: 'removed from',
     none: 'nothing to change in',
   };
-  say(`${client.title}: ${done[edit.change]} ${edit.path}${copy === undefined ? '' : ` (backup: ${copy})`}`);
-  if (edit.isClosed) say(`${edit.path} now holds the token, so only you can read it (mode 600).`);
+  printLine(`${client.title}: ${done[edit.change]} ${edit.path}${copy === undefined ? '' : ` (backup: ${copy})`}`);
+  if (edit.isClosed) printLine(`${edit.path} now holds the token, so only you can read it (mode 600).`);
 }
 
 function describe(greeting: Greeting | undefined, target: Target): string {
@@ -204,6 +209,6 @@ function describe(greeting: Greeting | undefined, target: Target): string {
 }
 
 /** Prints a line. Control characters are replaced, because paths are untrusted text. */
-function say(text: string): void {
+function printLine(text: string): void {
   process.stdout.write(`${printableText(text).replaceAll('\n', ' ')}\n`);
 }

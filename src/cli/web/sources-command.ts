@@ -47,7 +47,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
       for (const source of await known(sources, ids)) {
         const documents = await alsoDocuments(line, source);
         const { url, deleted, kept } = await sources.remove(source.source_id, { documents });
-        tell(`removed ${url}; ${documents ? `${deleted} documents moved to the trash` : `${kept} documents kept`}`);
+        print(`removed ${url}; ${documents ? `${deleted} documents moved to the trash` : `${kept} documents kept`}`);
       }
     });
   },
@@ -63,7 +63,7 @@ async function each(
   await withSources(line, false, async ({ sources }) => {
     for (const { source_id: id, url } of await known(sources, ids)) {
       await change(sources, id);
-      tell(`${done} ${url}`);
+      print(`${done} ${url}`);
     }
   });
 }
@@ -108,7 +108,7 @@ function readId(word: string): number {
   throw usage(`${JSON.stringify(word.slice(0, 60))} is not a source id. Run carrel sources to list them.`);
 }
 
-function tell(text: string): void {
+function print(text: string): void {
   process.stderr.write(`carrel: ${printableLine(text)}\n`);
 }
 

@@ -10,10 +10,10 @@ export function watchCopyButtons(): void {
       () => false,
     );
     button.dataset['label'] ??= button.getAttribute('aria-label') ?? button.textContent ?? 'Copy';
-    say(button, isCopied ? 'Copied' : 'Select and copy it');
+    setLabel(button, isCopied ? 'Copied' : 'Select and copy it');
     if (isCopied) showIcon(button, 'check');
     setTimeout(() => {
-      say(button, button.dataset['label'] ?? 'Copy');
+      setLabel(button, button.dataset['label'] ?? 'Copy');
       showIcon(button, 'copy');
     }, 2_000);
   });
@@ -29,7 +29,7 @@ function showIcon(button: HTMLElement, name: string): void {
   use?.setAttribute('href', (use.getAttribute('href') ?? '').replace(/#.*/, `#${name}`));
 }
 
-function say(button: HTMLElement, label: string): void {
+function setLabel(button: HTMLElement, label: string): void {
   button.title = label;
   button.setAttribute('aria-label', label);
 }

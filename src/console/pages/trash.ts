@@ -26,7 +26,7 @@ import { afterwards, doneOf } from './done.ts';
 const limit = 50;
 const path = '/trash';
 /** How long deleted items can be restored. */
-const keptDays = 30;
+const restorableDays = 30;
 const dayMs = 86_400_000;
 
 type Item = Record<string, unknown>;
@@ -105,7 +105,7 @@ export async function trashPage({ tools, query }: Visit): Promise<Page> {
     toast: toastOf(query, current),
     body: html`${pageHeader({
       title: 'Trash',
-      meta: `Deleted items stay here for ${keptDays} days.`,
+      meta: `Deleted items stay here for ${restorableDays} days.`,
       actions: canChange && items.length > 0 && emptyButton(current, items, total),
     })}
 ${tabs(
@@ -138,7 +138,7 @@ function itemTable(kind: Kind, items: readonly Item[], canChange: boolean): Html
 function row(kind: Kind, item: Item, canChange: boolean): Part[] {
   const id = read.text(item, kind.idField);
   const deletedAt = read.text(item, 'deleted_at');
-  const daysLeft = Math.max(0, Math.ceil(keptDays - (Date.now() - Date.parse(deletedAt)) / dayMs));
+  const daysLeft = Math.max(0, Math.ceil(restorableDays - (Date.now() - Date.parse(deletedAt)) / dayMs));
   const shown = [kind.show(item), kind.where(item), time(deletedAt), number(daysLeft)];
   if (!canChange) return shown;
   const own = hidden('id', id);

@@ -25,7 +25,7 @@ export function readZipDirectory(bytes: Uint8Array, membersMax: number): ZipMemb
   const end = findEnd(view);
   const size = view.getUint32(end + 12, true);
   const declared = view.getUint32(end + 16, true);
-  const { start, shift } = directoryPlace(view, end, size, declared);
+  const { start, shift } = locateDirectory(view, end, size, declared);
   const members: ZipMember[] = [];
   for (let at = start; at + entryBytes <= end && view.getUint32(at, true) === 0x02014b50; ) {
     if (members.length >= membersMax) throw tooMany(membersMax);
@@ -53,7 +53,12 @@ function findEnd(view: DataView): number {
 }
 
 /** Finds the directory. If bytes precede the archive (a self-extractor), `shift` must be added to all its offsets. */
-function directoryPlace(view: DataView, end: number, size: number, declared: number): { start: number; shift: number } {
+function locateDirectory(
+  view: DataView,
+  end: number,
+  size: number,
+  declared: number,
+): { start: number; shift: number } {
   if (size !== 0xffffffff && declared !== 0xffffffff) {
     const start = end - size;
     if (start < declared) throw damagedZip('the directory lies outside the file');

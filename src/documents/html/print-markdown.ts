@@ -85,7 +85,7 @@ function inlineOf(spans: Span[], lineBreak: string): string {
   const runs: Span[] = [];
   for (const span of spans) {
     const last = runs.at(-1);
-    if (last && !last.image && !span.image && sameLook(last, span)) last.text += span.text;
+    if (last && !last.image && !span.image && hasSameStyle(last, span)) last.text += span.text;
     else runs.push({ ...span });
   }
   const text = runs.map((run, index) => runOf(run, runs[index - 1], runs[index + 1])).join('');
@@ -97,7 +97,7 @@ function inlineOf(spans: Span[], lineBreak: string): string {
     .replaceAll('\n', lineBreak);
 }
 
-function sameLook(left: Span, right: Span): boolean {
+function hasSameStyle(left: Span, right: Span): boolean {
   return (
     left.bold === right.bold &&
     left.italic === right.italic &&

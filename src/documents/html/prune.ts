@@ -18,11 +18,11 @@ export function pruneLinkLists(elements: PageElement[], root: PageElement, measu
     else if (containerTags.has(element.tag) && isLinkList(element, measureOf)) element.dropped = true;
     if (!element.dropped) inside.add(element);
   }
-  for (const element of inside) if (/^h[2-6]$/.test(element.tag) && lostItsSection(element)) element.dropped = true;
+  for (const element of inside) if (/^h[2-6]$/.test(element.tag) && hasEmptySection(element)) element.dropped = true;
 }
 
 /** True for a heading whose section was dropped. */
-function lostItsSection(heading: PageElement): boolean {
+function hasEmptySection(heading: PageElement): boolean {
   const siblings = heading.parent?.children ?? [];
   let lost = false;
   for (let index = heading.position + 1; index < siblings.length; index += 1) {

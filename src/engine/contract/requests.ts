@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 /** Request bodies of the engine's API. Clients may send null for omitted fields. */
 
-const given = <Schema extends z.ZodType>(schema: Schema) =>
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema
     .nullish()
     .transform((value) => value ?? undefined)
@@ -12,34 +12,34 @@ const names = z.array(z.string()).max(1_000).readonly();
 
 export const searchRequest = z.object({
   query: z.string(),
-  top: given(z.int()),
+  top: optional(z.int()),
   /** The document must have all of these tags. */
-  tags: given(names),
-  doc_type: given(z.string()),
-  fts_only: given(z.boolean()),
-  vec_only: given(z.boolean()),
+  tags: optional(names),
+  doc_type: optional(z.string()),
+  fts_only: optional(z.boolean()),
+  vec_only: optional(z.boolean()),
   /** Omits hits below this relevance, instead of omitting weak hits. */
-  threshold: given(z.number()),
-  include_weak: given(z.boolean()),
+  threshold: optional(z.number()),
+  include_weak: optional(z.boolean()),
   /** How many chunks before and after each hit to include. */
-  neighbours: given(z.int()),
+  neighbours: optional(z.int()),
   /** Number of hits to skip. They count towards `top`. */
-  offset: given(z.int()),
+  offset: optional(z.int()),
 });
 
-export const tagChange = z.object({ add: given(names), remove: given(names) });
+export const tagChange = z.object({ add: optional(names), remove: optional(names) });
 export const move = z.object({ source_path: z.string() });
 export const note = z.object({ text: z.string() });
 
 /** Selects documents that meet all conditions. A selection without conditions is rejected. */
 export const selection = z.object({
-  document_ids: given(z.array(z.int()).readonly()),
-  tags: given(names),
-  doc_type: given(z.string()),
-  from_id: given(z.int()),
-  to_id: given(z.int()),
+  document_ids: optional(z.array(z.int()).readonly()),
+  tags: optional(names),
+  doc_type: optional(z.string()),
+  from_id: optional(z.int()),
+  to_id: optional(z.int()),
   /** True to proceed even if more than the safety percentage of all documents would change. */
-  force: given(z.boolean()),
+  force: optional(z.boolean()),
 });
 
 export const bulkTags = selection.extend(tagChange.shape);
@@ -51,7 +51,7 @@ export const bulkReplaceTags = bulkTags.extend({ replaces });
 
 /** With `set_tags`, `tags` selects the documents; without it, `tags` are the new tags. */
 export const bulkSetTags = selection
-  .extend({ set_tags: given(names) })
+  .extend({ set_tags: optional(names) })
   .refine(({ tags, set_tags: wanted }) => Boolean(tags ?? wanted), { path: ['set_tags'], error: 'is required' });
 
 export type EngineSearch = z.output<typeof searchRequest>;

@@ -34,7 +34,7 @@ export interface ChunkEmbeddingDeps {
 }
 
 /** Poll interval for chunks that other processes ingest without embedding them: their notices may get lost. */
-const lookMs = 5_000;
+const pollMs = 5_000;
 
 /** Max chunks being embedded that a search waits for: those of a new note, but not of a new library. */
 const waitedForMax = 64;
@@ -51,12 +51,12 @@ export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {
     embeds,
     waitedForMax,
   });
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     // Ignores errors: the next poll tries again.
     const state = await storage.vectors.kb.state({ model }).catch(() => undefined);
     if (state !== undefined && state.pending > 0) meaning.wake();
   };
-  const looking = embeds ? setInterval(() => void look(), lookMs).unref() : undefined;
+  const polling = embeds ? setInterval(() => void poll(), pollMs).unref() : undefined;
   return {
     get model() {
       return { name: model, dimensions: provider.dimensions ?? null };
@@ -79,9 +79,9 @@ export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {
       const waiting = await storage.documents.pending({ documents, model }, options);
       return new Map(waiting.map(({ document, chunks }) => [document, chunks]));
     },
-    wake: () => (embeds ? meaning.wake() : storage.shared?.tell({ about: 'work' })),
+    wake: () => (embeds ? meaning.wake() : storage.shared?.notify({ about: 'work' })),
     close() {
-      clearInterval(looking);
+      clearInterval(polling);
       return meaning.close();
     },
   };

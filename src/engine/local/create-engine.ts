@@ -145,7 +145,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       const job = await ingestion.cancel({ id: jobKey(id) });
       if (job === undefined) throw jobNotFound();
       queue.drop(job.id);
-      storage.shared?.tell({ about: 'job', id: String(job.id) });
+      storage.shared?.notify({ about: 'job', id: String(job.id) });
       if (job.status === 'cancelled' && job.contentHash !== undefined) await originals.release([job.contentHash]);
       return renderJob(job, undefined);
     },
@@ -317,7 +317,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
 
 /** For an engine without the role `ingest`. Notifies the engines that ingest; they also poll. */
 function queueOfOthers({ shared }: Storage): DurableQueue {
-  return { wake: () => shared?.tell({ about: 'work' }), drop() {}, close: async () => {} };
+  return { wake: () => shared?.notify({ about: 'work' }), drop() {}, close: async () => {} };
 }
 
 function searchesElsewhere(): CarrelError {

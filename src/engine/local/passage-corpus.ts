@@ -2,9 +2,9 @@ import type { Meaning, MeaningCandidates } from '../../search/meaning/meaning.ts
 import { bestOfOwners } from '../../search/meaning/nearest-vectors.ts';
 import { cosineSpanOf } from '../../search/models/bundled-model.ts';
 import { type CompletedMeaning, failureOf, missing, type SearchCorpus } from '../../search/rank/corpus.ts';
-import { legCandidates, type WordMatch } from '../../search/rank/fusion.ts';
+import { retrieverCandidates, type WordMatch } from '../../search/rank/fusion.ts';
 import type { JudgeDeps } from '../../search/rank/judging.ts';
-import { matchesOf, type WordLeg, wordMatches } from '../../search/rank/legs.ts';
+import { matchesOf, type WordRetriever, wordMatches } from '../../search/rank/retrievers.ts';
 import type { Reranker } from '../../search/rerank/reranker.ts';
 import type { CompletePassages, FoundPassages, PassageFilter, StoredPassage } from '../../storage/passages/passage.ts';
 import type { PassageStore } from '../../storage/passages/passage-store.ts';
@@ -27,7 +27,7 @@ export interface PassageCorpus extends SearchCorpus {
   /** Number of chunks with a query word (`total`, if counted), and of those returned (`found`). */
   readonly counts: { total: number; found: number };
   /** Returns the dependencies for reranking chunks by their text, with title and headings. */
-  judging(reranker: Reranker): JudgeDeps & { readonly words: Pick<WordLeg, 'score'> };
+  judging(reranker: Reranker): JudgeDeps & { readonly words: Pick<WordRetriever, 'score'> };
 }
 
 /** Max word matches that `complete` reads at once. A search with a threshold ranks more. */
@@ -43,7 +43,7 @@ export function createPassageCorpus(options: PassageCorpusOptions): PassageCorpu
   return {
     counts,
     async find(text, depth, signal) {
-      const [query, limit] = [plainQuery(text), Math.max(depth, legCandidates)];
+      const [query, limit] = [plainQuery(text), Math.max(depth, retrieverCandidates)];
       const words = hasWords ? { query, limit, offset: 0, filter, counts: countsAll } : undefined;
       let found: FoundPassages | undefined;
       let near: MeaningCandidates | undefined;

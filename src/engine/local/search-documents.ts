@@ -1,7 +1,7 @@
 import { isBlank } from '../../base/text.ts';
 import { sharesOf } from '../../search/rank/evidence-shares.ts';
 import { searchHybrid } from '../../search/rank/hybrid.ts';
-import { type Cut, judgePage, rerankedMax } from '../../search/rank/judging.ts';
+import { judgePage, type RelevanceCutoff, rerankedMax } from '../../search/rank/judging.ts';
 import type { Reranker, RerankingState } from '../../search/rerank/reranker.ts';
 import { tagLabel, typeLabel } from '../../storage/documents/selection.ts';
 import type { PassageFilter } from '../../storage/passages/passage.ts';
@@ -110,7 +110,7 @@ const rrfK = 60;
 async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meaning: ChunkMeaning): Promise<Ranking> {
   const { query: text, signal, mode } = request;
   // Counts word matches beyond the ranked ones too, unless weak or low-relevance hits are omitted.
-  const countsAll = mode !== 'meaning' && cutOf(request) === undefined;
+  const countsAll = mode !== 'meaning' && cutoffOf(request) === undefined;
   const corpus = createPassageCorpus({
     passages: deps.storage.passages,
     meaning,
@@ -119,7 +119,7 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
     countsAll,
   });
   const found = await searchHybrid(
-    { text, limit: depthOf(request), cut: cutOf(request), signal },
+    { text, limit: depthOf(request), cutoff: cutoffOf(request), signal },
     { order: 'weighted', rrfK },
     { corpus, judging: corpus.judging(deps.reranker) },
   );
@@ -163,7 +163,7 @@ async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<R
       text,
       limit: depthOf(request),
       offset: 0,
-      cut: threshold === undefined ? undefined : { below: threshold },
+      cutoff: threshold === undefined ? undefined : { below: threshold },
       signal,
     },
     matches.map(({ id, share }, index) => ({ id, score: share, rank: index + 1 })),
@@ -179,7 +179,7 @@ async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<R
   return { ranked, total: threshold === undefined ? corpus.counts.total : kept, omitted: 0, reranking };
 }
 
-function cutOf({ threshold, includesWeak }: DocumentSearch): Cut | undefined {
+function cutoffOf({ threshold, includesWeak }: DocumentSearch): RelevanceCutoff | undefined {
   if (threshold !== undefined) return { below: threshold };
   return includesWeak ? undefined : 'weak';
 }

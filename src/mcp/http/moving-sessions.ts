@@ -82,10 +82,10 @@ export function createMovingSessions(shared: SharedStore, { idleMs }: { idleMs: 
     },
     async end(id) {
       await shared.remove({ kind, id });
-      shared.tell({ about: 'session', id, what: 'ended' });
+      shared.notify({ about: 'session', id, what: 'ended' });
     },
-    passIn: (id, incoming) => shared.tell({ about: 'session', id, what: 'in', message: incoming }),
-    passOut: (id, message) => shared.tell({ about: 'session', id, what: 'out', message }),
+    passIn: (id, incoming) => shared.notify({ about: 'session', id, what: 'in', message: incoming }),
+    passOut: (id, message) => shared.notify({ about: 'session', id, what: 'out', message }),
     listen: (hearing) =>
       shared.onNotice((notice) => {
         if (notice.about !== 'session') return;

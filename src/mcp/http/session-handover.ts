@@ -21,7 +21,7 @@ const repeatedId = { key: 'adopted', value: 'adopted' };
 const subscribing: ReadonlySet<string> = new Set(['resources/subscribe', 'resources/unsubscribe']);
 const uriUnitsMax = 4_096;
 const completedWithinMs = 1_000;
-const lookMs = 50;
+const pollMs = 50;
 
 export function createSessionHandover(moving: MovingSessions, log: Logger): SessionHandover {
   return {
@@ -30,13 +30,13 @@ export function createSessionHandover(moving: MovingSessions, log: Logger): Sess
       moving.use(id);
       for (const item of incoming) {
         if (item.kind === 'request' && item.method === 'initialize') {
-          await moving.keep(id, callerKey, item.params ?? {}).catch(notKept);
+          await moving.keep(id, callerKey, item.params ?? {}).catch(logUnsaved);
         } else if (item.kind === 'request' && !conversation.isReady) {
           await completed(session);
         } else if (item.kind === 'notification' && item.method === 'notifications/initialized') {
-          await moving.complete(id).catch(notKept);
+          await moving.complete(id).catch(logUnsaved);
         } else if (item.kind === 'response' || item.kind === 'notification') moving.passIn(id, item);
-        if (item.kind === 'request' && subscribing.has(item.method)) await passSubscription(id, item).catch(notKept);
+        if (item.kind === 'request' && subscribing.has(item.method)) await passSubscription(id, item).catch(logUnsaved);
       }
     },
     async takeOver({ id, conversation }, handshake) {
@@ -48,7 +48,7 @@ export function createSessionHandover(moving: MovingSessions, log: Logger): Sess
       for (const uri of await moving.subscriptions(id)) await repeat('resources/subscribe', { uri });
     },
     async end(id) {
-      await moving.end(id).catch(notKept);
+      await moving.end(id).catch(logUnsaved);
     },
   };
 
@@ -63,16 +63,16 @@ export function createSessionHandover(moving: MovingSessions, log: Logger): Sess
 
   /** Waits until the handshake is complete: `notifications/initialized` may reach another process. */
   async function completed({ id, conversation }: Session): Promise<void> {
-    for (let waitedMs = 0; waitedMs < completedWithinMs && !conversation.isReady; waitedMs += lookMs) {
+    for (let waitedMs = 0; waitedMs < completedWithinMs && !conversation.isReady; waitedMs += pollMs) {
       if (await moving.isComplete(id).catch(() => false)) {
         await conversation.receive(initialized, noopSink);
         return;
       }
-      await delay(lookMs);
+      await delay(pollMs);
     }
   }
 
-  function notKept(error: unknown): void {
+  function logUnsaved(error: unknown): void {
     log.warn('could not store a session, so other processes cannot continue it', {
       reason: error instanceof Error ? error.message : '',
     });

@@ -14,14 +14,14 @@ export interface Watch {
   close(): void;
 }
 
-export type Tell = (method: string, params?: Record<string, unknown>) => void;
+export type Notify = (method: string, params?: Record<string, unknown>) => void;
 
 /**
  * Notifies clients of changes. While there are subscriptions, polls the watched items every few seconds, one after another,
  * and soon after a write in this process. Polling also finds changes by other processes, and merges bursts of changes.
  */
 export interface Watches {
-  open(caller: Caller, tell: Tell): Watch;
+  open(caller: Caller, notify: Notify): Watch;
   /** Hints that something has changed. */
   wake(): void;
   close(): void;
@@ -41,32 +41,32 @@ const soonMs = 200;
 
 export function createWatches(options: WatchesOptions): Watches {
   const { resourcesOf, taskOf, log, everyMs = everyMsDefault } = options;
-  const looks = new Set<() => Promise<void>>();
+  const checks = new Set<() => Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let soon = false;
-  let looking = false;
+  let checking = false;
 
   const schedule = (ms: number): void => {
     clearTimeout(timer);
-    timer = looks.size === 0 ? undefined : setTimeout(() => void lookAround(), ms).unref();
+    timer = checks.size === 0 ? undefined : setTimeout(() => void checkAll(), ms).unref();
   };
 
-  const lookAround = async (): Promise<void> => {
-    looking = true;
+  const checkAll = async (): Promise<void> => {
+    checking = true;
     soon = false;
-    for (const look of [...looks])
-      await look().catch((error: unknown) => log.debug('could not check subscriptions for changes', { error }));
-    looking = false;
+    for (const check of [...checks])
+      await check().catch((error: unknown) => log.debug('could not check subscriptions for changes', { error }));
+    checking = false;
     schedule(soon ? soonMs : everyMs);
   };
 
   const wake = (): void => {
-    if (soon || looks.size === 0) return;
+    if (soon || checks.size === 0) return;
     soon = true;
-    if (!looking) schedule(soonMs);
+    if (!checking) schedule(soonMs);
   };
 
-  const open = (caller: Caller, tell: Tell): Watch => {
+  const open = (caller: Caller, notify: Notify): Watch => {
     const controller = new AbortController();
     const call: Call = { caller, signal: controller.signal, report() {}, log };
     const uris = new Map<string, string>();
@@ -82,34 +82,34 @@ export function createWatches(options: WatchesOptions): Watches {
       }
     };
 
-    const lookAtTask = async (taskId: string, known: string): Promise<void> => {
+    const checkTask = async (taskId: string, known: string): Promise<void> => {
       const view = await taskOf(taskId, call).catch(() => undefined);
       if (!tasks.has(taskId) || view === undefined) return;
       const state = stateOf(view);
       if (isOver(view)) tasks.delete(taskId);
       else tasks.set(taskId, state);
-      if (state !== known) tell('notifications/tasks', { ...view });
+      if (state !== known) notify('notifications/tasks', { ...view });
     };
 
-    const look = async (): Promise<void> => {
+    const check = async (): Promise<void> => {
       if (list !== undefined) {
         const stamp = (await stampOf(undefined)) ?? list;
-        if (stamp !== list && !controller.signal.aborted) tell('notifications/resources/list_changed');
+        if (stamp !== list && !controller.signal.aborted) notify('notifications/resources/list_changed');
         list = stamp;
       }
       for (const [uri, known] of [...uris]) {
         const stamp = (await stampOf(uri)) ?? known;
         if (!uris.has(uri) || stamp === known) continue;
         uris.set(uri, stamp);
-        tell('notifications/resources/updated', { uri });
+        notify('notifications/resources/updated', { uri });
       }
-      for (const [taskId, known] of [...tasks]) await lookAtTask(taskId, known);
+      for (const [taskId, known] of [...tasks]) await checkTask(taskId, known);
     };
 
     const start = (): void => {
-      if (controller.signal.aborted || looks.has(look)) return;
-      looks.add(look);
-      if (timer === undefined && !looking) schedule(everyMs);
+      if (controller.signal.aborted || checks.has(check)) return;
+      checks.add(check);
+      if (timer === undefined && !checking) schedule(everyMs);
     };
 
     return {
@@ -139,7 +139,7 @@ export function createWatches(options: WatchesOptions): Watches {
       },
       close() {
         controller.abort();
-        looks.delete(look);
+        checks.delete(check);
         uris.clear();
         tasks.clear();
       },
@@ -150,7 +150,7 @@ export function createWatches(options: WatchesOptions): Watches {
     open,
     wake,
     close() {
-      looks.clear();
+      checks.clear();
       clearTimeout(timer);
     },
   };

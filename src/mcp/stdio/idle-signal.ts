@@ -3,21 +3,21 @@ export function createIdleSignal() {
   const waiting = new Set<() => void>();
   return {
     check(): void {
-      for (const look of waiting) look();
+      for (const check of waiting) check();
     },
     wait(isIdle: () => boolean, ms: number): Promise<void> {
       return new Promise((resolve) => {
         const done = (): void => {
           clearTimeout(timer);
-          waiting.delete(look);
+          waiting.delete(check);
           resolve();
         };
-        const look = (): void => {
+        const check = (): void => {
           if (isIdle()) done();
         };
         const timer = setTimeout(done, ms);
-        waiting.add(look);
-        look();
+        waiting.add(check);
+        check();
       });
     },
   };

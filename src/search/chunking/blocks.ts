@@ -14,10 +14,10 @@ export function* blocksOf(text: string): Generator<Block> {
       index += 1;
       continue;
     }
-    const taken =
+    const read =
       takeFence(lines, index) ?? takeHeading(lines, index) ?? takeTable(lines, index) ?? takeParagraph(lines, index);
-    yield taken.block;
-    index = taken.next;
+    yield read.block;
+    index = read.next;
     lines.forget(index);
   }
 }
@@ -34,7 +34,7 @@ interface Lines {
   forget(index: number): void;
 }
 
-interface Taken {
+interface ParsedBlock {
   block: Block;
   next: number;
 }
@@ -46,7 +46,7 @@ const setextUnderline = /^ {0,3}(=+|-{2,})\s*$/;
 const tableRow = /^\s*\|.*\|\s*$/;
 
 /** Reads fenced code. An unclosed fence extends to the end of the text (CommonMark 0.31 §4.5). */
-function takeFence(lines: Lines, index: number): Taken | undefined {
+function takeFence(lines: Lines, index: number): ParsedBlock | undefined {
   const marker = fence.exec(lines.at(index)?.text ?? '')?.[1];
   if (!marker) return undefined;
   let next = index + 1;
@@ -55,10 +55,10 @@ function takeFence(lines: Lines, index: number): Taken | undefined {
     return closing?.startsWith(marker) && line?.text.trim() === closing;
   };
   while (lines.at(next) && !closes(lines.at(next))) next += 1;
-  return taken('code', lines, index, lines.at(next) ? next + 1 : next);
+  return blockOf('code', lines, index, lines.at(next) ? next + 1 : next);
 }
 
-function takeHeading(lines: Lines, index: number): Taken | undefined {
+function takeHeading(lines: Lines, index: number): ParsedBlock | undefined {
   const line = lines.at(index);
   if (!line) return undefined;
   const marked = markdownHeading.exec(line.text) ?? wikiHeading.exec(line.text);
@@ -69,29 +69,29 @@ function takeHeading(lines: Lines, index: number): Taken | undefined {
   return heading(line, underline, mark.startsWith('=') ? 1 : 2, line.text.trim(), index + 2);
 }
 
-function heading(first: Line, last: Line, level: number, title: string, next: number): Taken {
+function heading(first: Line, last: Line, level: number, title: string, next: number): ParsedBlock {
   return { block: { kind: 'heading', level, title, ...trimmed([first, last]) }, next };
 }
 
-function takeTable(lines: Lines, index: number): Taken | undefined {
+function takeTable(lines: Lines, index: number): ParsedBlock | undefined {
   let next = index;
   while (tableRow.test(lines.at(next)?.text ?? '')) next += 1;
-  return next - index >= 2 ? taken('table', lines, index, next) : undefined;
+  return next - index >= 2 ? blockOf('table', lines, index, next) : undefined;
 }
 
 /** Max lines of a paragraph. Longer ones are machine output; splitting them is harmless. */
 const paragraphLinesMax = 5_000;
 
-function takeParagraph(lines: Lines, index: number): Taken {
+function takeParagraph(lines: Lines, index: number): ParsedBlock {
   let next = index + 1;
   while (next - index < paragraphLinesMax && (lines.at(next)?.text.trim() ?? '') !== '') {
     if (takeFence(lines, next) || takeHeading(lines, next)) break;
     next += 1;
   }
-  return taken('prose', lines, index, next);
+  return blockOf('prose', lines, index, next);
 }
 
-function taken(kind: 'prose' | 'code' | 'table', lines: Lines, index: number, next: number): Taken {
+function blockOf(kind: 'prose' | 'code' | 'table', lines: Lines, index: number, next: number): ParsedBlock {
   return { block: { kind, ...trimmed(lines.slice(index, next)) }, next };
 }
 

@@ -44,9 +44,9 @@ const batchUnitsMax = 16_000;
 const stallMs = 5_000;
 
 /** Poll interval for texts that another process has leased and a caller waits for. */
-const lookMs = 100;
+const pollMs = 100;
 /** Poll interval when other processes have leased all remaining texts: those processes may have died. */
-const lookAgainMs = 2_000;
+const pollAgainMs = 2_000;
 
 /** Min number of unpacked vectors for which packing pays off. */
 export const packedMin = 4_000;
@@ -75,7 +75,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
       endStep(asked.length > 0 ? elsewhere : []);
       if (!isIdle || asked.length > 0) return true;
       if (elsewhere.length === 0) deps.onDone?.();
-      else lookAgain();
+      else pollAgain();
       await packMany(signal);
       return false;
     },
@@ -107,8 +107,8 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
         } else {
           looks = elsewhere.size < fewest ? 0 : looks + 1;
           fewest = elsewhere.size;
-          if (elsewhere.size === 0 || looks * lookMs > stallMs) break;
-          await pause(lookMs);
+          if (elsewhere.size === 0 || looks * pollMs > stallMs) break;
+          await pause(pollMs);
           prefer([...elsewhere]);
           elsewhere = new Set();
         }
@@ -139,7 +139,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     try {
       const windows = await embedPassages(texts, provider, { signal });
       isAway = false;
-      return texts.map(({ owner, textHash }, place) => ({ owner, textHash, windows: windows[place] ?? [] }));
+      return texts.map(({ owner, textHash }, index) => ({ owner, textHash, windows: windows[index] ?? [] }));
     } catch (error) {
       // This test call fails if the provider is down. If it succeeds, one of the texts is at fault.
       await provider.embed(['.'], { signal }).catch((away) => {
@@ -158,9 +158,9 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     }
   }
 
-  function lookAgain(): void {
+  function pollAgain(): void {
     clearTimeout(lookingAgain);
-    lookingAgain = setTimeout(() => backlog.wake(), lookAgainMs).unref();
+    lookingAgain = setTimeout(() => backlog.wake(), pollAgainMs).unref();
   }
 
   function prefer(owners: readonly number[]): void {
@@ -185,9 +185,9 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
 /** Returns as many of the first texts as fit into a batch, at least one. */
 function atOnce(texts: readonly TextToEmbed[]): readonly TextToEmbed[] {
   let units = 0;
-  const tooMany = texts.findIndex(({ text }, place) => {
+  const tooMany = texts.findIndex(({ text }, index) => {
     units += text.length;
-    return place > 0 && units > batchUnitsMax;
+    return index > 0 && units > batchUnitsMax;
   });
   return tooMany === -1 ? texts : texts.slice(0, tooMany);
 }

@@ -15,7 +15,7 @@ export async function embeddingState(storage: Pick<Storage, 'vectors'>): Promise
     vectorCorpora.map(async (corpus) => {
       const models = await storage.vectors[corpus].models();
       const newest = models.at(-1);
-      const former = models.findLast(({ vectors }, place) => place < models.length - 1 && vectors > 0);
+      const former = models.findLast(({ vectors }, index) => index < models.length - 1 && vectors > 0);
       const change =
         newest === undefined || former === undefined
           ? undefined

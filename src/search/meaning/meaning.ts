@@ -79,7 +79,7 @@ interface Settled {
   readonly pending: number;
 }
 
-const settleMs = 3_000;
+const vectorWaitMs = 3_000;
 /** Default for `waitedForMax`: about as many texts as can be embedded in three seconds. */
 const waitedForDefault = 2_000;
 
@@ -205,7 +205,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     asked: NearestRequest<Filter>,
   ): Promise<Settled> {
     const { model } = lane;
-    const { filter, signal, waitMs = settleMs } = request;
+    const { filter, signal, waitMs = vectorWaitMs } = request;
     const again = () => vectors.look(asked, { signal });
     const look = await (request.look?.(asked) ?? again());
     const { pending, chosen } = look.state;

@@ -3,7 +3,7 @@ import type { CorrectedWord } from '../../words/ranking/word-index.ts';
 import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
 import type { WordMatch } from './fusion.ts';
 
-/** The searched texts. A search has two legs, by words and by meaning. Both filter before they rank. */
+/** The searched texts. A search has two retrievers, by words and by meaning. Both filter before they rank. */
 export interface SearchCorpus {
   find(text: string, depth: number, signal?: AbortSignal): Promise<Found>;
 }

@@ -6,7 +6,7 @@ const settings: FusionSettings = { order: 'weighted', rrfK: 60, span: 0.25, isKe
 
 const window = { start: 0, end: 10 };
 
-/** Ranks are within the legs. */
+/** Ranks are within the retrievers. */
 function candidate(
   id: number,
   share: number | undefined,

@@ -20,7 +20,7 @@ export interface TermShare {
   near?: readonly string[];
 }
 
-/** A passage found by at least one leg (words or meaning), with the scores of both. */
+/** A passage found by at least one retriever (words or meaning), with the scores of both. */
 export interface Candidate {
   id: number;
   words: (WordMatch & Listed) | undefined;
@@ -28,7 +28,7 @@ export interface Candidate {
 }
 
 interface Listed {
-  /** Position in the leg's list, from 1; undefined if only the other leg listed the passage. */
+  /** Position in the retriever's list, from 1; undefined if only the other retriever listed the passage. */
   rank: number | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface FusedMatch {
   explanation: RankExplanation;
 }
 
-/** Why a passage has its rank. `rank` is its position in the leg's list, from 1; absent if that leg did not list it. */
+/** Why a passage has its rank. `rank` is its position in the retriever's list, from 1; absent if that retriever did not list it. */
 export interface RankExplanation {
   words?: { rank?: number; share: number; weight: number; terms?: readonly TermShare[] };
   meaning?: {
@@ -68,8 +68,8 @@ export interface RankExplanation {
   copyOf?: number;
 }
 
-/** Number of candidates from each leg. */
-export const legCandidates = 100;
+/** Number of candidates from each retriever. */
+export const retrieverCandidates = 100;
 
 /** Weight of the meaning score, 0 to 1; the word score gets the rest. See docs/decisions/0016-ranking-settings.md. */
 const meaningWeights = { question: 0.7, keywords: 0.3 } as const;
@@ -125,7 +125,7 @@ function byScore(left: FusedMatch, right: FusedMatch): number {
   return right.score - left.score || cosineOf(right) - cosineOf(left) || left.id - right.id;
 }
 
-/** Lowers the scores of repeated passages. Passages with equal scores from both legs have the same text. */
+/** Lowers the scores of repeated passages. Passages with equal scores from both retrievers have the same text. */
 function demoteCopies(ordered: readonly FusedMatch[]): void {
   const firsts = new Map<string, number>();
   for (const match of ordered) {

@@ -4,17 +4,17 @@ import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
 import type { WordMatch } from './fusion.ts';
 import { type HybridSettings, searchHybrid } from './hybrid.ts';
-import { createLegCorpus, type MeaningLeg, type WordLeg } from './legs.ts';
+import { createRetrieverCorpus, type MeaningRetriever, type WordRetriever } from './retrievers.ts';
 
 const settings: HybridSettings = { order: 'weighted', rrfK: 60 };
 
-interface Legs {
-  words: WordLeg;
-  meaning: MeaningLeg;
+interface Retrievers {
+  words: WordRetriever;
+  meaning: MeaningRetriever;
 }
 
-/** A small corpus as a table: word share and cosine by id. Each leg lists only rows above its threshold. */
-function corpus(rows: Record<number, [share: number, cosine: number]>, bar: [number, number] = [0, 0]): Legs {
+/** A small corpus as a table: word share and cosine by id. Each retriever lists only rows above its threshold. */
+function corpus(rows: Record<number, [share: number, cosine: number]>, bar: [number, number] = [0, 0]): Retrievers {
   const ids = Object.keys(rows).map(Number);
   const word = (id: number): WordMatch => ({ id, share: rows[id]?.[0] ?? 0, terms: [] });
   const near = (id: number): MeaningMatch => ({ id, cosine: rows[id]?.[1] ?? 0, window: { start: 0, end: 1 } });
@@ -43,27 +43,29 @@ function corpus(rows: Record<number, [share: number, cosine: number]>, bar: [num
   };
 }
 
-const joined = (legs: Parameters<typeof createLegCorpus>[0]) => ({ corpus: createLegCorpus(legs) });
+const joined = (retrievers: Parameters<typeof createRetrieverCorpus>[0]) => ({
+  corpus: createRetrieverCorpus(retrievers),
+});
 
 test('with a quoted phrase, shows only what the words found', async () => {
-  const legs = corpus({ 1: [0.6, 0.4], 2: [0, 0.9], 3: [0.5, 0.85] }, [0.1, 0.3]);
-  const ids = async (text: string, { words, meaning }: Partial<Legs>) =>
+  const retrievers = corpus({ 1: [0.6, 0.4], 2: [0, 0.9], 3: [0.5, 0.85] }, [0.1, 0.3]);
+  const ids = async (text: string, { words, meaning }: Partial<Retrievers>) =>
     (await searchHybrid({ text, limit: 10 }, settings, joined({ words, meaning }))).matches
       .map(({ id }) => id)
       .toSorted();
-  assert.deepEqual(await ids('parental leave', legs), [1, 2, 3]);
-  assert.deepEqual(await ids('"parental leave"', legs), [1, 3]);
-  assert.deepEqual(await ids('"parental leave"', { meaning: legs.meaning }), [1, 2, 3], 'without a word search');
+  assert.deepEqual(await ids('parental leave', retrievers), [1, 2, 3]);
+  assert.deepEqual(await ids('"parental leave"', retrievers), [1, 3]);
+  assert.deepEqual(await ids('"parental leave"', { meaning: retrievers.meaning }), [1, 2, 3], 'without a word search');
 });
 
 test('corrects misspelt words, for search by meaning too', async () => {
-  const legs = corpus({ 1: [0.6, 0.4] });
+  const retrievers = corpus({ 1: [0.6, 0.4] });
   const asked: string[] = [];
   const meaning = {
-    ...legs.meaning,
+    ...retrievers.meaning,
     search: (text: string, limit: number) => {
       asked.push(text);
-      return legs.meaning.search(text, limit);
+      return retrievers.meaning.search(text, limit);
     },
   };
   const corrected = () =>
@@ -77,7 +79,7 @@ test('corrects misspelt words, for search by meaning too', async () => {
   const { matches } = await searchHybrid(
     { text, limit: 10 },
     settings,
-    joined({ words: legs.words, meaning, corrected }),
+    joined({ words: retrievers.words, meaning, corrected }),
   );
   assert.deepEqual([asked, matches.length], [[text, 'parental leave, parental'], 1]);
 });
@@ -148,7 +150,7 @@ test('scores unscored word matches like those of meaning', async () => {
 
 test('either search may be missing, and a question shifts the weight to meaning', async () => {
   const deps = corpus({ 1: [0.6, 0.8], 2: [0.1, 0.9] });
-  const order = async (given: Parameters<typeof createLegCorpus>[0], text = 'q') =>
+  const order = async (given: Parameters<typeof createRetrieverCorpus>[0], text = 'q') =>
     (await searchHybrid({ text, limit: 10 }, settings, joined(given))).matches.map(({ id }) => id);
   assert.deepEqual(await order({ ...deps, meaning: undefined }), [1, 2]);
   assert.deepEqual(await order({ ...deps, words: undefined }), [2, 1]);

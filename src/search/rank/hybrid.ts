@@ -5,18 +5,25 @@ import { isKeywords, quotedIn } from '../../words/word-query.ts';
 import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
 import type { RerankingState } from '../rerank/reranker.ts';
 import { type CompletedMeaning, missing, type SearchCorpus } from './corpus.ts';
-import { type Candidate, type FusedMatch, type FusionSettings, fuse, legCandidates, type WordMatch } from './fusion.ts';
-import { type Cut, type JudgeDeps, type JudgedPage, judgePage, type RankedHit } from './judging.ts';
+import {
+  type Candidate,
+  type FusedMatch,
+  type FusionSettings,
+  fuse,
+  retrieverCandidates,
+  type WordMatch,
+} from './fusion.ts';
+import { type JudgeDeps, type JudgedPage, judgePage, type RankedHit, type RelevanceCutoff } from './judging.ts';
 import type { Evidence } from './relevance.ts';
 
 export interface HybridQuery {
   text: string;
   limit: number;
   offset?: number;
-  /** Candidates per leg, the same for every page; 100 by default. Limits how far paging reaches. */
+  /** Candidates per retriever, the same for every page; 100 by default. Limits how far paging reaches. */
   depth?: number;
   /** Which hits to omit; none by default. */
-  cut?: Cut | undefined;
+  cutoff?: RelevanceCutoff | undefined;
   signal?: AbortSignal;
 }
 
@@ -45,7 +52,7 @@ export interface HybridResult {
   /** Omitted matches that would otherwise be on the page. */
   omitted: number;
   reranking?: RerankingState;
-  /** Each leg's list, in its order. `meaning` is undefined if that leg was not used or failed. */
+  /** Each retriever's list, in its order. `meaning` is undefined if that retriever was not used or failed. */
   listed: { words: readonly WordMatch[]; meaning: readonly MeaningMatch[] | undefined };
   pending: number;
   /** Why search by meaning failed. The order is then by words alone. */
@@ -53,10 +60,10 @@ export interface HybridResult {
 }
 
 /**
- * Searches by words and by meaning (the two legs), and merges both:
- * 1. Find the best matches of both legs. If search by meaning is unavailable, the words alone decide. If a word is misspelt,
+ * Searches by words and by meaning (the two retrievers), and merges both:
+ * 1. Find the best matches of both retrievers. If search by meaning is unavailable, the words alone decide. If a word is misspelt,
  * start again with the likeliest correction.
- * 2. Complete: each leg scores the passages that only the other found.
+ * 2. Complete: each retriever scores the passages that only the other found.
  * 3. Fuse: normalise, weight, add up and sort (fusion.ts).
  * 4. Judge: rerank the best, put newer statements before those they replace, and omit weak hits if requested (judging.ts).
  * 5. Take the page. The order does not depend on the page, so pages neither overlap nor leave gaps.
@@ -66,7 +73,7 @@ export async function searchHybrid(
   settings: HybridSettings,
   deps: HybridDeps,
 ): Promise<HybridResult> {
-  const { text, signal, depth = legCandidates, offset = 0 } = query;
+  const { text, signal, depth = retrieverCandidates, offset = 0 } = query;
   const { words: byWords, failure, corrected = [], complete } = await deps.corpus.find(text, depth, signal);
   const meant = withWords(text, corrected);
   // Searches again, so that the models do not read misspelt words.
@@ -81,14 +88,14 @@ export async function searchHybrid(
   const unscored = new Set(missing(meaning ? [...near, ...byWords] : [], scored));
   const moreWords = scoredWords?.filter(({ id }) => unscored.has(id)) ?? [];
 
-  const candidates = joinLegs(
+  const candidates = joinMatches(
     { listed: withTerms(byWords, scoredWords), more: moreWords },
     { listed: near, more: meaning?.more ?? [] },
   );
   const fused = fuse(candidates, { ...settings, span: meaning?.span, isKeywords: isKeywords(text) });
 
   const coverage = new Map(scoredWords ? [...unscored].map((id) => [id, 0]) : []);
-  for (const { id, coverage: told } of [...scored, ...moreWords]) if (told !== undefined) coverage.set(id, told);
+  for (const { id, coverage: share } of [...scored, ...moreWords]) if (share !== undefined) coverage.set(id, share);
   const hits = fused.map((match) => hitOf(match, coverage, meaning?.span !== undefined));
   const judged = await judgedPage({ ...query, offset }, hits, deps.judging);
 
@@ -135,7 +142,7 @@ function hitOf(match: FusedMatch, coverage: ReadonlyMap<number, number>, knowsCo
   return { id, score, match, coverage: coverage.get(id), window, cosine: knowsCosines ? cosine : undefined };
 }
 
-/** Creates a hit for a newer statement that neither leg found, but that replaces a hit. */
+/** Creates a hit for a newer statement that neither retriever found, but that replaces a hit. */
 function unfound(id: number, { score }: FusedHit): FusedHit {
   return { id, score, match: { id, rank: 0, score, explanation: { rrf: 0 } } };
 }
@@ -152,27 +159,27 @@ async function judgedPage(
   hits: readonly FusedHit[],
   judging: JudgeDeps | undefined,
 ): Promise<Page> {
-  const { text, limit, offset, cut, signal } = query;
+  const { text, limit, offset, cutoff, signal } = query;
   if (judging) {
-    return judgePage({ text, limit, offset, cut, signal }, hits, judging, unfound);
+    return judgePage({ text, limit, offset, cutoff, signal }, hits, judging, unfound);
   }
   const page = hits.slice(offset, offset + limit).map((hit) => ({ hit }));
   return { page, kept: hits.length, unseen: 0, omitted: 0, reranking: { state: 'off' } };
 }
 
-/** The matches that a leg listed, and its scores for further passages. */
-interface LegMatches<Match> {
+/** The matches that a retriever listed, and its scores for further passages. */
+interface RetrieverMatches<Match> {
   readonly listed: readonly Match[];
   readonly more: readonly Match[];
 }
 
-function joinLegs(words: LegMatches<WordMatch>, meaning: LegMatches<MeaningMatch>): Candidate[] {
+function joinMatches(words: RetrieverMatches<WordMatch>, meaning: RetrieverMatches<MeaningMatch>): Candidate[] {
   const [byWords, byMeaning] = [ranked(words), ranked(meaning)];
   const ids = new Set([...byWords.keys(), ...byMeaning.keys()]);
   return [...ids].map((id) => ({ id, words: byWords.get(id), meaning: byMeaning.get(id) }));
 }
 
-function ranked<Match extends { id: number }>({ listed, more }: LegMatches<Match>) {
+function ranked<Match extends { id: number }>({ listed, more }: RetrieverMatches<Match>) {
   const ranks = new Map(listed.map(({ id }, index) => [id, index + 1]));
   return new Map([...listed, ...more].map((match) => [match.id, { ...match, rank: ranks.get(match.id) }]));
 }

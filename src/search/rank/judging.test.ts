@@ -101,7 +101,7 @@ test('omits and counts weak hits, but never one with every word of the query', a
     .with(9, { logit: 5 })
     .with(25, { logit: -9, words: 1 });
   const { hits, deps } = corpus(all, provider());
-  const { page, omitted, kept } = await judgePage({ ...asked, cut: 'weak' }, hits, deps);
+  const { page, omitted, kept } = await judgePage({ ...asked, cutoff: 'weak' }, hits, deps);
   assert.deepEqual(
     page.map(({ hit }) => hit.id),
     [9, 7, 25],
@@ -109,7 +109,7 @@ test('omits and counts weak hits, but never one with every word of the query', a
   assert.deepEqual([omitted, kept], [7, 3]);
   const without = await judgePage(asked, hits, deps);
   assert.deepEqual([without.page.length, without.omitted], [10, 0]);
-  const above = await judgePage({ ...asked, cut: { below: 0.9 } }, hits, deps);
+  const above = await judgePage({ ...asked, cutoff: { below: 0.9 } }, hits, deps);
   assert.deepEqual(
     above.page.map(({ hit }) => hit.id),
     [9],
@@ -124,7 +124,7 @@ test('a query of one or two words keeps hits with any of them, and near ones', a
   const fits = [...calibration.slice(0, 1), { features: ['cosine'] as const, intercept: 0, weights: [1], cut: 0.6 }];
   const reranker = createReranker({ provider: provider(), weight: 1, calibration: fits });
   const shown = async (text: string) =>
-    (await judgePage({ ...asked, text, cut: 'weak' }, near, { ...deps, reranker })).page.map(({ hit }) => hit.id);
+    (await judgePage({ ...asked, text, cutoff: 'weak' }, near, { ...deps, reranker })).page.map(({ hit }) => hit.id);
   assert.deepEqual(await shown('okra'), [2, 4]);
   assert.deepEqual(await shown('the okra-lectin effect'), [2, 4]);
   assert.deepEqual(await shown('how does one cook okra'), []);
@@ -136,7 +136,7 @@ test('stops asking the model when everything is weak', async () => {
     rows(100, () => -9),
     model,
   );
-  const { page, omitted } = await judgePage({ ...asked, cut: 'weak' }, hits, deps);
+  const { page, omitted } = await judgePage({ ...asked, cutoff: 'weak' }, hits, deps);
   assert.deepEqual([page.length, omitted, model.scored.length], [0, 10, 20]);
 });
 

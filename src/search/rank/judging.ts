@@ -2,9 +2,9 @@ import { isKeywords as areKeywords } from '../../words/word-query.ts';
 import { crowdChars, uncrowded } from '../meaning/passage-vectors.ts';
 import { bestPart, type TextPart, type Windowed } from '../rerank/best-part.ts';
 import { type Reranker, type RerankingState, rerankingOff } from '../rerank/reranker.ts';
-import type { WordLeg } from './legs.ts';
 import { type Evidence, leadsOf, threeDigits, type Verdict } from './relevance.ts';
 import { comparedMax, newerFirst, type Replacements } from './replacements.ts';
+import type { WordRetriever } from './retrievers.ts';
 
 export interface RankedHit {
   readonly id: number;
@@ -32,7 +32,7 @@ export interface JudgeRequest {
   readonly text: string;
   readonly limit: number;
   readonly offset: number;
-  readonly cut?: Cut | undefined;
+  readonly cutoff?: RelevanceCutoff | undefined;
   /** Number of better-ranked hits that the caller has left out of its list; 0 by default. */
   readonly before?: number;
   readonly signal?: AbortSignal | undefined;
@@ -42,7 +42,7 @@ export interface JudgeRequest {
  * Which hits to omit. `weak`: weak hits, except those with every query word (for keywords, with any of them). `below`: all
  * hits below that relevance.
  */
-export type Cut = 'weak' | { readonly below: number };
+export type RelevanceCutoff = 'weak' | { readonly below: number };
 
 export interface JudgeDeps {
   readonly reranker: Reranker;
@@ -54,7 +54,7 @@ export interface JudgeDeps {
   /** Finds the best part of each text on another thread. For callers with long texts. */
   parts?(texts: readonly Windowed[], query: string, signal?: AbortSignal): Promise<readonly TextPart[]>;
   /** Finds the coverage of hits that lack it. Undefined if words are not searched. */
-  readonly words: Pick<WordLeg, 'score'> | undefined;
+  readonly words: Pick<WordRetriever, 'score'> | undefined;
   /** Finds hits that newer ones replace. Absent if texts are never replaced. */
   replacements?(ids: readonly number[], signal?: AbortSignal): Promise<Replacements>;
 }
@@ -112,7 +112,7 @@ export async function judgePage<Hit extends RankedHit>(
   deps: JudgeDeps,
   unfound: (id: number, older: Hit) => Hit | undefined = () => undefined,
 ): Promise<JudgedPage<Hit>> {
-  const { text, limit, offset, cut, before = 0, signal } = request;
+  const { text, limit, offset, cutoff, before = 0, signal } = request;
   const { reranker } = deps;
   // The model can't rate hits for bare keywords: it was trained on questions.
   const isKeywords = areKeywords(text);
@@ -129,7 +129,7 @@ export async function judgePage<Hit extends RankedHit>(
     const end = ends.find((each) => each > before + seen) ?? Number.POSITIVE_INFINITY;
     const block = ranked.slice(seen, Math.min(end - before, seen + unrerankedBlock));
     // If all hits of the first block are weak, the rest will not be better.
-    const isHopeless = cut === 'weak' && seen > 0 && kept.length === 0 && reranking.state === 'applied';
+    const isHopeless = cutoff === 'weak' && seen > 0 && kept.length === 0 && reranking.state === 'applied';
     const isReranked = end !== Number.POSITIVE_INFINITY && reranking.state === 'applied' && !isHopeless;
     const [coverage, { texts, scored }] = await Promise.all([
       coverageOf(block),
@@ -137,13 +137,13 @@ export async function judgePage<Hit extends RankedHit>(
     ]);
     if (scored) reranking = scored.state;
     const judged = block.map((hit) => {
-      const [words, logit, told] = [coverage.get(hit.id), scored?.logits.get(hit.id), texts.get(hit.id)];
+      const [words, logit, found] = [coverage.get(hit.id), scored?.logits.get(hit.id), texts.get(hit.id)];
       const evidence = {
         logit,
         lead: scored?.leads.get(hit.id),
         words,
-        cosine: cosineOf(hit, told),
-        length: told?.text.length,
+        cosine: cosineOf(hit, found),
+        length: found?.text.length,
       };
       return { hit, evidence, range: scored?.ranges.get(hit.id), ...reranker.judge(evidence) };
     });
@@ -155,7 +155,7 @@ export async function judgePage<Hit extends RankedHit>(
     const shown = scored ? falling(placed, ceiling) : placed;
     if (scored) ceiling = shown.at(-1)?.relevance ?? ceiling;
     kept.push(
-      ...shown.filter(({ relevance, isWeak }) => !isWeak && !(typeof cut === 'object' && relevance < cut.below)),
+      ...shown.filter(({ relevance, isWeak }) => !isWeak && !(typeof cutoff === 'object' && relevance < cutoff.below)),
     );
     seen += block.length;
   }
@@ -178,7 +178,8 @@ export async function judgePage<Hit extends RankedHit>(
 
   function isCut({ isWeak, evidence }: JudgedHit<Hit> & Verdict, isHopeless: boolean): boolean {
     const { words = 0, ...others } = evidence;
-    if (cut !== 'weak' || !(isWeak || isHopeless) || words >= (isKeywords ? Number.MIN_VALUE : everyWord)) return false;
+    if (cutoff !== 'weak' || !(isWeak || isHopeless) || words >= (isKeywords ? Number.MIN_VALUE : everyWord))
+      return false;
     return !isKeywords || reranker.judge({ ...others, words, logit: undefined, lead: undefined }).isWeak;
   }
 
@@ -194,8 +195,8 @@ export async function judgePage<Hit extends RankedHit>(
     const unknown = block.filter(({ id }) => !known.has(id)).map(({ id }) => id);
     // `score` omits hits without any of the words.
     for (const id of unknown) known.set(id, 0);
-    const told = unknown.length === 0 ? [] : await deps.words.score(text, unknown, signal);
-    for (const { id, coverage } of told) known.set(id, coverage ?? 0);
+    const scored = unknown.length === 0 ? [] : await deps.words.score(text, unknown, signal);
+    for (const { id, coverage } of scored) known.set(id, coverage ?? 0);
     return known;
   }
 
@@ -213,7 +214,7 @@ export async function judgePage<Hit extends RankedHit>(
   async function textsOf(ids: readonly number[]): Promise<ReadonlyMap<number, TextToJudge>> {
     const unknown = ids.filter((id) => !known.has(id));
     const more = unknown.length === 0 ? [] : await deps.texts(unknown, signal);
-    for (const [id, told] of more) known.set(id, told);
+    for (const [id, text] of more) known.set(id, text);
     return known;
   }
 
@@ -227,12 +228,12 @@ export async function judgePage<Hit extends RankedHit>(
 
   async function scoresOf(block: readonly Hit[], texts: ReadonlyMap<number, TextToJudge>) {
     const whole = block.flatMap(({ id, window }) => {
-      const told = texts.get(id);
-      return told === undefined ? [] : [{ ...told, id, window }];
+      const found = texts.get(id);
+      return found === undefined ? [] : [{ ...found, id, window }];
     });
     const parts = deps.parts ? await deps.parts(whole, text, signal) : whole.map((each) => bestPart(each, text));
-    const read = parts.flatMap(({ text: part, range }, place) => {
-      const { id, lead = '' } = whole[place] ?? {};
+    const read = parts.flatMap(({ text: part, range }, index) => {
+      const { id, lead = '' } = whole[index] ?? {};
       return id === undefined ? [] : [{ id, range, passage: lead + part }];
     });
     const { state, logits } = await reranker.score(
@@ -240,15 +241,15 @@ export async function judgePage<Hit extends RankedHit>(
       read.map(({ passage }) => passage),
       signal,
     );
-    const known = read.flatMap(({ id }, place) => {
-      const logit = logits[place];
+    const known = read.flatMap(({ id }, index) => {
+      const logit = logits[index];
       return logit === undefined ? [] : [{ id, logit, isReplaced: replacements?.replacedBy.has(id) ?? false }];
     });
     const leads = leadsOf(known);
     return {
       state,
       logits: new Map(known.map(({ id, logit }) => [id, logit])),
-      leads: new Map(known.map(({ id }, place) => [id, leads[place]])),
+      leads: new Map(known.map(({ id }, index) => [id, leads[index]])),
       ranges: new Map(read.map(({ id, range }) => [id, range])),
     };
   }
@@ -264,8 +265,8 @@ function countsAs<Hit extends Verdict & { readonly evidence: Evidence }>(
   return { ...newer, relevance, isWeak: newer.isWeak && older.isWeak, evidence: { ...newer.evidence, logit, lead } };
 }
 
-function cosineOf({ cosine, window }: RankedHit, told: TextToJudge | undefined): number | undefined {
-  return cosine !== undefined && window && told?.isMessage ? uncrowded(cosine, told.text, window) : cosine;
+function cosineOf({ cosine, window }: RankedHit, text: TextToJudge | undefined): number | undefined {
+  return cosine !== undefined && window && text?.isMessage ? uncrowded(cosine, text.text, window) : cosine;
 }
 
 /** Subtracted from the scores of hits without a logit, so that they come last. Exceeds any score plus logit. */
@@ -283,5 +284,5 @@ export function falling<Hit extends { readonly relevance: number }>(ordered: rea
     pools.push(pool);
   }
   const values = pools.flatMap(({ sum, count }) => new Array<number>(count).fill(sum / count));
-  return ordered.map((hit, place) => ({ ...hit, relevance: threeDigits(Math.min(ceiling, values[place] ?? 0)) }));
+  return ordered.map((hit, index) => ({ ...hit, relevance: threeDigits(Math.min(ceiling, values[index] ?? 0)) }));
 }

@@ -63,7 +63,7 @@ export function featureValue(evidence: Evidence, feature: Feature): number | und
 }
 
 function chanceOf({ intercept, weights }: Logistic, values: readonly number[]): number {
-  const sum = values.reduce((total, value, place) => total + (weights[place] ?? 0) * value, intercept);
+  const sum = values.reduce((total, value, index) => total + (weights[index] ?? 0) * value, intercept);
   return threeDigits(1 / (1 + Math.exp(-sum)));
 }
 

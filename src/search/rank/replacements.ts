@@ -29,14 +29,14 @@ export function findReplacements(stated: readonly Stated[]): Replacements {
   const texts = stated.toSorted(newestFirst).map((each) => ({ ...each, statements: statementsIn(each.text) }));
   const newer = new Map<number, number[]>();
   const [direct, former] = [new Map<number, number>(), new Map<number, number>()];
-  for (const [place, { id, replaces: explicit, statements }] of texts.entries()) {
+  for (const [index, { id, replaces: explicit, statements }] of texts.entries()) {
     if (explicit !== undefined && explicit !== id) {
       add(newer, explicit, id);
       if (!direct.has(explicit)) direct.set(explicit, id);
       former.set(id, explicit);
     }
     if (statements === undefined) continue;
-    for (const older of texts.slice(place + 1)) {
+    for (const older of texts.slice(index + 1)) {
       if (older.statements === undefined || older.id === explicit || older.replaces === id) continue;
       if (!replaces(statements, older.statements)) continue;
       add(newer, older.id, id);

@@ -67,11 +67,11 @@ const former = /\b(?:old|former|previous)\b/i;
  */
 export function changedThings(text: string): string[] {
   if (!changed.test(text) && !renewed.test(text)) return [];
-  const told = text.replace(quoted, ' ');
-  if (undecided.test(told)) return [];
-  const clauses = told
+  const unquoted = text.replace(quoted, ' ');
+  if (undecided.test(unquoted)) return [];
+  const clauses = unquoted
     .split(clauseEnd)
-    .filter((clause, place, all) => !unchanged.test(label.test(clause) ? (all[place + 1] ?? '') : clause));
+    .filter((clause, index, all) => !unchanged.test(label.test(clause) ? (all[index + 1] ?? '') : clause));
   return clauses.flatMap((clause) => [
     ...(changed.test(clause) ? [thingOf(clause)] : []),
     ...(renewed.exec(clause)?.slice(1) ?? []),

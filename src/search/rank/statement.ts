@@ -130,10 +130,10 @@ export function statementsOf(given: string): Statements {
   const lead = others.length > 0 && !/[?!]$/.test(first) ? statementOf(first) : undefined;
   return {
     stated: [...(others.length < 2 && !text.includes('?') ? [whole] : []), ...(lead?.subject ? [lead] : [])],
-    reports: sentences.flatMap((each, place) => {
+    reports: sentences.flatMap((each, index) => {
       const things = changedThings(each);
       if (things.length === 0) return [];
-      const statement = statementOf(sentences.slice(Math.max(0, place - 1), place + 2).join(' '));
+      const statement = statementOf(sentences.slice(Math.max(0, index - 1), index + 2).join(' '));
       return [{ statement, changed: things.map((thing) => tokensOf(thing).at(-1)?.word) }];
     }),
   };
@@ -141,16 +141,16 @@ export function statementsOf(given: string): Statements {
 
 function statementOf(text: string): Statement {
   const tokens = tokensOf(text);
-  const told = tokens.flatMap(({ word }) => word ?? []);
-  const besides = tokens.flatMap((token, place) => {
-    const left = tokens[place - 1]?.word;
+  const words = tokens.flatMap(({ word }) => word ?? []);
+  const besides = tokens.flatMap((token, index) => {
+    const left = tokens[index - 1]?.word;
     return token.isBeside && left !== undefined ? [{ left, token }] : [];
   });
   const pairs = besides.flatMap(({ left, token: { word } }) => (word === undefined ? [] : [{ left, right: word }]));
-  const first = tokens.findIndex((_, place) => isSubjectWord(tokens, place));
-  const gap = tokens.findIndex(({ word, isBeside }, place) => place > first && (word === undefined || !isBeside));
+  const first = tokens.findIndex((_, index) => isSubjectWord(tokens, index));
+  const gap = tokens.findIndex(({ word, isBeside }, index) => index > first && (word === undefined || !isBeside));
   return {
-    words: new Set(told),
+    words: new Set(words),
     names: new Set(tokens.flatMap(({ word, isName }) => (isName && word !== undefined ? [word] : []))),
     numbers: new Set(tokens.flatMap(({ term, isNumber }) => (isNumber ? [term] : []))),
     hasTime: tokens.some(({ term }) => times.has(term) || times.has(stemOf(term))),
@@ -159,8 +159,8 @@ function statementOf(text: string): Statement {
     before: neighbours(pairs.map(({ left, right }) => [right, left])),
     after: neighbours(pairs.map(({ left, right }) => [left, right])),
     bare: new Set(
-      tokens.flatMap(({ word, isBeside }, place) =>
-        word !== undefined && !(isBeside && tokens[place - 1]?.word !== undefined) ? [word] : [],
+      tokens.flatMap(({ word, isBeside }, index) =>
+        word !== undefined && !(isBeside && tokens[index - 1]?.word !== undefined) ? [word] : [],
       ),
     ),
     namesAfter: neighbours(
@@ -212,21 +212,21 @@ function subjectWord(term: string): string | undefined {
 }
 
 /** True if a topical word may be in the subject. Right after a pronoun, it is a verb. */
-function isSubjectWord(tokens: readonly Token[], place: number): boolean {
-  return tokens[place]?.word !== undefined && !pronoun.test(tokens[place - 1]?.term ?? '');
+function isSubjectWord(tokens: readonly Token[], index: number): boolean {
+  return tokens[index]?.word !== undefined && !pronoun.test(tokens[index - 1]?.term ?? '');
 }
 
 function subjectOf(tokens: readonly Token[]): Subject | undefined {
-  const first = tokens.findIndex((_, place) => isSubjectWord(tokens, place));
+  const first = tokens.findIndex((_, index) => isSubjectWord(tokens, index));
   const end = tokens.findIndex(
-    (token, place) => place > first && (token.isAfterSentence || endsSubject(tokens, place)),
+    (token, index) => index > first && (token.isAfterSentence || endsSubject(tokens, index)),
   );
   if (first === -1 || end === -1 || tokens[end]?.isAfterSentence) return undefined;
   const inside = tokens.slice(0, end);
   const runs: string[][] = [];
-  for (const [place, { word, isBeside }] of inside.entries()) {
-    if (word === undefined || !isSubjectWord(tokens, place)) continue;
-    const run = isBeside && isSubjectWord(tokens, place - 1) ? runs.at(-1) : undefined;
+  for (const [index, { word, isBeside }] of inside.entries()) {
+    if (word === undefined || !isSubjectWord(tokens, index)) continue;
+    const run = isBeside && isSubjectWord(tokens, index - 1) ? runs.at(-1) : undefined;
     if (run) run.push(word);
     else runs.push([word]);
   }
@@ -239,8 +239,8 @@ function subjectOf(tokens: readonly Token[]): Subject | undefined {
 }
 
 /** True if the subject ends before this word: "is" or similar, a verb such as "runs", or the first word after a colon. */
-function endsSubject(tokens: readonly Token[], place: number): boolean {
-  const [token, next] = [tokens[place], tokens[place + 1]];
+function endsSubject(tokens: readonly Token[], index: number): boolean {
+  const [token, next] = [tokens[index], tokens[index + 1]];
   if (token === undefined || token.isAfterColon || auxiliary.test(token.term)) return true;
   const isPlural =
     next === undefined || next.isAfterColon || auxiliary.test(next.term) || (next.word !== undefined && !next.isName);

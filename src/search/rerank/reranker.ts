@@ -80,11 +80,11 @@ export function createReranker({ provider, weight, before, calibration, onScored
 
   async function logitsOf(model: RerankingProvider, query: string, passages: readonly string[], signal?: AbortSignal) {
     const keys = passages.map((passage) => keyOf(query, passage));
-    const unknown = passages.filter((_, place) => !cache.has(keys[place] ?? ''));
+    const unknown = passages.filter((_, index) => !cache.has(keys[index] ?? ''));
     const scored = unknown.length === 0 ? [] : await model.score(query, unknown, signal);
     const logits = keys.map((key) => cache.get(key) ?? scored.shift());
-    logits.forEach((logit, place) => {
-      if (logit !== undefined) cache.set(keys[place] ?? '', logit);
+    logits.forEach((logit, index) => {
+      if (logit !== undefined) cache.set(keys[index] ?? '', logit);
     });
     for (const key of cache.keys()) {
       if (cache.size <= logitsMax) break;

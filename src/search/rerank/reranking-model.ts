@@ -62,8 +62,8 @@ function pairTemplate(tokenizer: Tokenizer): PairTemplate {
   const [ids, types]: number[][] = [encoded.ids, encoded.token_type_ids];
   if (ids === undefined || types === undefined) throw new Error('the tokenizer does not accept pairs of texts');
   const [a, b] = [plainPieces(tokenizer, 'a'), plainPieces(tokenizer, 'b')];
-  const at = ids.findIndex((_, place) => a.every((piece, index) => ids[place + index] === piece));
-  const second = ids.findIndex((_, place) => place > at && b.every((piece, index) => ids[place + index] === piece));
+  const at = ids.findIndex((_, start) => a.every((piece, index) => ids[start + index] === piece));
+  const second = ids.findIndex((_, start) => start > at && b.every((piece, index) => ids[start + index] === piece));
   if (at < 0 || second < 0) throw new Error('the tokenizer does not accept pairs of texts');
   return {
     first: ids.slice(0, at),

@@ -83,25 +83,25 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
 
   function add({ ids, groups, codes, scales }: QuantisedVectors): void {
     assert.equal(codes.length, ids.length * config.dimensions, 'vectors of another model');
-    for (let place = 0; place < ids.length; ) {
-      if (rowOfId.has(ids[place] ?? 0)) {
-        place += 1;
+    for (let start = 0; start < ids.length; ) {
+      if (rowOfId.has(ids[start] ?? 0)) {
+        start += 1;
         continue;
       }
-      let end = place + 1;
+      let end = start + 1;
       while (end < ids.length && !rowOfId.has(ids[end] ?? 0)) end += 1;
-      const { row, count } = takeRows(end - place);
+      const { row, count } = takeRows(end - start);
       for (let at = 0; at < count; at += 1) {
-        const id = ids[place + at] ?? 0;
+        const id = ids[start + at] ?? 0;
         rowOfId.set(id, row + at);
         idOfRow[row + at] = id;
       }
       segmentOf(row).writeRows(row % segmentRows, {
-        codes: codes.subarray(place * config.dimensions, (place + count) * config.dimensions),
-        scales: scales.subarray(place, place + count),
-        groups: groups.subarray(place, place + count),
+        codes: codes.subarray(start * config.dimensions, (start + count) * config.dimensions),
+        scales: scales.subarray(start, start + count),
+        groups: groups.subarray(start, start + count),
       });
-      place += count;
+      start += count;
     }
   }
 

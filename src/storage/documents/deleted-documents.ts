@@ -1,6 +1,6 @@
 import { daysBefore } from '../../base/days-before.ts';
 import type { Statements } from '../dialect.ts';
-import { keptDays } from '../entries/entry.ts';
+import { restorableDays } from '../entries/entry.ts';
 import { lock } from '../idempotency.ts';
 import { columnsOf, field, type RecordOf, recordOf } from '../record.ts';
 import { type Condition, numberOf, optionalTextOf, textOf } from '../rows.ts';
@@ -76,7 +76,7 @@ export async function purgeDeleted(
 }
 
 function restorable(on: Statements, scope: Scope): Condition {
-  const isKept = { sql: 'deleted_at >= ?', values: [daysBefore(on.now, keptDays)] };
+  const isKept = { sql: 'deleted_at >= ?', values: [daysBefore(on.now, restorableDays)] };
   return allOf([isKept, ...visibleRows(scope, on.dialect)]);
 }
 
@@ -90,7 +90,7 @@ export async function restoreDocument(
 ): Promise<RestoreOutcome> {
   const [row] = await on.query(
     `SELECT * FROM ${on.dialect.schema}kb_deleted WHERE document = ? AND deleted_at >= ? ${on.dialect.forUpdate}`,
-    [id, daysBefore(on.now, keptDays)],
+    [id, daysBefore(on.now, restorableDays)],
   );
   const tags: string[] = row === undefined ? [] : JSON.parse(textOf(row, 'tags'));
   if (row === undefined || !isVisible(tags, scope)) return { outcome: 'not_found' };
@@ -144,7 +144,7 @@ export async function forgetDeleted(
        SELECT document FROM (SELECT document, deleted_at,
          sum(bytes) OVER (ORDER BY deleted_at DESC, document DESC) AS total FROM ${schema}kb_deleted) kept
        WHERE deleted_at < ? OR total > ? LIMIT ?) RETURNING content_hash`,
-    [daysBefore(on.now, keptDays), bytesMax, limit],
+    [daysBefore(on.now, restorableDays), bytesMax, limit],
   );
   return rows.map((row) => textOf(row, 'content_hash'));
 }

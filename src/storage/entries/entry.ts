@@ -75,4 +75,4 @@ export interface WriteRequest {
 export const metadataUnitsMax = 1024 * 1024;
 
 /** Number of days for which removed data can be restored, and earlier versions and idempotency keys are stored. */
-export const keptDays = 30;
+export const restorableDays = 30;

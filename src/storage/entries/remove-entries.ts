@@ -11,7 +11,7 @@ import { allOf, readPage } from '../statements.ts';
 import { storable } from '../storable.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { removeWords } from '../words/write-words.ts';
-import { type AmongThreads, keptDays, type WriteRequest } from './entry.ts';
+import { type AmongThreads, restorableDays, type WriteRequest } from './entry.ts';
 import type { Source } from './entry-filter.ts';
 import { addWords } from './entry-parts.ts';
 import { amongThreads, columnConditions, isLive } from './filter-condition.ts';
@@ -161,7 +161,7 @@ export async function purgeEntries(
 }
 
 function restorable({ now }: Statements): Condition {
-  return { sql: 'o.deleted_at >= ?', values: [daysBefore(now, keptDays)] };
+  return { sql: 'o.deleted_at >= ?', values: [daysBefore(now, restorableDays)] };
 }
 
 /** Max entries purged with each removal, to keep it fast. */
@@ -170,7 +170,7 @@ const purgedMax = 10_000;
 /** Purges entries that can no longer be restored, starting with those removed longest ago. */
 async function purge(on: Statements): Promise<void> {
   const { schema } = on.dialect;
-  const limit = daysBefore(on.now, keptDays);
+  const limit = daysBefore(on.now, restorableDays);
   const gone = await on.query(
     `DELETE FROM ${schema}context_entries WHERE key IN
       (SELECT key FROM ${schema}context_entries WHERE deleted_at < ? ORDER BY deleted_at, key LIMIT ${purgedMax})

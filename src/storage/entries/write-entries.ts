@@ -8,12 +8,12 @@ import { allOf } from '../statements.ts';
 import { storable } from '../storable.ts';
 import {
   type AmongThreads,
-  keptDays,
   type Metadata,
   metadataOf,
   metadataUnitsMax,
   type NewEntry,
   type NewImage,
+  restorableDays,
   type WriteRequest,
 } from './entry.ts';
 import type { ContentType, Source } from './entry-filter.ts';
@@ -135,7 +135,7 @@ export async function updateEntries(
       outcomes.push(outcome);
     }
     await on.query(`DELETE FROM ${on.dialect.schema}context_versions WHERE replaced_at < ?`, [
-      daysBefore(on.now, keptDays),
+      daysBefore(on.now, restorableDays),
     ]);
     return outcomes;
   });

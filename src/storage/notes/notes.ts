@@ -6,7 +6,7 @@ import { textHash } from '../../base/text-hash.ts';
 import { makeSnippet } from '../../words/snippet.ts';
 import { nothing, plainQuery, type WordQuery } from '../../words/word-query.ts';
 import type { KeyFilter, Statements } from '../dialect.ts';
-import { keptDays, type WriteRequest } from '../entries/entry.ts';
+import { restorableDays, type WriteRequest } from '../entries/entry.ts';
 import { once } from '../idempotency.ts';
 import { columnsOf, field, type RecordOf, recordOf } from '../record.ts';
 import { assignmentOf, numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
@@ -150,7 +150,7 @@ export async function updateNote(
 }
 
 /**
- * Deletes a note. It can be restored for `keptDays`; after that, the next write purges it. Repeating the call changes nothing.
+ * Deletes a note. It can be restored for `restorableDays`; after that, the next write purges it. Repeating the call changes nothing.
  */
 export async function removeNote(on: Statements, { id, idempotency }: NoteRequest): Promise<{ deletedAt: string }> {
   return once(on, idempotency, async () => {
@@ -161,7 +161,7 @@ export async function removeNote(on: Statements, { id, idempotency }: NoteReques
     }
     await purge(on);
     await on.query(`DELETE FROM ${on.dialect.schema}idempotency_keys WHERE created_at < ?`, [
-      daysBefore(on.now, keptDays),
+      daysBefore(on.now, restorableDays),
     ]);
     return { deletedAt: deletedAt ?? on.now };
   });
@@ -192,7 +192,7 @@ export async function deletedNotes(
   on: Statements,
   page: { limit: number; offset: number },
 ): Promise<{ notes: RecordOf<typeof deletedFields>[]; total: number }> {
-  const from = { sql: 'notes WHERE deleted_at >= ?', values: [daysBefore(on.now, keptDays)] };
+  const from = { sql: 'notes WHERE deleted_at >= ?', values: [daysBefore(on.now, restorableDays)] };
   const { rows, total } = await readPage(on, columnsOf(deletedFields), from, 'deleted_at DESC, id', page);
   return { notes: rows.map((row) => recordOf(deletedFields, row)), total };
 }
@@ -211,7 +211,7 @@ async function lockNote(on: Statements, id: string) {
   const [row] = await on.query(
     `SELECT * FROM ${on.dialect.schema}notes WHERE id = ? AND (deleted_at IS NULL OR deleted_at >= ?)
       ${on.dialect.forUpdate}`,
-    [storable(id), daysBefore(on.now, keptDays)],
+    [storable(id), daysBefore(on.now, restorableDays)],
   );
   if (row === undefined) throw noteNotFound(id);
   return { key: numberOf(row, 'key'), note: recordOf(noteFields, row), deletedAt: optionalTextOf(row, 'deleted_at') };
@@ -224,7 +224,7 @@ async function indexNote(on: Statements, key: number, note: Note): Promise<void>
 
 /** Purges notes that can no longer be restored. */
 async function purge(on: Statements): Promise<void> {
-  await on.query(`DELETE FROM ${on.dialect.schema}notes WHERE deleted_at < ?`, [daysBefore(on.now, keptDays)]);
+  await on.query(`DELETE FROM ${on.dialect.schema}notes WHERE deleted_at < ?`, [daysBefore(on.now, restorableDays)]);
 }
 
 function newNote(note: NewNote, time: string): Note {

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { inPieces } from '../../base/in-pieces.ts';
-import type { CountRequest, PartName, SharedStore, Taken, ThingName } from '../../base/shared-store.ts';
+import type { CountRequest, ItemName, PartName, RateDecision, SharedStore } from '../../base/shared-store.ts';
 import type { BackgroundWork } from '../background-work.ts';
 import type { Statements } from '../dialect.ts';
 import { type BoundValue, bytesOf, numberOf, type Row, textOf } from '../rows.ts';
@@ -23,8 +23,8 @@ const keyBytes = 32;
 
 const nowMs = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 const isAlive = `expires_at > ${nowMs}`;
-const ofThing = 'kind = ? AND id = ?';
-const ofPart = `${ofThing} AND part = ?`;
+const ofItem = 'kind = ? AND id = ?';
+const ofPart = `${ofItem} AND part = ?`;
 
 const insert = `INSERT INTO carrel.shared_parts AS p (kind, id, part, piece, content, expires_at)
   VALUES (?, ?, ?, ?, ?, ${nowMs} + ?::bigint)`;
@@ -37,11 +37,11 @@ const removeExpired = `DELETE FROM carrel.shared_parts WHERE ctid = ANY (ARRAY(
   SELECT ctid FROM carrel.shared_parts WHERE NOT ${isAlive} ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
 
 /**
- * Returns the values that identify a thing. Ids may come from callers. An id with a character that PostgreSQL can't store
+ * Returns the values that identify an item. Ids may come from callers. An id with a character that PostgreSQL can't store
  * matches nothing.
  */
-const thingValues = ({ kind, id }: ThingName): string[] => [kind, storable(id)];
-const partValues = (part: PartName): BoundValue[] => [...thingValues(part), part.part];
+const itemValues = ({ kind, id }: ItemName): string[] => [kind, storable(id)];
+const partValues = (part: PartName): BoundValue[] => [...itemValues(part), part.part];
 
 export function createSharedStore(
   { read, write }: Transactions,
@@ -70,10 +70,10 @@ export function createSharedStore(
     return rows.length === 0 ? undefined : Buffer.concat(rows.map(contentOf));
   }
 
-  async function remove(thing: ThingName, parts?: readonly number[]): Promise<void> {
-    const sql = `DELETE FROM carrel.shared_parts WHERE ${ofThing}`;
-    if (parts === undefined) await change(sql, thingValues(thing));
-    else await change(`${sql} AND part = ANY (?::bigint[])`, [...thingValues(thing), { list: parts }]);
+  async function remove(item: ItemName, parts?: readonly number[]): Promise<void> {
+    const sql = `DELETE FROM carrel.shared_parts WHERE ${ofItem}`;
+    if (parts === undefined) await change(sql, itemValues(item));
+    else await change(`${sql} AND part = ANY (?::bigint[])`, [...itemValues(item), { list: parts }]);
   }
 
   return {
@@ -128,14 +128,14 @@ export function createSharedStore(
       );
       return rows.map((row) => ({ id: textOf(row, 'id'), part: numberOf(row, 'part'), bytes: numberOf(row, 'bytes') }));
     },
-    async touch(thing, lastsMs) {
+    async touch(item, lastsMs) {
       await change(
-        `UPDATE carrel.shared_parts SET expires_at = ${nowMs} + ?::bigint WHERE ${ofThing} AND part >= 0 AND ${isAlive}`,
-        [lastsMs, ...thingValues(thing)],
+        `UPDATE carrel.shared_parts SET expires_at = ${nowMs} + ?::bigint WHERE ${ofItem} AND part >= 0 AND ${isAlive}`,
+        [lastsMs, ...itemValues(item)],
       );
     },
     remove,
-    async take(request) {
+    async countCall(request) {
       sweep();
       return write(countCall, { ...request, key: storable(request.key) });
     },
@@ -145,7 +145,7 @@ export function createSharedStore(
       const made = randomBytes(keyBytes);
       return (await addPart(keyPart, made, centuryMs)) ? made : ((await readPart(keyPart)) ?? made);
     },
-    tell: (notice) => notices.tell(notice),
+    notify: (notice) => notices.notify(notice),
     onNotice: (listener) => notices.listen(listener),
   };
 }
@@ -181,7 +181,7 @@ const slots = 600;
  * Counts a call, unless the limit is reached. The row is a log of the calls in the last window, like that of
  * `createSlidingWindow` in memory: pairs of `[end of the slot, calls]`.
  */
-async function countCall(on: Statements, { key, limit, windowMs }: CountRequest): Promise<Taken> {
+async function countCall(on: Statements, { key, limit, windowMs }: CountRequest): Promise<RateDecision> {
   const [row = {}] = await on.query(
     `INSERT INTO carrel.shared_parts (kind, id, part, piece, content, expires_at)
      VALUES ('calls', ?, 0, 0, '[]', ${nowMs} + ?::bigint)

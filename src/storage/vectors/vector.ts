@@ -176,10 +176,10 @@ export function blockOf(rows: readonly { key: number; owner: number; vector: Flo
   const dimensions = rows[0]?.vector.length ?? 0;
   const codes = new Int8Array(rows.length * dimensions);
   const scales = new Float32Array(rows.length);
-  rows.forEach(({ vector }, place) => {
+  rows.forEach(({ vector }, row) => {
     const quantised = quantise(vector);
-    codes.set(quantised.codes, place * dimensions);
-    scales[place] = quantised.scale;
+    codes.set(quantised.codes, row * dimensions);
+    scales[row] = quantised.scale;
   });
   return {
     keys: Float64Array.from(rows, ({ key }) => key),

@@ -3,7 +3,7 @@ import type { Logger } from '../../base/log.ts';
 import type { ServiceAnswer } from '../../http/service-client.ts';
 import type { Registry } from '../registry.ts';
 import { metricsPayload, type Span, tracesPayload } from './payload.ts';
-import { createOtlpSender, isTaken } from './sender.ts';
+import { createOtlpSender, isAccepted } from './sender.ts';
 import type { OtlpTarget } from './target.ts';
 
 /** OpenTelemetry's defaults: max queued spans, max spans per batch, and the interval between batches. */
@@ -40,18 +40,18 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
   const post = async (path: string, payload: object): Promise<'sent' | 'refused' | { retryMs: number | undefined }> => {
     const answer = await sender.post(path, payload);
     if (answer === undefined) {
-      tellOnce('does not answer');
+      warnOnce('does not answer');
       return { retryMs: undefined };
     }
-    if (isTaken(answer.status)) {
+    if (isAccepted(answer.status)) {
       isReported = false;
       return 'sent';
     }
-    tellOnce(`answered ${answer.status}`);
+    warnOnce(`answered ${answer.status}`);
     return retryable.has(answer.status) ? { retryMs: retryAfterMs(answer.headers) } : 'refused';
   };
 
-  const tellOnce = (problem: string): void => {
+  const warnOnce = (problem: string): void => {
     if (!isReported) log.warn(`the OpenTelemetry receiver ${problem}; undelivered data is dropped`);
     isReported = true;
   };
@@ -103,7 +103,7 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
       closing.abort();
       const last = Promise.all([spans(), ...(target.sendsMetrics ? [metrics()] : [])]);
       const isOver = await Promise.race([last.then(() => true), pause(limitMs, false)]);
-      if (!isOver) tellOnce('does not answer');
+      if (!isOver) warnOnce('does not answer');
       sender.close();
     },
   };

@@ -33,6 +33,6 @@ export function createOtlpSender({ baseUrl, headers, timeoutMs, encoding }: Otlp
   };
 }
 
-export function isTaken(status: number): boolean {
+export function isAccepted(status: number): boolean {
   return status >= 200 && status < 300;
 }

@@ -77,8 +77,8 @@ export function guardFacets(facets: FessFacets): FessFacets {
 
 export function guardGeo(geo: FessGeo): FessGeo {
   const [latitude = Number.NaN, longitude = Number.NaN, ...rest] = geo.point.split(',').map(coordinate);
-  const isPlace = rest.length === 0 && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
-  if (!isPlace) throw invalid('geo.point', 'must be latitude,longitude in degrees: 35.68,139.76');
+  const isOnEarth = rest.length === 0 && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
+  if (!isOnEarth) throw invalid('geo.point', 'must be latitude,longitude in degrees: 35.68,139.76');
   if (!/^\d{1,8}(?:\.\d{1,8})?(?:km|m|mi)$/.test(geo.distance)) {
     throw invalid('geo.distance', 'must be a number with km, m or mi: 10km');
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findQuote, isQuotable, unitsPerTurn } from './find-quote.ts';
+import { findQuote, isQuotable, sliceUnits } from './find-quote.ts';
 import { findNearestSentence } from './nearest-sentence.ts';
 
 const { signal } = new AbortController();
@@ -99,7 +99,7 @@ test('other calls are answered while a quotation is located in a long text', asy
       turns += 1;
       next = setImmediate(count);
     });
-    await findQuote(quote, passages(`${'→'.repeat(unitsPerTurn * 3)}↑`), signal);
+    await findQuote(quote, passages(`${'→'.repeat(sliceUnits * 3)}↑`), signal);
     clearImmediate(next);
     return turns;
   };

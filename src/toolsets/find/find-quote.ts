@@ -12,7 +12,7 @@ export interface FoundQuote {
 }
 
 /** UTF-16 units of a long text that are processed before other calls get their turn. A megabyte takes about 50 ms. */
-export const unitsPerTurn = 200_000;
+export const sliceUnits = 200_000;
 
 /**
  * Matches what must be equal in a text and its quotation: words, numbers with sign and decimal point, units of
@@ -97,7 +97,7 @@ async function joinWords(passages: readonly CitablePassage[], pattern: RegExp, s
   let words = ' ';
   for (const { text } of passages) {
     starts.push(words.length - 1);
-    for (const part of inTurns(text)) {
+    for (const part of slicesOf(text)) {
       const found = wordsOf(part, pattern);
       if (found.length > 0) words += `${found.join(' ')} `;
       await nextTurn(undefined, { signal });
@@ -107,9 +107,9 @@ async function joinWords(passages: readonly CitablePassage[], pattern: RegExp, s
 }
 
 /** Splits a long text at spaces. */
-function* inTurns(text: string): Iterable<string> {
+function* slicesOf(text: string): Iterable<string> {
   for (let start = 0; start < text.length; ) {
-    let end = Math.min(text.length, start + unitsPerTurn);
+    let end = Math.min(text.length, start + sliceUnits);
     const space = end < text.length ? text.lastIndexOf(' ', end) : -1;
     if (space > start) end = space;
     yield text.slice(start, end);
@@ -125,17 +125,17 @@ async function rangeOf(
   signal: AbortSignal,
 ): Promise<[number, number]> {
   let [offset, start, end] = [0, 0, text.length];
-  let turnEnd = unitsPerTurn;
+  let sliceEnd = sliceUnits;
   let before: number | undefined;
-  let hasBegun = false;
+  let hasStarted = false;
   for (const { 0: word, index } of text.matchAll(pattern)) {
-    if (index > turnEnd) {
-      turnEnd = index + unitsPerTurn;
+    if (index > sliceEnd) {
+      sliceEnd = index + sliceUnits;
       await nextTurn(undefined, { signal });
     }
     const isContinued = before !== undefined && brokenWord.test(text.slice(before, index));
     if (isContinued) offset -= 1;
-    if (!hasBegun && !isContinued && offset >= from) [start, hasBegun] = [index, true];
+    if (!hasStarted && !isContinued && offset >= from) [start, hasStarted] = [index, true];
     offset += word.normalize('NFKC').toLowerCase().length + 1;
     before = index + word.length;
     if (offset <= to) end = before;

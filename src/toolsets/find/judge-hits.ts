@@ -37,7 +37,7 @@ export async function judgeHits(
   }));
   const texts = new Map(ranked.map(({ id, hit }) => [id, { text: hit.snippet, lead: hit.title && `${hit.title}\n` }]));
   const { page, omitted, reranking } = await judgePage(
-    { text: query, limit: ranked.length, offset: 0, cut: includesWeak ? undefined : 'weak', signal },
+    { text: query, limit: ranked.length, offset: 0, cutoff: includesWeak ? undefined : 'weak', signal },
     ranked,
     { reranker, words: undefined, texts: async () => texts },
   );

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CitablePassage } from '../../tools/citable-texts.ts';
-import { unitsPerTurn, wordsOf } from './find-quote.ts';
+import { sliceUnits, wordsOf } from './find-quote.ts';
 
 export interface NearestSentence {
   /** Index of the passage. */
@@ -27,7 +27,7 @@ export async function findNearestSentence(
   for (const [passage, { text }] of passages.entries()) {
     for (const sentence of sentencesOf(text)) {
       read += sentence.length;
-      if (read > unitsPerTurn) {
+      if (read > sliceUnits) {
         await nextTurn(undefined, { signal });
         read = 0;
       }

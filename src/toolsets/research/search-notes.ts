@@ -48,7 +48,7 @@ export async function searchNotes(request: NoteSearch, notes: NoteStore, reranke
       limit,
       offset: offset - reach.offset,
       before: reach.offset,
-      cut: cutsWeak ? 'weak' : undefined,
+      cutoff: cutsWeak ? 'weak' : undefined,
       signal,
     },
     ranked,

@@ -62,10 +62,10 @@ onEachDatabase('what clients really send', (server) => {
     assert.match(await fail('delete_context_batch', days), /older_than_days must be at most 36500, not 36501/);
     assert.match(
       await fail('fts_search_context', { query: 'x'.repeat(10_001) }),
-      /query has 10001 characters, .* 10000/,
+      /query has 10001 characters; .* 10000/,
     );
     const list = { metadata_filters: [{ key: 'a', operator: 'in', value: Array(1_001).fill(1) }] };
-    assert.match(String((await call('search_context', list))['validation_errors']), /in has 1001 values, .* 1000/);
+    assert.match(String((await call('search_context', list))['validation_errors']), /in has 1001 values; .* 1000/);
   });
 
   test('keys with special names are plain data', async () => {

@@ -5,7 +5,7 @@ import type { Connections, PostgresConfig } from './connections.ts';
 import type { Servers } from './servers.ts';
 
 export interface Notices {
-  tell(notice: Notice): void;
+  notify(notice: Notice): void;
   listen(listener: (notice: Notice) => void): () => void;
   close(): Promise<void>;
 }
@@ -74,7 +74,7 @@ export function createNotices(
   };
 
   return {
-    tell(notice) {
+    notify(notice) {
       const key = JSON.stringify(notice);
       if (waiting.has(key)) return;
       waiting.set(

@@ -90,12 +90,12 @@ async function grepInTurn(entries: EntryStore, search: GrepSearch): Promise<Grep
         if (performance.now() > deadline || timedOutIds.length >= timeoutsMax) return outcome(position);
         after = id;
         scanned += 1;
-        const begunMs = performance.now();
+        const startedMs = performance.now();
         const lines = await grepOn(thread, { text, from: position, matchesMax, bytesMax });
         if (lines === undefined) {
           // The time for this text doesn't count against the deadline, because a timeout takes longer on a busy
           // machine.
-          deadline += performance.now() - begunMs;
+          deadline += performance.now() - startedMs;
           timedOutIds.push(id);
           thread = startThread(pattern);
           continue;

@@ -1,5 +1,5 @@
 import type { JudgeDeps } from '../../../search/rank/judging.ts';
-import { createWordScores } from '../../../search/rank/legs.ts';
+import { createWordScores } from '../../../search/rank/retrievers.ts';
 import { type RerankingState, rerankingField } from '../../../search/rerank/reranker.ts';
 import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
 import type { WordQuery } from '../../../words/word-query.ts';

@@ -4,11 +4,11 @@ import type { RerankingState } from '../../../search/rerank/reranker.ts';
 import type { CorrectedWord } from '../../../words/ranking/word-index.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { createEntryJudging } from './entry-judging.ts';
-import { createEntryLegs, type LegsRequest } from './entry-legs.ts';
+import { createEntryRetrievers, type RetrieverRequest } from './entry-retrievers.ts';
 import type { Warned } from './past-warnings.ts';
 import { distanceOf, pendingWarning, rankDepth } from './ranked-search.ts';
 
-export interface HybridRequest extends LegsRequest {
+export interface HybridRequest extends RetrieverRequest {
   readonly limit: number;
   readonly offset: number;
   readonly rrfK: number;
@@ -66,7 +66,7 @@ export async function searchEntries(
   parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'reranker' | 'texts'>,
 ): Promise<HybridMatches> {
   const { text, limit, offset, rrfK, signal } = request;
-  const { report, ...legs } = createEntryLegs(request, settings, parts);
+  const { report, ...retrievers } = createEntryRetrievers(request, settings, parts);
   const found = await searchHybrid(
     // One more than shown, to detect further results.
     {
@@ -74,11 +74,11 @@ export async function searchEntries(
       limit: limit + 1,
       offset,
       depth: rankDepth,
-      cut: request.includesWeak ? undefined : 'weak',
+      cutoff: request.includesWeak ? undefined : 'weak',
       signal,
     },
     { order: 'weighted', rrfK },
-    { ...legs, judging: createEntryJudging(parts, { filter: request.filter }) },
+    { ...retrievers, judging: createEntryJudging(parts, { filter: request.filter }) },
   );
   if (found.failure && !settings.words) throw found.failure;
   const { words, meaning } = found.listed;

@@ -1,4 +1,4 @@
-import { keptDays } from '../../../storage/entries/entry.ts';
+import { restorableDays } from '../../../storage/entries/entry.ts';
 import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { PastGaps } from '../../../storage/entries/search-entries.ts';
@@ -24,7 +24,7 @@ export async function pastWarnings(
     use === 'search' &&
       unsearched > 0 &&
       `${unsearched} entries are left out: they were changed or deleted since as_of, so only search_context and grep_context find them`,
-    purged && `Entries deleted more than ${keptDays} days ago are left out: they are no longer stored`,
+    purged && `Entries deleted more than ${restorableDays} days ago are left out: they are no longer stored`,
   ].filter((warning) => typeof warning === 'string');
   return warnings.length === 0 ? {} : { warnings };
 }

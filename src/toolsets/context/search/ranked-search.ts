@@ -12,7 +12,7 @@ export const rankDepth = 500;
  * Max time that a search waits for entries that were just stored and are being embedded. Without the wait, only
  * keyword search would find them.
  */
-export const settleMs = 15_000;
+export const vectorWaitMs = 15_000;
 
 /** Returns the filter, or undefined if it matches everything. */
 export function neededFilter(filter: EntryFilter): EntryFilter | undefined {

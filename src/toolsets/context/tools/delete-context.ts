@@ -55,7 +55,7 @@ export function deletedAnswer({ count, missingThreads }: RemoveOutcome) {
   return {
     success: true,
     deleted_count: count,
-    ...toldMissing(missingThreads),
+    ...missingFields(missingThreads),
     message: `Successfully deleted ${count} context entries${missingRemark(missingThreads)}`,
   };
 }
@@ -68,12 +68,12 @@ export function dryRunAnswer({ count, ids, missingThreads }: RemoveOutcome) {
     would_delete_count: count,
     /** At most a hundred ids. */
     would_delete_ids: [...ids],
-    ...toldMissing(missingThreads),
+    ...missingFields(missingThreads),
     message: `Would delete ${count} context entries${missingRemark(missingThreads)}`,
   };
 }
 
-function toldMissing(threads: readonly string[] | undefined) {
+function missingFields(threads: readonly string[] | undefined) {
   return threads === undefined ? {} : { missing_threads: [...threads] };
 }
 

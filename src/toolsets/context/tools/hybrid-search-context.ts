@@ -7,7 +7,7 @@ import { answerSearch } from '../search/answer-search.ts';
 import { correctedHint, wordsOf } from '../search/empty-hint.ts';
 import { judgedFields } from '../search/entry-judging.ts';
 import { noStats, searchEntries } from '../search/hybrid-entries.ts';
-import { settleMs } from '../search/ranked-search.ts';
+import { vectorWaitMs } from '../search/ranked-search.ts';
 import { elapsed, foundEntries, searchAnswer } from '../search/search-answer.ts';
 import { queryInput, searchInput, weakInput } from '../search/search-input.ts';
 
@@ -52,7 +52,7 @@ export function createHybridSearchContextTool(
                 'No search modes available: full-text and semantic search are both disabled (ENABLE_FTS, ENABLE_SEMANTIC_SEARCH)',
               );
             }
-            const more = { rrfK, includesWeak: input.include_weak ?? false, waitMs: settleMs };
+            const more = { rrfK, includesWeak: input.include_weak ?? false, waitMs: vectorWaitMs };
             const fused = await searchEntries({ ...request, ...more }, settings, parts);
             return {
               hits: fused.matches,

@@ -9,7 +9,7 @@ import type { ContextParts, EntryMeaning } from '../context-parts.ts';
 import { answerSearch, type SearchOutcome, type SearchRequest } from '../search/answer-search.ts';
 import { createEntryJudging, judgedFields } from '../search/entry-judging.ts';
 import { rangeOf } from '../search/hybrid-entries.ts';
-import { distanceOf, neededFilter, pendingWarning, planOf, rankDepth, settleMs } from '../search/ranked-search.ts';
+import { distanceOf, neededFilter, pendingWarning, planOf, rankDepth, vectorWaitMs } from '../search/ranked-search.ts';
 import { foundEntries, searchAnswer, startStats } from '../search/search-answer.ts';
 import { queryInput, searchInput, weakInput } from '../search/search-input.ts';
 
@@ -47,7 +47,7 @@ async function searchMeaning(
 ): Promise<SearchOutcome> {
   const stats = startStats(backend, applied);
   const plan = explain ? await planOf(entries, filter, signal) : undefined;
-  const wanted = { text, limit: rankDepth, filter: neededFilter(filter), waitMs: settleMs, signal };
+  const wanted = { text, limit: rankDepth, filter: neededFilter(filter), waitMs: vectorWaitMs, signal };
   const [{ matches: nearest, pending, model }, quoted] = await Promise.all([
     meaning.search(wanted),
     quotedEntries(text, filter, entries, signal),
@@ -55,7 +55,7 @@ async function searchMeaning(
   const matches = quoted ? nearest.filter(({ id }) => quoted.has(id)) : nearest;
   // One more than shown, to detect further entries.
   const judged = await judgePage(
-    { text, limit: limit + 1, offset, cut: includesWeak ? undefined : 'weak', signal },
+    { text, limit: limit + 1, offset, cutoff: includesWeak ? undefined : 'weak', signal },
     matches.map((match) => ({ ...match, ...nearnessOf(match.cosine, matches[0]?.cosine, model) })),
     createEntryJudging({ entries, reranker, texts }, { filter }),
   );

@@ -65,7 +65,7 @@ export async function importEntries(entries: EntryStore, path: string, now: stri
   }
   await write();
   const [first] = skipped;
-  if (added + present === 0 && first !== undefined) throw nothingTaken(first, skipped.length);
+  if (added + present === 0 && first !== undefined) throw noneImportable(first, skipped.length);
   return { added, present, skipped, newIds, rewritten: await changeReferences(entries, referring, newIds) };
 }
 
@@ -128,7 +128,7 @@ function parse(text: string): unknown {
   }
 }
 
-function nothingTaken({ place, reason }: { place: string; reason: string }, count: number): CarrelError {
+function noneImportable({ place, reason }: { place: string; reason: string }, count: number): CarrelError {
   const others = count > 1 ? ` ${count - 1} more entries fail for similar reasons.` : '';
   return new CarrelError(
     'invalid_import',

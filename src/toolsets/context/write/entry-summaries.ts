@@ -33,7 +33,7 @@ export interface EntrySummariesDeps {
 }
 
 const batchSize = 16;
-const settleMs = 500;
+const backlogWaitMs = 500;
 /** How long a claim lasts: longer than a model needs for a text. */
 const claimMs = 300_000;
 /** Poll interval while other processes hold all claims, because those processes may die. */
@@ -69,7 +69,7 @@ export function createEntrySummaries(
     },
     wake: () => backlog.wake(),
     waitForLocal: async () => {
-      if (provider.isLocal) await backlog.whenIdle(settleMs);
+      if (provider.isLocal) await backlog.whenIdle(backlogWaitMs);
     },
     async close() {
       clearTimeout(lookingAgain);

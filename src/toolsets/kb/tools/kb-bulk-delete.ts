@@ -4,7 +4,7 @@ import type { BulkSelection, Engine, EngineCall } from '../../../engine/engine.t
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { agreedTo, askToRemove, unaskedIdsMax } from '../../../tools/question.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { lookAtSelection } from '../actions/look-at-selection.ts';
+import { previewSelection } from '../actions/preview-selection.ts';
 import { bulkFields, readSelection, selected, selectionInput, showBulk } from '../inputs/bulk-selection.ts';
 
 export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete' | 'documents'>): Tool {
@@ -22,7 +22,7 @@ export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete' | 'docu
       const selection = readSelection(input);
       if (input.dry_run || (selection.document_ids?.length ?? Number.POSITIVE_INFINITY) <= unaskedIdsMax)
         return undefined;
-      const { count, titles, hash } = await lookAtSelection(engine, selection, { signal });
+      const { count, titles, hash } = await previewSelection(engine, selection, { signal });
       if (count === 0) return undefined;
       return askToRemove(['document', 'documents'], count, { samples: titles, about: hash });
     },
@@ -40,7 +40,7 @@ export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete' | 'docu
 const idsShown = 100;
 
 async function dryRun(engine: Pick<Engine, 'documents'>, selection: BulkSelection, options: EngineCall) {
-  const { count, ids = [], titles } = await lookAtSelection(engine, selection, options);
+  const { count, ids = [], titles } = await previewSelection(engine, selection, options);
   const { total } = await engine.documents({ limit: 1, offset: 0 }, options);
   return { dry_run: true, matched: count, total, changed: 0, document_ids: ids.slice(0, idsShown), titles };
 }
@@ -52,7 +52,7 @@ async function stillChosen(
   agreed: string,
   options: EngineCall,
 ): Promise<BulkSelection> {
-  const { count, ids, hash } = await lookAtSelection(engine, selection, options);
+  const { count, ids, hash } = await previewSelection(engine, selection, options);
   if (hash === agreed) return { ...selection, document_ids: ids ?? selection.document_ids, force: true };
   throw new CarrelError(
     'not_confirmed',

@@ -231,12 +231,12 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       if (length !== undefined && length > totalSize) throw tooManyBytes(length, totalSize);
       await inTurn(upload, signal, async () => {
         checkOpen(upload);
-        if (upload.chunks.size > 0) throw takenOnce();
+        if (upload.chunks.size > 0) throw alreadyReceived();
         upload.isReceiving = true;
       });
       try {
         const size = await using(upload, () => staging.writeChunk(id, 0, exactly(content, totalSize)));
-        if (size === undefined) throw takenOnce();
+        if (size === undefined) throw alreadyReceived();
         upload.chunks.set(0, size);
         upload.receivedBytes = size;
         return receiptOf(upload);
@@ -283,7 +283,7 @@ function checkOpen({ isReceiving, manifest: { outcome } }: Upload): void {
   if (outcome !== undefined) throw conflict('This upload is finished. Start another with kb_upload_start.');
 }
 
-function takenOnce(): CarrelError {
+function alreadyReceived(): CarrelError {
   return conflict('This upload already has bytes, and upload_url works only once. Start another with kb_upload_start.');
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { daysBefore } from '../../../base/days-before.ts';
-import { keptDays } from '../../../storage/entries/entry.ts';
+import { restorableDays } from '../../../storage/entries/entry.ts';
 import type { NoteStore } from '../../../storage/notes/notes.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
@@ -10,7 +10,7 @@ export function createDeleteNoteTool(notes: NoteStore): Tool {
   return defineTool({
     name: 'delete_note',
     title: 'Delete a note',
-    description: `Deletes a research note. restore: true undoes this for ${keptDays} days.`,
+    description: `Deletes a research note. restore: true undoes this for ${restorableDays} days.`,
     effect: 'change',
     idempotent: true,
     quota: 'notes',
@@ -25,7 +25,7 @@ export function createDeleteNoteTool(notes: NoteStore): Tool {
         return { id, deleted: false };
       }
       const { deletedAt } = await writeNote('deleted', notes.remove(request));
-      return { id, deleted: true, restorable_until: daysBefore(deletedAt, -keptDays) };
+      return { id, deleted: true, restorable_until: daysBefore(deletedAt, -restorableDays) };
     },
   });
 }

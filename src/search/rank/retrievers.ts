@@ -9,14 +9,14 @@ import { failureOf, missing, type SearchCorpus } from './corpus.ts';
 import type { WordMatch } from './fusion.ts';
 
 /** Search by words, over the passages that pass the caller's filter. Filters before ranking. */
-export interface WordLeg {
+export interface WordRetriever {
   /** Returns matches, best first. Far down a long list, matches are not scored; their share is 0. */
   search(text: string, limit: number, signal?: AbortSignal): Promise<readonly WordMatch[]>;
   /** Scores the given passages and returns their terms. May omit passages without any of the terms. */
   score(text: string, ids: readonly number[], signal?: AbortSignal): Promise<readonly WordMatch[]>;
 }
 
-export interface MeaningLeg {
+export interface MeaningRetriever {
   search(text: string, limit: number, signal?: AbortSignal): Promise<MeaningFound>;
   /** Scores passages that the word search found. Omits passages without vectors. */
   score(found: MeaningFound, ids: readonly number[], signal?: AbortSignal): Promise<readonly MeaningMatch[]>;
@@ -29,20 +29,20 @@ interface MeaningFound extends Pick<MeaningAnswer, 'vector' | 'pending'> {
   readonly span: number | undefined;
 }
 
-/** Creates a corpus from two legs, words and meaning, each searched separately. If one is undefined, only the other is searched. */
-export function createLegCorpus(legs: {
-  readonly words: WordLeg | undefined;
-  readonly meaning: MeaningLeg | undefined;
+/** Creates a corpus from two retrievers, words and meaning, each searched separately. If one is undefined, only the other is searched. */
+export function createRetrieverCorpus(retrievers: {
+  readonly words: WordRetriever | undefined;
+  readonly meaning: MeaningRetriever | undefined;
   /** Returns the replacements for misspelt words; see `Found`. Called after a search. */
   readonly corrected?: () => readonly CorrectedWord[];
 }): SearchCorpus {
-  const { words: wordLeg, meaning: meaningLeg, corrected = () => [] } = legs;
+  const { words: wordRetriever, meaning: meaningRetriever, corrected = () => [] } = retrievers;
   return {
     async find(text, depth, signal) {
-      const search = async () => ({ found: await meaningLeg?.search(text, depth, signal), failure: undefined });
+      const search = async () => ({ found: await meaningRetriever?.search(text, depth, signal), failure: undefined });
       // The query is embedded while the words are searched.
       const [words = [], { found, failure }] = await Promise.all([
-        wordLeg?.search(text, depth, signal),
+        wordRetriever?.search(text, depth, signal),
         search().catch((error: unknown) => ({ found: undefined, failure: failureOf(error) })),
       ]);
       return {
@@ -53,8 +53,8 @@ export function createLegCorpus(legs: {
           const scored = words.filter(({ share }) => share > 0);
           const unscored = found ? missing([...found.matches, ...words], scored) : [];
           const [scoredWords, more = []] = await Promise.all([
-            wordLeg?.score(text, unscored, signal),
-            found && meaningLeg?.score(found, missing(words, found.matches), signal),
+            wordRetriever?.score(text, unscored, signal),
+            found && meaningRetriever?.score(found, missing(words, found.matches), signal),
           ]);
           const { matches: listed = [], pending = 0, span } = found ?? {};
           return { words: scoredWords, meaning: found && { listed, more, pending, span } };
@@ -82,7 +82,7 @@ interface WordHit {
 }
 
 /** Creates a search by words over one store. Scores are shares of the highest possible score. */
-export function createWordLeg(source: WordSource): WordLeg {
+export function createWordRetriever(source: WordSource): WordRetriever {
   return {
     async search(text, limit, signal) {
       const { hits, scoreMax } = await source.search({ query: plainQuery(text), limit, offset: 0 }, { signal });
@@ -92,11 +92,11 @@ export function createWordLeg(source: WordSource): WordLeg {
   };
 }
 
-/** Creates only the `score` half of a word leg, for callers that already have the passages. */
+/** Creates only the `score` half of a word retriever, for callers that already have the passages. */
 export function createWordScores(
   scoreWords: ScoreWords,
   parse: (text: string) => WordQuery = plainQuery,
-): Pick<WordLeg, 'score'> {
+): Pick<WordRetriever, 'score'> {
   return {
     score: async (text, ids, signal) =>
       ids.length === 0 ? [] : wordMatches(await scoreWords({ query: parse(text), keys: ids }, { signal })),
@@ -134,7 +134,7 @@ interface MeaningSource<Filter> {
 const never = new AbortController().signal;
 
 /** Creates a search by meaning over the passages of one corpus that pass the filter. */
-export function createMeaningLeg<Filter>({ meaning, filter, waitMs }: MeaningSource<Filter>): MeaningLeg {
+export function createMeaningRetriever<Filter>({ meaning, filter, waitMs }: MeaningSource<Filter>): MeaningRetriever {
   return {
     async search(text, limit, signal = never) {
       const { matches, vector, pending, model } = await meaning.search({ text, limit, filter, waitMs, signal });

@@ -1,11 +1,11 @@
 import type { HybridDeps } from '../../../search/rank/hybrid.ts';
 import {
-  createLegCorpus,
-  createMeaningLeg,
-  createWordLeg,
-  type MeaningLeg,
-  type WordLeg,
-} from '../../../search/rank/legs.ts';
+  createMeaningRetriever,
+  createRetrieverCorpus,
+  createWordRetriever,
+  type MeaningRetriever,
+  type WordRetriever,
+} from '../../../search/rank/retrievers.ts';
 import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
 import type { ScoredPage } from '../../../storage/entries/search-entries.ts';
 import type { CorrectedWord } from '../../../words/ranking/word-index.ts';
@@ -14,7 +14,7 @@ import type { ContextParts, EntryMeaning } from '../context-parts.ts';
 import { neededFilter, planOf } from './ranked-search.ts';
 import { type Stats, startStats } from './search-answer.ts';
 
-export interface LegsRequest {
+export interface RetrieverRequest {
   readonly text: string;
   readonly filter: EntryFilter;
   /** Number of filters, for the statistics. */
@@ -26,7 +26,7 @@ export interface LegsRequest {
 }
 
 /** Keyword and semantic search over entries, as `searchHybrid` needs them. They fill in `report` while they run. */
-export interface EntryLegs extends HybridDeps {
+export interface EntryRetrievers extends HybridDeps {
   readonly report: {
     /** BM25 scores, by entry id. */
     wordScores: ReadonlyMap<number, number>;
@@ -39,12 +39,16 @@ export interface EntryLegs extends HybridDeps {
   };
 }
 
-type LegParts = Pick<ContextParts, 'entries' | 'meaning' | 'backend'>;
+type RetrieverParts = Pick<ContextParts, 'entries' | 'meaning' | 'backend'>;
 
-export function createEntryLegs(request: LegsRequest, { words }: { words: boolean }, parts: LegParts): EntryLegs {
+export function createEntryRetrievers(
+  request: RetrieverRequest,
+  { words }: { words: boolean },
+  parts: RetrieverParts,
+): EntryRetrievers {
   const { filter, applied, explain, signal } = request;
   const { entries, meaning, backend } = parts;
-  const report: EntryLegs['report'] = {
+  const report: EntryRetrievers['report'] = {
     wordScores: new Map(),
     wordMode: undefined,
     wordStats: undefined,
@@ -54,15 +58,15 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
   let lastCorrected: readonly CorrectedWord[] = [];
   return {
     report,
-    corpus: createLegCorpus({
-      words: words ? wordLeg() : undefined,
-      meaning: meaning && meaningLeg(meaning),
+    corpus: createRetrieverCorpus({
+      words: words ? wordRetriever() : undefined,
+      meaning: meaning && meaningRetriever(meaning),
       corrected: () => lastCorrected,
     }),
   };
 
-  function wordLeg(): WordLeg {
-    return createWordLeg({
+  function wordRetriever(): WordRetriever {
+    return createWordRetriever({
       async search({ limit }) {
         const stats = startStats(backend, applied);
         const { hits, scoreMax, plan, corrected } = await searchWords(limit);
@@ -84,18 +88,18 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
     return entries.searchWords({ query, filter, limit, offset: 0, counts: false, explain }, { signal });
   }
 
-  function meaningLeg(known: EntryMeaning): MeaningLeg {
-    const leg = createMeaningLeg<EntryFilter>({
+  function meaningRetriever(known: EntryMeaning): MeaningRetriever {
+    const retriever = createMeaningRetriever<EntryFilter>({
       meaning: known,
       filter: neededFilter(filter),
       waitMs: request.waitMs,
     });
     return {
-      ...leg,
+      ...retriever,
       async search(text, limit) {
         const stats = startStats(backend, applied);
         const plan = explain ? await planOf(entries, filter, signal) : undefined;
-        const found = await leg.search(text, limit, signal);
+        const found = await retriever.search(text, limit, signal);
         report.meaningStats = stats(found.matches.length, plan);
         return found;
       },

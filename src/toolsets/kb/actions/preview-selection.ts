@@ -6,7 +6,7 @@ const pageSize = 500;
 const pagesMax = 20;
 const titlesMax = 3;
 
-export interface Look {
+export interface SelectionPreview {
   count: number | string;
   /** Sample titles. */
   titles: string[];
@@ -20,15 +20,15 @@ export interface Look {
  * Counts and lists the documents that a bulk operation selects. Examines documents one by one, because `documents()` can't filter
  * by id, and not every engine knows the other conditions.
  */
-export async function lookAtSelection(
+export async function previewSelection(
   engine: Pick<Engine, 'documents'>,
   selection: BulkSelection,
   options: EngineCall,
-): Promise<Look> {
+): Promise<SelectionPreview> {
   const { tags, doc_type: type } = selection;
   const isChosen = chooses(selection);
   const found = new Map<number, string>();
-  const look = () => {
+  const preview = () => {
     const titles = [...found.values()].slice(0, titlesMax);
     const ids = [...found.keys()];
     return { titles, ids, hash: idsHash(ids) };
@@ -39,9 +39,9 @@ export async function lookAtSelection(
     const listed = await engine.documents(request, options);
     for (const { id, title } of listed.documents.filter(isChosen)) found.set(id, title);
     total = listed.total;
-    if ((page + 1) * pageSize >= total || listed.documents.length === 0) return { count: found.size, ...look() };
+    if ((page + 1) * pageSize >= total || listed.documents.length === 0) return { count: found.size, ...preview() };
   }
-  const { titles, hash } = look();
+  const { titles, hash } = preview();
   // The hash covers only the documents examined. A new document changes it too, because lists start with the last change.
   return { count: `${found.size} or more`, titles, hash: textHash(`${hash} ${total}`) };
 }

@@ -22,10 +22,10 @@ import { changeTrash, trashPage, trashTools } from './pages/trash.ts';
 import { changeWebSource, newWebSourcePage, webSourcesPage } from './pages/web-sources.ts';
 
 /** A section of the console, with its menu entry. */
-export interface Room extends MenuEntry {
-  /** Tools of which at least one must exist; otherwise the menu hides the room. */
+export interface Section extends MenuEntry {
+  /** Tools of which at least one must exist; otherwise the menu hides the section. */
   needs?: string | readonly string[];
-  /** True if the room concerns the whole server. Visitors with restricted rights can't see it. */
+  /** True if the section concerns the whole server. Visitors with restricted rights can't see it. */
   isWhole?: boolean;
   /** An additional condition on the visitor. */
   isFor?(about: Pick<About, 'tokens' | 'isReadOnly' | 'principal'>): boolean;
@@ -38,8 +38,8 @@ export interface Room extends MenuEntry {
   change?(visit: Visit, about: About): Promise<string | Page>;
 }
 
-/** What the rooms about the server itself need. */
-export interface RoomDeps {
+/** What the sections about the server itself need. */
+export interface SectionDeps {
   activity: Activity;
   clients: Clients;
   /** Returns the entry that connects each client to this server, with a placeholder for the token. */
@@ -54,7 +54,7 @@ export interface ShownConfig {
   settings: readonly ShownSetting[];
 }
 
-export interface About extends RoomDeps {
+export interface About extends SectionDeps {
   config: ShownConfig;
   pace: Pace;
   mcpUrl: string;
@@ -65,7 +65,7 @@ export interface About extends RoomDeps {
   principal: Principal | undefined;
 }
 
-export const rooms: readonly Room[] = [
+export const sections: readonly Section[] = [
   {
     path: '/',
     name: 'Search',
@@ -192,7 +192,10 @@ export const actions: Record<string, (visit: Visit) => Promise<Record<string, un
   '/console/upload-finish': finishUpload,
 };
 
-export function isOpenTo({ isWhole, isFor }: Room, about: Pick<About, 'tokens' | 'isReadOnly' | 'principal'>): boolean {
+export function isOpenTo(
+  { isWhole, isFor }: Section,
+  about: Pick<About, 'tokens' | 'isReadOnly' | 'principal'>,
+): boolean {
   return (!isWhole || seesAll(about.principal)) && (isFor?.(about) ?? true);
 }
 
@@ -206,8 +209,8 @@ function restrictedOwner(principal: Principal | undefined): string | undefined {
   return principal === undefined || isUnrestricted(principal.rights) ? undefined : principalKey(principal);
 }
 
-/** True if one of the tools that the room needs exists, or it needs none. */
-export function isOffered({ needs = [] }: Room, tools: ConsoleTools): boolean {
+/** True if one of the tools that the section needs exists, or it needs none. */
+export function isOffered({ needs = [] }: Section, tools: ConsoleTools): boolean {
   const names = typeof needs === 'string' ? [needs] : needs;
   return names.length === 0 || names.some(tools.has);
 }

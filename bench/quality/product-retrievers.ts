@@ -8,12 +8,12 @@ import type { EmbeddingProvider } from '../../src/search/models/embedding-provid
 import type { SearchCorpus } from '../../src/search/rank/corpus.ts';
 import type { JudgeDeps } from '../../src/search/rank/judging.ts';
 import {
-  createLegCorpus,
-  createMeaningLeg,
-  createWordLeg,
-  type MeaningLeg,
-  type WordLeg,
-} from '../../src/search/rank/legs.ts';
+  createMeaningRetriever,
+  createRetrieverCorpus,
+  createWordRetriever,
+  type MeaningRetriever,
+  type WordRetriever,
+} from '../../src/search/rank/retrievers.ts';
 import { unrankedReranker } from '../../src/search/rerank/open-reranker.ts';
 import type { Reranker } from '../../src/search/rerank/reranker.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
@@ -22,21 +22,21 @@ import { createEntryJudging } from '../../src/toolsets/context/search/entry-judg
 import { createTextThread } from '../../src/toolsets/context/search/text-thread.ts';
 import type { DataSet } from './data-set.ts';
 
-/** One data set in its own database, stored and searched as in the product. The legs are keyword search and vector search. */
-export interface ProductLegs {
+/** One data set in its own database, stored and searched as in the product. The retrievers are keyword search and vector search. */
+export interface ProductRetrievers {
   /** Returns the two searches, limited to the passages of a group. Results have the database's ids. */
-  forGroup(group: string): Legs;
+  forGroup(group: string): Retrievers;
   /** Returns the index of the passage that has this database id. */
   passageOf(id: number): number;
   close(): Promise<void>;
 }
 
-export interface Legs {
+export interface Retrievers {
   /** The stored passages. */
   corpus: SearchCorpus;
-  words: WordLeg;
+  words: WordRetriever;
   /** Undefined without embeddings. */
-  meaning: MeaningLeg | undefined;
+  meaning: MeaningRetriever | undefined;
   judging: JudgeDeps;
 }
 
@@ -52,12 +52,12 @@ export async function createSqlite(): Promise<BenchStorage> {
   return { storage, remove: async () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-export async function createProductLegs(
+export async function createProductRetrievers(
   set: DataSet,
   embeddings: EmbeddingProvider | undefined,
   reranker: Reranker = unrankedReranker(),
   createStorage: () => Promise<BenchStorage> = createSqlite,
-): Promise<ProductLegs> {
+): Promise<ProductRetrievers> {
   const { storage, remove } = await createStorage();
   const isThreaded = set.passages.some(({ before }) => before !== undefined);
   const stored = await (isThreaded ? storeEntries : storePassages)(set, storage, embeddings, reranker);
@@ -74,7 +74,7 @@ export async function createProductLegs(
 
 interface Stored {
   numbers: Map<number, number>;
-  forGroup(group: string): Legs;
+  forGroup(group: string): Retrievers;
   close(): Promise<void>;
 }
 
@@ -111,16 +111,16 @@ async function storeEntries(
     numbers,
     forGroup(group) {
       const filter = { threadId: group };
-      const legs = {
-        words: createWordLeg({
+      const retrievers = {
+        words: createWordRetriever({
           search: (request, options) => storage.entries.searchWords({ ...request, filter, explain: false }, options),
           scoreWords: (request, options) => storage.entries.scoreWords(request, options),
         }),
-        meaning: meaning && createMeaningLeg({ meaning, filter }),
+        meaning: meaning && createMeaningRetriever({ meaning, filter }),
       };
       return {
-        ...legs,
-        corpus: createLegCorpus(legs),
+        ...retrievers,
+        corpus: createRetrieverCorpus(retrievers),
         judging: createEntryJudging({ entries: storage.entries, reranker, texts: threads }, { filter: {} }),
       };
     },
@@ -147,7 +147,7 @@ async function storePassages(
   return {
     numbers,
     forGroup: () => {
-      const words = createWordLeg({
+      const words = createWordRetriever({
         async search(request, options) {
           const { hits, scoreMax } = await kb.search(request, options);
           return { hits: hits.map(({ key, score, coverage }) => ({ id: key, score, coverage })), scoreMax };
@@ -158,7 +158,7 @@ async function storePassages(
       return {
         corpus,
         words,
-        meaning: meaning && createMeaningLeg({ meaning, filter: undefined }),
+        meaning: meaning && createMeaningRetriever({ meaning, filter: undefined }),
         judging: corpus.judging(reranker),
       };
     },
