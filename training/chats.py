@@ -118,8 +118,8 @@ CLOSERS = ["", "", "", "", " How about you?", " What do you think?", " Anyway, h
 
 def facts():
     for line in FACTS.strip().splitlines():
-        told, asked = line.split(" ⇒ ")
-        yield [each.strip() for each in told.split(" / ")], [each.strip() for each in asked.split(" / ")]
+        statements, questions = line.split(" ⇒ ")
+        yield [each.strip() for each in statements.split(" / ")], [each.strip() for each in questions.split(" / ")]
 
 
 def made_chats(count):
@@ -130,19 +130,19 @@ def made_chats(count):
         group = f"made-{number}"
         people = rng.sample(NAMES, 2)
         for at in range(rng.randint(12, 26)):
-            told, asked = rng.choice(known)
+            statements, own_questions = rng.choice(known)
             who = rng.randrange(2)
             slots = {name: rng.choice(values) for name, values in SLOTS.items()}
             slots |= {"S": people[who], "O": people[1 - who]}
             # A question must mention part of its answer, or be about something that only this speaker said.
-            text = rng.choice(told)
+            text = rng.choice(statements)
             said = (rng.choice(OPENERS) + text + rng.choice(CLOSERS)).format(**slots)
             said = said[0].upper() + said[1:]
             passages.append(f"{people[who]}: {said}")
             groups.append(group)
             here = len(passages) - 1
-            own = (group, told[0], who)
-            for question in rng.sample(asked, min(len(asked), 2)):
+            own = (group, statements[0], who)
+            for question in rng.sample(own_questions, min(len(own_questions), 2)):
                 questions.append((question.format(**slots), {here: 1}, "train", group, own))
             if rng.random() < 0.7:
                 passages.append(f"{people[1 - who]}: {rng.choice(REPLIES).format(S=people[1 - who], O=people[who])}")

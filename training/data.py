@@ -64,7 +64,7 @@ def held_out(collection):
     return answers("test", "dev") - answers("train")
 
 
-def asked(folder, collection):
+def add_written_questions(folder, collection):
     """Adds the questions that were written for passages of the collection, from files with lines "passage | question"."""
     unseen = held_out(collection)
     for path in sorted(Path(folder).glob(f"{collection.name}-*.txt")):

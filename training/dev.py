@@ -5,7 +5,7 @@ import torch
 
 import data
 from hybrid import Words, fused
-from machine import DEVICE, SMALL, say
+from machine import DEVICE, SMALL, log
 from texts import logits_of, plan, vectors_of
 
 WEIGHTS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1)
@@ -19,16 +19,16 @@ class Dev:
         self.passages, self.questions, self.offsets = passages, questions, offsets
         self.sets = []
         for each in collections:
-            asked = [at for at, question in enumerate(each.questions) if question[2] == "dev"]
-            if asked:
-                self.sets.append((each, asked[:2] if SMALL else asked, offsets[each.name], q_offsets[each.name]))
+            dev_questions = [at for at, question in enumerate(each.questions) if question[2] == "dev"]
+            if dev_questions:
+                self.sets.append((each, dev_questions[:2] if SMALL else dev_questions, offsets[each.name], q_offsets[each.name]))
         self.rows = []
 
     def groups(self):
         """Yields for each group: set, questions, text numbers of the questions, passages, text numbers of the passages."""
-        for each, asked, offset, q_offset in self.sets:
+        for each, dev_questions, offset, q_offset in self.sets:
             groups = {}
-            for at in asked:
+            for at in dev_questions:
                 groups.setdefault(each.questions[at][3], []).append(at)
             for group, some in groups.items():
                 members = np.array(each.members[group])
@@ -47,7 +47,7 @@ class Dev:
                 found.setdefault(each.name, []).append(data.ndcg(list(members[row]), each.questions[at][1]))
         model.train(was)
         figures = {name: round(sum(own) / len(own), 4) for name, own in found.items()}
-        say(name, "dev", round(data.chosen_by(figures), 4), figures)
+        log(name, "dev", round(data.chosen_by(figures), 4), figures)
         return data.chosen_by(figures)
 
     @torch.no_grad()
@@ -66,15 +66,15 @@ class Dev:
         """Computes nDCG@10 of each set with the best results reranked, for the reranker weight with the best mean."""
         was = model.training
         model.eval()
-        asked = np.concatenate([np.full(len(row[3][:TOP]), row[1]) for row in self.rows])
-        shown = np.concatenate([row[5][:TOP] for row in self.rows])
+        question_numbers = np.concatenate([np.full(len(row[3][:TOP]), row[1]) for row in self.rows])
+        passage_numbers = np.concatenate([row[5][:TOP] for row in self.rows])
         passages = self.passages.up_to(READ)
-        parts = [logits_of(model, self.questions, passages, plan(self.questions, passages, asked[at : at + AT_ONCE], shown[at : at + AT_ONCE])) for at in range(0, len(asked), AT_ONCE)]
+        parts = [logits_of(model, self.questions, passages, plan(self.questions, passages, question_numbers[at : at + AT_ONCE], passage_numbers[at : at + AT_ONCE])) for at in range(0, len(question_numbers), AT_ONCE)]
         logits = torch.cat(parts).float().cpu().numpy()
         model.train(was)
         by_weight = {weight: self.ranked(logits, weight) for weight in (0, *WEIGHTS)}
         weight, best = max(by_weight.items(), key=lambda each: data.chosen_by(each[1]))
-        say(name, "dev", round(data.chosen_by(best), 4), "at", weight, best, "hybrid", by_weight[0])
+        log(name, "dev", round(data.chosen_by(best), 4), "at", weight, best, "hybrid", by_weight[0])
         return data.chosen_by(best)
 
     def ranked(self, logits, weight):
@@ -91,8 +91,8 @@ class Dev:
         right, wrong, passages = [], [], self.passages.up_to(READ)
         with torch.no_grad():
             for _, number, relevant, members, _, places in self.rows[::3]:
-                asked = np.full(len(places[:TOP]), number)
-                chances = torch.sigmoid(logits_of(model, self.questions, passages, plan(self.questions, passages, asked, places[:TOP])).float()).cpu().numpy()
+                question_numbers = np.full(len(places[:TOP]), number)
+                chances = torch.sigmoid(logits_of(model, self.questions, passages, plan(self.questions, passages, question_numbers, places[:TOP])).float()).cpu().numpy()
                 for member, chance in zip(members, chances):
                     (right if member in relevant else wrong).append(chance)
-        say(name, "sure of right", round(float(np.mean(right)), 3), "of wrong", round(float(np.mean(wrong)), 3), "right above .5", round(float(np.mean(np.array(right) > 0.5)), 3))
+        log(name, "sure of right", round(float(np.mean(right)), 3), "of wrong", round(float(np.mean(wrong)), 3), "right above .5", round(float(np.mean(np.array(right) > 0.5)), 3))

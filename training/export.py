@@ -130,8 +130,8 @@ def pairs_to_read(folder, base):
     tokenizer.no_padding()
     tokenizer.no_truncation()
     pieces = lambda text, most: tokenizer.encode(text[: most * 12], add_special_tokens=False).ids[:most]
-    asked = [(text, each.passages[next(iter(relevant))]) for each in data.load(Path(folder) / "judged.xz") for text, relevant, split, _ in each.questions if split == "train"]
-    for question, passage in data.shuffled(asked, data.SEED)[:LEVELLED_BY]:
+    answered = [(text, each.passages[next(iter(relevant))]) for each in data.load(Path(folder) / "judged.xz") for text, relevant, split, _ in each.questions if split == "train"]
+    for question, passage in data.shuffled(answered, data.SEED)[:LEVELLED_BY]:
         head = [101, *pieces(question, 64), 102]
         ids = np.array([[*head, *pieces(passage, 256), 102]])
         types = (np.arange(ids.shape[1])[None] >= len(head)).astype(np.int64)
@@ -170,11 +170,11 @@ def save(model, path):
             each.doc_string = ""
             if len(each.raw_data) < APART:
                 continue
-            place = {"location": weights.name, "offset": file.tell(), "length": len(each.raw_data)}
+            location = {"location": weights.name, "offset": file.tell(), "length": len(each.raw_data)}
             file.write(each.raw_data)
             each.ClearField("raw_data")
             each.data_location = TensorProto.EXTERNAL
-            each.external_data.extend(onnx.StringStringEntryProto(key=key, value=str(value)) for key, value in place.items())
+            each.external_data.extend(onnx.StringStringEntryProto(key=key, value=str(value)) for key, value in location.items())
     # Drops the shapes of intermediate results, which the runtime infers.
     del model.graph.value_info[:]
     Path(path).write_bytes(model.SerializeToString())

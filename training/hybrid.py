@@ -33,13 +33,13 @@ class Words:
     def shares(self, questions, numbers):
         """Computes BM25 as a share of the highest possible score: [questions, passages]."""
         pieces = questions.flat.cpu().numpy()
-        asked = torch.zeros(VOCABULARY, len(numbers))
+        terms = torch.zeros(VOCABULARY, len(numbers))
         highest = torch.zeros(len(numbers))
         for column, number in enumerate(numbers):
             own = np.unique(pieces[questions.starts[number] : questions.starts[number] + questions.lengths[number]])
-            asked[own, column] = 1
+            terms[own, column] = 1
             highest[column] = float(self.rarity[own].sum()) * (SATURATION + 1)
-        return (self.matrix @ asked.to(DEVICE)).T / highest.clamp(min=1e-6).to(DEVICE)[:, None]
+        return (self.matrix @ terms.to(DEVICE)).T / highest.clamp(min=1e-6).to(DEVICE)[:, None]
 
 
 def fused(shares, cosines):

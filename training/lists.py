@@ -10,12 +10,12 @@ import torch
 
 import data
 from hybrid import Words
-from machine import DEVICE, SMALL, say
+from machine import DEVICE, SMALL, log
 from texts import plan
 
 NEGATIVES, RANDOM_NEGATIVES = 6, 1
 HARD = 2  # hard negatives per question when training vectors
-LISTED = 1 + NEGATIVES + RANDOM_NEGATIVES
+LIST_LENGTH = 1 + NEGATIVES + RANDOM_NEGATIVES
 
 # How often a question is drawn from each source.
 SHARES = {
@@ -70,9 +70,9 @@ def from_corpora(judged):
                 continue
             if each.name == "cosqa":
                 found = re.search(r'("""|\'\'\')(.+?)\1\n?', text, re.S)
-                told = re.split(r"\.\s|\n\s*\n|:param|@", found[2].strip())[0] if found else ""
-                if 3 <= len(told.split()) <= 30:
-                    functions.append((" ".join(told.split()), text[: found.start()] + text[found.end() :]))
+                summary = re.split(r"\.\s|\n\s*\n|:param|@", found[2].strip())[0] if found else ""
+                if 3 <= len(summary.split()) <= 30:
+                    functions.append((" ".join(summary.split()), text[: found.start()] + text[found.end() :]))
                 continue
             title, body = text.split("\n", 1) if each.name == "scifact" else ("", text)
             if title:
@@ -91,23 +91,23 @@ class Lists:
 
     def __init__(self, collections, offsets, q_offsets, passages, questions, p_vectors, q_vectors):
         self.sources, self.names = [], []
-        self.texts, self.asked, self.p_vectors, self.q_vectors = passages, questions, p_vectors, q_vectors
+        self.passages, self.questions, self.p_vectors, self.q_vectors = passages, questions, p_vectors, q_vectors
         for each in collections:
-            asked = [at for at, question in enumerate(each.questions) if question[2] == "train"]
-            if each.name not in SHARES | IN_CONTEXT or not asked:
+            train_questions = [at for at, question in enumerate(each.questions) if question[2] == "train"]
+            if each.name not in SHARES | IN_CONTEXT or not train_questions:
                 continue
-            ready = self.prepare(each, asked, offsets[each.name], q_offsets[each.name])
-            say("lists", each.name, len(ready), "questions")
+            ready = self.prepare(each, train_questions, offsets[each.name], q_offsets[each.name])
+            log("lists", each.name, len(ready), "questions")
             if ready:
                 self.sources.append(ready)
                 self.names.append(each.name)
-        del self.texts, self.asked, self.p_vectors, self.q_vectors
+        del self.passages, self.questions, self.p_vectors, self.q_vectors
         self.turns = [[] for _ in self.sources]
 
-    def prepare(self, each, asked, offset, q_offset):
+    def prepare(self, each, train_questions, offset, q_offset):
         """Returns for each question: its number, right passages, near wrong ones, adjacent turns, and all passages of its group."""
         ready, groups = [], {}
-        for at in asked:
+        for at in train_questions:
             groups.setdefault(each.questions[at][3], []).append(at)
         unseen = data.held_out(each) if each.name in data.PARTLY_TRAINED else set()
         talks = {}
@@ -115,16 +115,16 @@ class Lists:
             talks.setdefault(talk, []).append(at + offset)
         for group, questions in groups.items():
             members = np.array([at for at in each.members[group] if at not in unseen]) + offset
-            if len(members) < 2 * LISTED:
+            if len(members) < 2 * LIST_LENGTH:
                 continue
             pool = self.p_vectors[torch.tensor(members, device=DEVICE)]
-            words = Words(self.texts, members) if len(members) > 100 else None
+            words = Words(self.passages, members) if len(members) > 100 else None
             for start in range(0, len(questions), 512):
                 some = questions[start : start + 512]
                 numbers = [at + q_offset for at in some]
                 cosines = self.q_vectors[torch.tensor(numbers, device=DEVICE)] @ pool.T
                 near = cosines.float().topk(min(48, len(members)), dim=1).indices
-                top = near if words is None else torch.cat([near, words.shares(self.asked, numbers).topk(24, dim=1).indices], 1)
+                top = near if words is None else torch.cat([near, words.shares(self.questions, numbers).topk(24, dim=1).indices], 1)
                 first = [next(iter(each.questions[at][1])) + offset for at in some]
                 firsts = torch.tensor(np.searchsorted(members, first), device=DEVICE)
                 nearer = (cosines.gather(1, top) >= cosines.gather(1, firsts[:, None])).cpu().numpy()
@@ -146,19 +146,19 @@ class Lists:
         """Draws one list. Turns next to the answer are frequent negatives, because they share its topic."""
         if not self.turns[source]:
             self.turns[source] = list(np.random.permutation(len(self.sources[source])))
-        asked, right, wrong, beside, members = self.sources[source][self.turns[source].pop()]
+        question_number, right, wrong, beside, members = self.sources[source][self.turns[source].pop()]
         chosen = [np.random.choice(right)]
         near = [each for each in beside if np.random.random() < 0.5]
         hard = min(NEGATIVES - len(near), len(wrong))
         chosen.extend([*near, *(np.random.choice(wrong, hard, replace=False) if hard else [])])
-        while len(chosen) < LISTED:
+        while len(chosen) < LIST_LENGTH:
             one = np.random.choice(members)
             if one not in right:
                 chosen.append(one)
-        return asked, chosen
+        return question_number, chosen
 
     def batch(self, count, shares, of_one=False):
-        """Draws questions [count] and their passages [count, LISTED]; all from one source if `of_one` is set."""
+        """Draws questions [count] and their passages [count, LIST_LENGTH]; all from one source if `of_one` is set."""
         chances = np.array([shares.get(name, 0) * (len(own) >= count or not of_one) for name, own in zip(self.names, self.sources)])
         sources = np.random.choice(len(chances), 1 if of_one else count, p=chances / chances.sum())
         drawn = [self.draw(source) for source in np.resize(sources, count)]
@@ -180,8 +180,8 @@ class PairSteps(torch.utils.data.IterableDataset):
     def __iter__(self):
         seed_worker(self.seed)
         while True:
-            asked, shown = self.lists.batch(self.count, SHARES | IN_CONTEXT)
-            yield plan(self.questions, self.passages, np.repeat(asked, LISTED), shown.reshape(-1))
+            question_numbers, passage_numbers = self.lists.batch(self.count, SHARES | IN_CONTEXT)
+            yield plan(self.questions, self.passages, np.repeat(question_numbers, LIST_LENGTH), passage_numbers.reshape(-1))
 
 
 class VectorSteps(PairSteps):
@@ -190,9 +190,9 @@ class VectorSteps(PairSteps):
     def __iter__(self):
         seed_worker(self.seed)
         while True:
-            asked, shown = self.lists.batch(self.count, SHARES, of_one=np.random.random() < 0.5)
-            shown = shown[:, : 1 + HARD]
-            yield asked, shown, plan(self.questions, self.passages, np.repeat(asked, 1 + HARD), shown.reshape(-1))
+            question_numbers, passage_numbers = self.lists.batch(self.count, SHARES, of_one=np.random.random() < 0.5)
+            passage_numbers = passage_numbers[:, : 1 + HARD]
+            yield question_numbers, passage_numbers, plan(self.questions, self.passages, np.repeat(question_numbers, 1 + HARD), passage_numbers.reshape(-1))
 
 
 def seed_worker(seed):

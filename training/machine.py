@@ -18,5 +18,5 @@ def left():
     return LIMIT_S - AFTERWARDS_S - (time.time() - STARTED)
 
 
-def say(*what):
+def log(*what):
     print(f"[{time.time() - STARTED:5.0f}s]", *what, flush=True)

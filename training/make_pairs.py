@@ -66,26 +66,26 @@ def docstrings(source, rng, most=120):
     for node in ast.walk(tree):
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not ast.get_docstring(node):
             continue
-        told = " ".join(ast.get_docstring(node).split("\n\n")[0].split())
-        first = sentences(told)[0].rstrip(".") if sentences(told) else ""
+        opening = " ".join(ast.get_docstring(node).split("\n\n")[0].split())
+        first = sentences(opening)[0].rstrip(".") if sentences(opening) else ""
         words = first.split()
         if not 4 <= len(words) <= 30 or not english(first) or len(node.body) < 2:
             continue
         head = lines[node.lineno - 1 : node.body[0].lineno - 1]
         body = lines[node.body[0].end_lineno : node.end_lineno]
-        code = "\n".join(head + further(node, told, rng) + body)
+        code = "\n".join(head + further(node, opening, rng) + body)
         indent = len(lines[node.lineno - 1]) - len(lines[node.lineno - 1].lstrip())
         code = "\n".join(line[indent:] if line[:indent].strip() == "" else line for line in code.splitlines())
         if not 80 <= len(code):
             continue
-        asked = first[:1].lower() + first[1:]
-        question = rng.choice([first, first, asked, f"python {asked.lower()}", f"{asked.lower()} python", f"how to {asked.lower()} in python"])
+        phrase = first[:1].lower() + first[1:]
+        question = rng.choice([first, first, phrase, f"python {phrase.lower()}", f"{phrase.lower()} python", f"how to {phrase.lower()} in python"])
         yield {"kind": "docstring", "q": question, "p": cut(code)}
 
 
-def further(node, told, rng):
+def further(node, opening, rng):
     """Returns the docstring without its first sentence, for half of the functions: real code often has such comments."""
-    rest = [*sentences(told)[1:], *ast.get_docstring(node).split("\n\n")[1:]]
+    rest = [*sentences(opening)[1:], *ast.get_docstring(node).split("\n\n")[1:]]
     if not rest or rng.random() < 0.5:
         return []
     indent = " " * node.body[0].col_offset
@@ -215,8 +215,8 @@ def main():
 def list_sources(folder, out):
     """Writes sources.tsv next to the pairs: their packages, with version, licence and number of pairs."""
     pairs = Counter(json.loads(line)["source"] for line in open(out))
-    told = {row["name"]: row for row in map(json.loads, open(folder / "sources.jsonl"))}
-    rows = [(name, told[name]["version"], told[name]["licence"].split("License :: OSI Approved :: ")[-1], count) for name, count in sorted(pairs.items())]
+    sources = {row["name"]: row for row in map(json.loads, open(folder / "sources.jsonl"))}
+    rows = [(name, sources[name]["version"], sources[name]["licence"].split("License :: OSI Approved :: ")[-1], count) for name, count in sorted(pairs.items())]
     with open(out.with_name("sources.tsv"), "w") as file:
         file.write("name\tversion\tlicence\tpairs\n")
         file.writelines("\t".join(map(str, row)) + "\n" for row in rows)

@@ -30,7 +30,7 @@ def main():
             print(kind, len(own), "kept", len(kept))
     sets = [data.judged(judged, name) for name in ("scifact", "cosqa", "chroma-chunking", "cranfield", "locomo", "long-messages")]
     for each in sets:
-        data.asked(written / "asked", each)
+        data.add_written_questions(written / "asked", each)
     sets.append(data.judged(written, "chats"))
     data.save(sets, out / "judged.xz")
     for each in sets:

@@ -36,9 +36,9 @@ class Texts:
         return shorter
 
 
-def plan(questions, passages, asked, shown):
+def plan(questions, passages, question_numbers, passage_numbers):
     """Groups pairs by similar length. Returns [(piece positions, longest)], and how to restore the order."""
-    where = np.stack([questions.starts[asked], questions.lengths[asked], passages.starts[shown], passages.lengths[shown]])
+    where = np.stack([questions.starts[question_numbers], questions.lengths[question_numbers], passages.starts[passage_numbers], passages.lengths[passage_numbers]])
     lengths = where[1] + where[3] + 3
     order = np.argsort(lengths, kind="stable")
     parts, start = [], 0

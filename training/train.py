@@ -22,8 +22,8 @@ import data
 from chats import made_chats
 from cross_encoder import CrossEncoder, load_quantised, student_of
 from dev import Dev
-from lists import HARD, LISTED, Lists, PairSteps, VectorSteps, from_corpora, read_pairs, read_public
-from machine import DEVICE, LOW, SMALL, left, say
+from lists import HARD, LIST_LENGTH, Lists, PairSteps, VectorSteps, from_corpora, read_pairs, read_public
+from machine import DEVICE, LOW, SMALL, left, log
 from texts import Texts, logits_of, vectors_of
 
 FOLDER, BASE, WORK = (Path(each) for each in sys.argv[1:4])
@@ -63,14 +63,14 @@ class Prepared:
             offsets[each.name], q_offsets[each.name] = len(passages), len(questions)
             passages.extend(each.passages)
             questions.extend(text for text, *_ in each.questions)
-        say(len(passages), "passages", len(questions), "questions")
+        log(len(passages), "passages", len(questions), "questions")
         self.keys = torch.tensor([hash(text[:200]) for text in passages], device=DEVICE)
         self.passages, self.questions = Texts(passages, tokenizer, 510), Texts(questions, tokenizer, QUESTION_PIECES)
-        say("tokenised", int(self.passages.lengths.sum()), "pieces")
+        log("tokenised", int(self.passages.lengths.sum()), "pieces")
         with torch.no_grad():
             short = self.passages.up_to(VECTOR_PIECES)
             self.p_vectors, self.q_vectors = vectors_of(base, short), vectors_of(base, self.questions)
-        say("embedded")
+        log("embedded")
         self.lists = Lists(collections, offsets, q_offsets, short, self.questions, self.p_vectors, self.q_vectors)
         self.dev = Dev(judged, offsets, q_offsets, self.passages, self.questions)
 
@@ -79,7 +79,7 @@ def prepared(base):
     path = WORK / "prepared.pt"
     if not path.exists():
         torch.save(Prepared(base), path)
-        say("saved the prepared data")
+        log("saved the prepared data")
     # Read back even if just written, so that sampling does not depend on whether the file existed.
     return torch.load(path, map_location=DEVICE, weights_only=False)
 
@@ -132,7 +132,7 @@ def train(name, model, steps, loss_of, look_at):
         losses.append(loss.detach())
         step += 1
         if step % 50 == 0:
-            say(name, "step", step, "loss", round(torch.stack(losses[-50:]).mean().item(), 4))
+            log(name, "step", step, "loss", round(torch.stack(losses[-50:]).mean().item(), 4))
         if time.time() - looked > DEV_EVERY_S:
             look(average, "averaged")
             looked = time.time()
@@ -141,7 +141,7 @@ def train(name, model, steps, loss_of, look_at):
     look(high, "last")
     with torch.no_grad():
         torch._foreach_copy_(low, best["weights"])
-    say(name, step, "steps", skipped, "skipped, best on dev", round(best["dev"], 4))
+    log(name, step, "steps", skipped, "skipped, best on dev", round(best["dev"], 4))
     torch.save({what: each.cpu().to(torch.float16) for (what, _), each in zip(model.named_parameters(), best["weights"])}, WORK / f"{name}.pt")
     model.eval()
 
@@ -175,8 +175,8 @@ def main():
     dev, lists = ready.dev, ready.lists
     passages = ready.passages.up_to(PASSAGE_PIECES)
     right = torch.zeros(QUESTIONS, dtype=torch.long, device=DEVICE)
-    marks = F.one_hot(right, LISTED).float()
-    logits_in = lambda model, planned: logits_of(model, ready.questions, passages, planned).view(-1, LISTED)
+    marks = F.one_hot(right, LIST_LENGTH).float()
+    logits_in = lambda model, planned: logits_of(model, ready.questions, passages, planned).view(-1, LIST_LENGTH)
     pairs = lambda seed: PairSteps(lists, ready.questions, passages, QUESTIONS, data.SEED + seed)
     dev.by_vectors(base, "base")
 
@@ -196,14 +196,14 @@ def main():
 
         Passages that the teacher scores about as high as the right one are not negatives.
         """
-        asked, shown, planned = drawn
-        asked, shown = np.asarray(asked), np.asarray(shown)
+        question_numbers, passage_numbers, planned = drawn
+        question_numbers, passage_numbers = np.asarray(question_numbers), np.asarray(passage_numbers)
         with torch.no_grad():
             taught = logits_of(teacher, ready.questions, passages, planned).view(-1, 1 + HARD).float()
-        own_first = shown.T.reshape(-1)
-        q, p = vectors_of(model, ready.questions, asked), vectors_of(model, ready.passages.up_to(VECTOR_PIECES), own_first)
+        own_first = passage_numbers.T.reshape(-1)
+        q, p = vectors_of(model, ready.questions, question_numbers), vectors_of(model, ready.passages.up_to(VECTOR_PIECES), own_first)
         scores = q @ p.T / TEMPERATURE
-        count = len(asked)
+        count = len(question_numbers)
         keys, places = ready.keys[torch.from_numpy(own_first).to(DEVICE)], torch.arange(count, device=DEVICE)
         same = keys[None, :] == keys[:count, None]
         columns = torch.stack([places + count * at for at in range(1 + HARD)], 1)
@@ -212,7 +212,7 @@ def main():
         same[places, places] = False
         contrast = F.cross_entropy(scores.masked_fill(same, -1e4), places)
         spread = F.kl_div(F.log_softmax(scores.gather(1, columns), 1), F.softmax(taught, 1), reduction="batchmean")
-        q_base, p_base = ready.q_vectors[torch.from_numpy(asked).to(DEVICE)], ready.p_vectors[torch.from_numpy(own_first).to(DEVICE)]
+        q_base, p_base = ready.q_vectors[torch.from_numpy(question_numbers).to(DEVICE)], ready.p_vectors[torch.from_numpy(own_first).to(DEVICE)]
         away = 0.5 * (1 - (q * q_base).sum(1)).mean() + 0.5 * (1 - (p * p_base).sum(1)).mean()
         return contrast + spread + ANCHOR * away
 
@@ -235,7 +235,7 @@ def main():
         student = lowered(student_of(saved("teacher").float(), KEPT))
         train("student", student, pairs(3), by_teacher, dev.by_logits)
         dev.sureness(student, "student")
-    say("done")
+    log("done")
 
 
 main()

@@ -21,8 +21,8 @@ def conversations(folder):
         for part in re.split(r"^## +", path.read_text("utf-8"), flags=re.M)[1:]:
             name, *lines = [line.strip() for line in part.strip().splitlines()]
             turns = dict(found.groups() for line in lines if (found := re.match(r"(\d+)[ .|]+(\S.*)", line)))
-            asked = [found.groups() for line in lines if (found := re.match(r"\?\s*([\d,\s]+)\|\s*(\S.*)", line))]
-            yield name.strip(), turns, asked
+            questions = [found.groups() for line in lines if (found := re.match(r"\?\s*([\d,\s]+)\|\s*(\S.*)", line))]
+            yield name.strip(), turns, questions
 
 
 def main():
@@ -31,11 +31,11 @@ def main():
     counts, wrong = {}, 0
     with open(out / "corpus.jsonl", "w") as corpus, open(out / "queries.jsonl", "w") as queries, open(out / "qrels.jsonl", "w") as qrels:
         write = lambda file, row: file.write(json.dumps(row, ensure_ascii=False) + "\n")
-        for name, turns, asked in conversations(texts):
+        for name, turns, questions in conversations(texts):
             kind, split = name.split("-")[0], "dev" if part_of(name, KEPT_OUT) else "train"
             for number, text in turns.items():
                 write(corpus, {"id": f"{name}/{number}", "text": text, "meta": {"thread_id": name, "session": 1}})
-            for at, (numbers, question) in enumerate(asked):
+            for at, (numbers, question) in enumerate(questions):
                 answers = [each for each in re.findall(r"\d+", numbers)]
                 if not answers or any(each not in turns for each in answers):
                     wrong += 1

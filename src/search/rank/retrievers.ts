@@ -29,7 +29,7 @@ interface MeaningFound extends Pick<MeaningAnswer, 'vector' | 'pending'> {
   readonly span: number | undefined;
 }
 
-/** Creates a corpus from two retrievers, words and meaning, each searched separately. If one is undefined, only the other is searched. */
+/** Creates a corpus from two retrievers, words and meaning. If one is undefined, only the other is searched. */
 export function createRetrieverCorpus(retrievers: {
   readonly words: WordRetriever | undefined;
   readonly meaning: MeaningRetriever | undefined;
