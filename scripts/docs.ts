@@ -109,10 +109,10 @@ function errorsPage(): string {
 *Generated from the code by \`npm run docs\`.* This page explains the code of every error: what went wrong, and whether it helps to
 try again.
 
-An error has a code, a message that says what to do, and sometimes data. The codes are grouped by kind, one section for each. You find
-the code here:
+An error has a code, a message that says what to do, and sometimes data. The codes are grouped by kind, one section for each. This
+table shows where to find the code:
 
-| error from | place of the code |
+| error from | where the code is |
 |---|---|
 | tools of \`carrel serve\`, \`context\` and \`kb\` | \`structuredContent.error.code\` of a result with \`isError\` |
 | tools of \`carrel research\` and \`fess\` | \`error.data.code\` of the JSON-RPC error |
@@ -157,9 +157,13 @@ ${flagTable(everywhere)}
 ${sections.join('\n')}`;
 }
 
+/** Commands, flags, files and variables in a help text. */
+const codeInHelp = /carrel [a-z]+(?: [a-z]+ --all)?|--source web|--[a-z-]+|~?[\w./<>-]+\.(?:jsonl|json|md)\b|[A-Z]+_(?= |,|\.)/g;
+
 function commandSection(command: CommandDescription, known: readonly FlagDescription[]): string {
   const own = command.flags.filter((flag) => !known.includes(flag));
-  const more = command.more === undefined ? '' : `${command.more}\n\n`;
+  // In help, commands and flags are plain text.
+  const more = command.more === undefined ? '' : `${command.more.replaceAll(codeInHelp, '`$&`')}\n\n`;
   const examples = command.examples === undefined ? '' : `\`\`\`sh\n${command.examples.join('\n')}\n\`\`\`\n\n`;
   return `### ${command.name}\n\n\`${usageOf(command)}\`: ${command.summary}.\n\n${more}${examples}${own.length === 0 ? '' : `${flagTable(own)}`}`;
 }

@@ -22,7 +22,7 @@ export const errorCodes = {
     'input',
     "The arguments don't match the tool's schema. The message names the field and what it may contain.",
   ],
-  validation_error: ['input', "The research tools' name for `invalid_arguments`."],
+  validation_error: ['input', 'The same as `invalid_arguments`, in the research tools.'],
   unknown_tool: [
     'input',
     'No tool, resource or method has this name. Missing records have other codes, such as `note_not_found`.',
@@ -40,7 +40,7 @@ export const errorCodes = {
   fetch_invalid_url: ['input', "The page's address is not a URL, or the fetch rules forbid it or a redirect."],
   note_invalid: [
     'input',
-    'A field of the note is missing or too long. If a valid note can not be stored, the code is `note_save_failed`.',
+    "A field of the note is missing or too long. If a valid note can't be stored, the code is `note_save_failed`.",
   ],
   note_not_found: ['not_found', 'No note has this id, or it was deleted.'],
   note_save_failed: ['upstream', 'The note could not be stored. `retryAfter` says when to try again.'],
@@ -153,7 +153,7 @@ export const errorCodes = {
   ],
   not_a_note: ['input', 'The document is a file. Only the text of notes can be replaced.'],
   duplicate: ['input', 'A document with the same bytes already exists. Data: `document_id`, `title`.'],
-  empty_selection: ['input', 'The bulk operation names no documents.'],
+  empty_selection: ['input', 'The bulk operation does not say which documents to change.'],
   safety_threshold_exceeded: [
     'limit',
     'The bulk operation would change more documents than `KB_BULK_SAFETY_PERCENT` allows. Pass `force` to do it anyway.',

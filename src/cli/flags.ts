@@ -81,20 +81,17 @@ export const allowFlag = valued('allow', 'folders', 'stdio only: folders whose f
 
 export const jsonFlag = toggle('json', 'print JSON');
 export const verboseFlag = toggle('verbose', 'say which process answered');
-export const collectionFlag = valued('collection', 'name', 'collection in the knowledge base');
-export const tagFlag: FlagDescription = {
-  name: 'tag',
-  type: 'list',
-  value: 'tag',
-  summary: 'tag; can be repeated',
-};
+export const collectionFilter = valued('collection', 'name', 'only documents in this collection');
+const tagging = (summary: string): FlagDescription => ({ name: 'tag', type: 'list', value: 'tag', summary });
+export const tagFlag = tagging('tag to store; can be repeated');
+export const tagFilter = tagging('only items with this tag; can be repeated');
 export const limitFlag = valued('limit', 'number', 'max number of results');
 export const offsetFlag = valued('offset', 'number', 'number of results to skip');
-export const openFlag = toggle('open', "open the first result's file in the default program");
+export const openFlag = toggle('open', "open the document's file in the default program");
 
 export const adding: readonly FlagDescription[] = [
   toggle('watch', 'keep the knowledge base in sync with the folders until stopped'),
-  collectionFlag,
+  valued('collection', 'name', 'collection for the documents (default documents)'),
   tagFlag,
   {
     name: 'include',
@@ -113,7 +110,7 @@ export const adding: readonly FlagDescription[] = [
 
 /** Flags of `carrel add` for URLs. */
 export const addingPages: readonly FlagDescription[] = [
-  { name: 'tags', type: 'list', value: 'a,b,c', summary: 'comma-separated tags' },
+  { name: 'tags', type: 'list', value: 'a,b,c', summary: 'tags to store, separated by commas' },
   toggle('site', 'add the pages below the URL, by following links'),
   toggle('sitemap', 'add the pages in the sitemap of the URL'),
   toggle('feed', 'add the entries of the RSS, Atom or JSON feed at the URL'),

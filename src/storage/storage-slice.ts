@@ -18,7 +18,7 @@ export const storageSlice = defineSlice('storage', 'Storage', {
     default: 'auto',
     env: ['FTS_LANGUAGE'],
     description:
-      'The language of the texts. Keyword search then also matches other forms of a word. auto keeps the language of an existing database and uses english in a new one. After a change, the next start indexes all stored texts again.',
+      'The language of the texts, so that keyword search also finds other forms of a word. auto keeps the language of an existing database and uses english in a new one. After a change, the next start indexes all stored texts again.',
   }),
   // Secret as a whole, because it usually contains a password.
   postgresUrl: secret({

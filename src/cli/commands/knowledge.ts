@@ -1,4 +1,14 @@
-import { collectionFlag, jsonFlag, limitFlag, offsetFlag, openFlag, tagFlag, valued, verboseFlag } from '../flags.ts';
+import {
+  collectionFilter,
+  jsonFlag,
+  limitFlag,
+  offsetFlag,
+  openFlag,
+  tagFilter,
+  tagFlag,
+  valued,
+  verboseFlag,
+} from '../flags.ts';
 import { type GroupedCommand, many } from './command.ts';
 
 const looking = [jsonFlag, limitFlag];
@@ -7,19 +17,30 @@ const query = { words: '<query...>', wordsMin: 1, wordsMax: many, needs: 'what t
 export const knowledgeCommands: readonly GroupedCommand[] = [
   {
     name: 'search',
-    summary: 'searches the knowledge base (kb_search)',
+    summary: 'searches the knowledge base',
     ...query,
     examples: ['carrel search harbour dues --collection contracts', 'carrel search "parental leave" --open'],
-    flags: [collectionFlag, tagFlag, openFlag, verboseFlag, ...looking],
+    flags: [
+      collectionFilter,
+      tagFilter,
+      { ...openFlag, summary: "open the first result's file in the default program" },
+      verboseFlag,
+      ...looking,
+    ],
   },
   {
     name: 'find',
-    summary: 'searches memory, documents, notes and Fess at once (find)',
+    summary: 'searches memory, documents, notes and Fess at once',
     ...query,
     more: 'The web is searched only if you add --source web.',
     examples: ['carrel find who signed the lease', 'carrel find sqlite wal --source notes --source web'],
     flags: [
-      { name: 'source', type: 'list', value: 'name', summary: 'only this source; can be repeated' },
+      {
+        name: 'source',
+        type: 'list',
+        value: 'name',
+        summary: 'only this source: context, notes, kb, web or fess_<domain>; can be repeated',
+      },
       verboseFlag,
       ...looking,
     ],
@@ -31,7 +52,7 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
     wordsMin: 1,
     wordsMax: 1,
     needs: 'the URI from a search or a list',
-    more: 'A plain number is the id of a document in the knowledge base. In a pipe or a file, the output is the unchanged text.',
+    more: 'A plain number is the id of a document in the knowledge base. If the output is redirected, the text is printed unchanged.',
     examples: ['carrel get carrel://kb/doc/12', 'carrel get 12 > report.txt', 'carrel get 12 --open'],
     flags: [jsonFlag, openFlag, verboseFlag],
   },
@@ -53,13 +74,13 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
   },
   {
     name: 'list',
-    summary: 'lists the documents in the knowledge base (kb_list)',
+    summary: 'lists the documents in the knowledge base',
     words: '[query...]',
     wordsMax: many,
     more: 'The query is matched against titles and paths.',
     flags: [
-      collectionFlag,
-      tagFlag,
+      collectionFilter,
+      tagFilter,
       valued('type', 'type', 'only this type, such as pdf, markdown or note'),
       ...looking,
       offsetFlag,
@@ -67,7 +88,7 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
   },
   {
     name: 'jobs',
-    summary: 'lists ingestion jobs and their outcome (kb_jobs)',
+    summary: 'lists ingestion jobs and their outcome',
     words: '[id]',
     wordsMax: 1,
     flags: [
@@ -80,21 +101,21 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
   },
   {
     name: 'notes',
-    summary: 'lists or searches notes (list_notes)',
+    summary: 'lists or searches notes',
     words: '[query...]',
     wordsMax: many,
-    flags: [tagFlag, ...looking, offsetFlag],
+    flags: [tagFilter, ...looking, offsetFlag],
   },
   {
     name: 'threads',
-    summary: 'lists memory threads, or the entries of one thread (list_threads, search_context)',
+    summary: 'lists memory threads, or the entries of one thread',
     words: '[thread]',
     wordsMax: 1,
     flags: [...looking, offsetFlag],
   },
   {
     name: 'remember',
-    summary: 'stores a text in memory (store_context)',
+    summary: 'stores a text in memory',
     words: '<text...>',
     wordsMin: 1,
     wordsMax: many,

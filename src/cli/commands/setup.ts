@@ -74,7 +74,7 @@ export const setupCommands: readonly GroupedCommand[] = [
     wordsMax: 2,
     needs: 'what to do: add, list or revoke',
     completes: ['add', 'list', 'revoke'],
-    more: 'add prints the token once. A token without restrictions may do everything. Once a token exists, servers on this database require a token from every caller, until revoke --all removes all tokens. Running servers apply changes immediately.',
+    more: 'A new token is printed once. Without restrictions, it may do everything. Once a token exists, servers on this database require a token from every caller, until carrel token revoke --all removes all tokens. Running servers apply changes immediately.',
     examples: [
       'carrel token add laptop',
       'carrel token add ci --toolsets kb,find --read-only --expires 30d',
@@ -87,7 +87,7 @@ export const setupCommands: readonly GroupedCommand[] = [
       listed('collections', 'a,b,c', 'only these knowledge base collections; new documents go to the first'),
       listed('threads', 'a,b,c', 'only these memory threads'),
       valued('expires', 'time', 'expiry, such as 2027-01-31T00:00:00Z, 12h, 30d or 8w'),
-      toggle('all', 'with revoke: all tokens; callers on this machine then need no token'),
+      toggle('all', 'with revoke: revoke all tokens; callers on this machine then need no token'),
       jsonFlag,
     ],
   },
@@ -114,7 +114,7 @@ export const setupCommands: readonly GroupedCommand[] = [
   },
   {
     name: 'help',
-    summary: 'lists all commands, or explains one',
+    summary: 'lists all commands, or describes one',
     words: '[command]',
     wordsMax: 1,
     flags: [],
