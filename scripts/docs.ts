@@ -158,7 +158,8 @@ ${sections.join('\n')}`;
 }
 
 /** Commands, flags, files and variables in a help text. */
-const codeInHelp = /carrel [a-z]+(?: [a-z]+ --all)?|--source web|--[a-z-]+|~?[\w./<>-]+\.(?:jsonl|json|md)\b|[A-Z]+_(?= |,|\.)/g;
+const codeInHelp =
+  /carrel [a-z]+(?: [a-z]+ --all)?|--source web|--[a-z-]+|~?[\w./<>-]+\.(?:jsonl|json|md)\b|[A-Z]+_(?= |,|\.)/g;
 
 function commandSection(command: CommandDescription, known: readonly FlagDescription[]): string {
   const own = command.flags.filter((flag) => !known.includes(flag));
