@@ -238,7 +238,7 @@ test('on an outdated Node the binary says so in one line and exits with 78', () 
   );
   const { status, stderr } = spawnSync(process.execPath, ['--require', fake, carrelProgram], { encoding: 'utf8' });
   assert.equal(status, 78);
-  assert.match(stderr, /^carrel: needs Node 22\.16 or newer, and this is 20\.20\.2\.[^\n]*\n$/);
+  assert.match(stderr, /^carrel: needs Node 22\.16 or newer; this is Node 20\.20\.2\.[^\n]*\n$/);
 });
 
 test('config shows each value with its source and never a secret', () => {
