@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLeaseOwner, isGone } from '../../src/jobs/lease-owner.ts';
+import { createLeaseOwner, hasExited } from '../../src/jobs/lease-owner.ts';
 
 const prefix = 'carrel-soak-';
 const ownerFile = 'owner';
@@ -40,7 +40,7 @@ export function removeFolder(folder: string): void {
 export function removeLeftBehind(within: string): void {
   for (const name of readdirSync(within)) {
     const folder = join(within, name);
-    if (name.startsWith(prefix) && isOurs(folder) && isGone(ownerOf(folder))) removeFolder(folder);
+    if (name.startsWith(prefix) && isOurs(folder) && hasExited(ownerOf(folder))) removeFolder(folder);
   }
 }
 

@@ -55,7 +55,7 @@ export function fitBudget<Item extends object, Id>(
     const tokensLeft = budget - used - costOf(shape.withText(item, ''));
     // Always include the best item: an empty answer would look as if nothing was found.
     const isFirst = fitting.length === 0;
-    const shortened = cutText(item, isFirst ? Math.max(tokensLeft, worthReadingTokens) : tokensLeft, shape);
+    const shortened = shortenItem(item, isFirst ? Math.max(tokensLeft, worthReadingTokens) : tokensLeft, shape);
     if (shortened !== undefined) cut.push(shortened.note);
     const last = shortened?.item ?? (isFirst ? item : undefined);
     if (last !== undefined) {
@@ -74,7 +74,7 @@ export function fitBudget<Item extends object, Id>(
 
 const worthReadingTokens = 40;
 
-function cutText<Item, Id>(item: Item, tokens: number, shape: Budgeted<Item, Id>) {
+function shortenItem<Item, Id>(item: Item, tokens: number, shape: Budgeted<Item, Id>) {
   const characters = Array.from(shape.text(item));
   const cost = estimateTokens(shape.text(item));
   if (tokens < worthReadingTokens || cost <= tokens) return undefined;

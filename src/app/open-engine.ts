@@ -37,7 +37,7 @@ export async function openRemoteEngine(config: Config, timeoutMs?: number): Prom
 }
 
 /** Warns if roles are omitted with SQLite: their work is done only if another process uses the same file. */
-function warnOfLeftWork(config: Config, log: Logger): void {
+function warnOfMissingRoles(config: Config, log: Logger): void {
   const { roles } = config.of(engineSlice);
   const left = engineRoles.filter((role) => role !== 'search' && !roles.includes(role));
   if (left.length === 0 || config.of(storageSlice).backend !== 'sqlite') return;
@@ -48,7 +48,7 @@ function warnOfLeftWork(config: Config, log: Logger): void {
 export function openLocalEngine({ config, log, shared }: EngineContext): Promise<LocalEngine> {
   return withParts(shared, async (parts, giveBack) => {
     const settings = config.of(engineSlice);
-    warnOfLeftWork(config, log);
+    warnOfMissingRoles(config, log);
     const [storage, embeddings, reranker, { createEngine }, { createExtractor }] = await Promise.all([
       parts.storage(),
       config.of(embeddingSlice).provider === 'none' ? undefined : parts.embeddings(),

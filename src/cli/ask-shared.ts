@@ -1,4 +1,4 @@
-import type { AskedTools } from './ask/ask.ts';
+import type { OpenedTools } from './ask/ask.ts';
 import { askingCommand } from './ask/asking-command.ts';
 import { openSharedTools } from './ask/shared-tools.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
@@ -10,7 +10,7 @@ import { reportFailures } from './report-failures.ts';
  */
 export async function runShared(argv: readonly string[]): Promise<boolean> {
   let line: CommandLine;
-  let tools: AskedTools | undefined;
+  let tools: OpenedTools | undefined;
   try {
     line = parseCommandLine(argv);
     const { debug, help, version } = line.flags;

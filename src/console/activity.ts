@@ -126,13 +126,13 @@ export function createActivity(): Activity {
 }
 
 function matches(call: CallRecord, { owner, tool, client, outcome, text }: CallFilter): boolean {
-  const sought = text?.toLowerCase() ?? '';
+  const searchText = text?.toLowerCase() ?? '';
   return (
     (owner === undefined || call.owner === owner) &&
     (!tool || call.tool === tool) &&
     (!client || clientOf(call) === client) &&
     (!outcome || (call.outcome === 'ok') === (outcome === 'ok')) &&
-    (sought === '' || [call.query, call.tool, call.caller].some((each) => each.toLowerCase().includes(sought)))
+    (searchText === '' || [call.query, call.tool, call.caller].some((each) => each.toLowerCase().includes(searchText)))
   );
 }
 

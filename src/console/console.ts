@@ -133,8 +133,8 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       );
       const action = method === 'POST' ? actions[path] : undefined;
       const isSign = path === '/sign-in' || (method === 'POST' && path === '/sign-out');
-      const isLost = section === undefined && action === undefined && !isSign;
-      if (isLost && !wantsPage(request, path)) return false;
+      const isUnknownPath = section === undefined && action === undefined && !isSign;
+      if (isUnknownPath && !wantsPage(request, path)) return false;
 
       const gone = new AbortController();
       response.on('close', () => gone.abort());

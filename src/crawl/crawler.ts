@@ -74,7 +74,7 @@ export function createCrawler(settings: CrawlSettings, deps: CrawlerDeps): Crawl
     },
     log,
   );
-  const hearing = shared?.onNotice((notice) => {
+  const stopListening = shared?.onNotice((notice) => {
     if (notice.about === 'job') queue.drop(Number(notice.id));
     if (notice.about === 'work') queue.wake();
   });
@@ -82,7 +82,7 @@ export function createCrawler(settings: CrawlSettings, deps: CrawlerDeps): Crawl
   return {
     wake: queue.wake,
     async close() {
-      hearing?.();
+      stopListening?.();
       // The queue must close first; otherwise `stop` would make runs that wait for a host count as failed.
       const closing = queue.close();
       stop.abort();

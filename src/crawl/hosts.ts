@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 import { createLeases, type Lease } from '../base/leases.ts';
-import { isGone } from '../jobs/lease-owner.ts';
+import { hasExited } from '../jobs/lease-owner.ts';
 import type { TakenHost } from '../storage/web/hosts.ts';
 import type { WebStore } from '../storage/web/web.ts';
 import type { SafeFetch } from '../web/safe-fetch.ts';
@@ -45,7 +45,7 @@ interface Held {
   tail: Promise<unknown>;
   /** Earliest time of the next request, by performance.now(). */
   nextAt: number;
-  isLost: boolean;
+  isLeaseLost: boolean;
   rules: { readonly value: RobotsRules; readonly until: number } | undefined;
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
           waitMs = Math.ceil(held.nextAt - performance.now());
           if (waitMs > 0) await delay(waitMs, undefined, { signal: own });
         }
-        if (held.isLost) throw new Error('another process is fetching from this host');
+        if (held.isLeaseLost) throw new Error('another process is fetching from this host');
         try {
           return await send();
         } finally {
@@ -103,7 +103,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
       stopping.throwIfAborted();
       const lease = await web.takeHost({ host, owner, leaseMs, gone });
       if (!('heldBy' in lease)) return hold(host, lease);
-      gone = isGone(lease.heldBy) ? lease.heldBy : undefined;
+      gone = hasExited(lease.heldBy) ? lease.heldBy : undefined;
       if (gone === undefined) await delay(pollMs, undefined, { signal: stopping });
     }
   }
@@ -111,7 +111,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
   function hold(host: string, { robots, waitMs }: TakenHost): Held {
     const beat = setInterval(() => void renew(host, held), leaseMs / 3).unref();
     const held: Held = {
-      ...{ tail: Promise.resolve(), nextAt: performance.now() + waitMs, isLost: false },
+      ...{ tail: Promise.resolve(), nextAt: performance.now() + waitMs, isLeaseLost: false },
       rules: robots === undefined ? undefined : rulesOf(robots, host, robotsMs),
       async close() {
         clearInterval(beat);
@@ -134,7 +134,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
 
   async function renew(host: string, state: Held): Promise<void> {
     // A failed renewal changes nothing: the lease outlasts two of them. It is lost only if the database says so.
-    state.isLost = !(await web.keepHost({ host, owner, leaseMs }).catch(() => !state.isLost));
+    state.isLeaseLost = !(await web.keepHost({ host, owner, leaseMs }).catch(() => !state.isLeaseLost));
   }
 
   /** Fetches robots.txt. A missing one allows everything. Throws if the host fails: then nothing is allowed (RFC 9309, 2.3.1). */

@@ -67,8 +67,8 @@ export async function makeAlias(context: RunContext, page: StoredPage, url: stri
   }
   await moveDocument(engine, page.document, url, signal);
   texts.delete(page.url);
-  const heir: PageChange = { ...page, url, state: 'stored', etag: undefined, lastModified: undefined, retryMs: 0 };
-  return savePage(context, page, [alias, heir]);
+  const successor: PageChange = { ...page, url, state: 'stored', etag: undefined, lastModified: undefined, retryMs: 0 };
+  return savePage(context, page, [alias, successor]);
 }
 
 /** Creates the handler of redirects. Its `url` is undefined if the target is not a web address. */

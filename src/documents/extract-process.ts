@@ -61,8 +61,8 @@ export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: Extra
     ],
   );
   let allowedMs = cpuMsDefault;
-  const lost = (ended: ProcessEnded | undefined) => (ended ? failureOf(ended) : cancelled());
-  const calls = createProcessCalls<ExtractRequest, ExtractAnswer>(child, lost);
+  const exitError = (ended: ProcessEnded | undefined) => (ended ? failureOf(ended) : cancelled());
+  const calls = createProcessCalls<ExtractRequest, ExtractAnswer>(child, exitError);
 
   return {
     get alive() {

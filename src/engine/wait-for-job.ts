@@ -7,25 +7,25 @@ const pollMinMs = 50;
 const pollMaxMs = 1000;
 
 /** How long the engine may be unreachable during the wait. */
-const awayMaxMs = 60_000;
+const unreachableMaxMs = 60_000;
 
 /** Waits until the job has ended. Tolerates an engine that is unreachable for a while. */
 export async function waitForJob(
   engine: Pick<Engine, 'job'>,
   id: JobId,
   signal: AbortSignal,
-  onLook?: (job: EngineJob) => void,
+  onPoll?: (job: EngineJob) => void,
 ): Promise<EngineJob> {
   let pollMs = pollMinMs;
   let seenAt = performance.now();
   for (;;) {
     try {
       const job = await engine.job(id, { signal });
-      onLook?.(job);
+      onPoll?.(job);
       if (['done', 'failed', 'cancelled'].includes(job.status)) return job;
       seenAt = performance.now();
     } catch (error) {
-      if (!isAway(error) || performance.now() - seenAt > awayMaxMs) throw error;
+      if (!isUnreachable(error) || performance.now() - seenAt > unreachableMaxMs) throw error;
     }
     await delay(pollMs, undefined, { signal });
     pollMs = Math.min(pollMaxMs, pollMs * 1.5);
@@ -33,7 +33,7 @@ export async function waitForJob(
 }
 
 /** True if a retry may succeed, because the engine is unavailable rather than rejecting the request. */
-export function isAway(error: unknown): boolean {
+export function isUnreachable(error: unknown): boolean {
   if (!isCarrelError(error)) return false;
   return error.kind === 'upstream' || error.kind === 'timeout' || error.code === 'storage_busy';
 }

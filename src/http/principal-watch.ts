@@ -13,7 +13,7 @@ const pollMs = 1_000;
 export function createPrincipalWatch({ areValid }: Pick<Guards, 'areValid'>): PrincipalWatch {
   const watched = new Set<{ principal: Principal; end: () => void }>();
   let timer: NodeJS.Timeout | undefined;
-  let isLooking = false;
+  let isPolling = false;
 
   const poll = async (): Promise<void> => {
     if (watched.size === 0) {
@@ -21,8 +21,8 @@ export function createPrincipalWatch({ areValid }: Pick<Guards, 'areValid'>): Pr
       timer = undefined;
       return;
     }
-    if (isLooking) return;
-    isLooking = true;
+    if (isPolling) return;
+    isPolling = true;
     try {
       const each = [...watched];
       const valid = await areValid(each.map(({ principal }) => principal));
@@ -32,7 +32,7 @@ export function createPrincipalWatch({ areValid }: Pick<Guards, 'areValid'>): Pr
     } catch {
       // Tokens cannot be checked now. The next round tries again; meanwhile, new requests are refused.
     } finally {
-      isLooking = false;
+      isPolling = false;
     }
   };
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { createLeaseOwner, isGone } from './lease-owner.ts';
+import { createLeaseOwner, hasExited } from './lease-owner.ts';
 
 test('each owner has a unique name, and a live one is not gone', () => {
   assert.notEqual(createLeaseOwner(), createLeaseOwner());
-  assert.equal(isGone(createLeaseOwner()), false);
+  assert.equal(hasExited(createLeaseOwner()), false);
 });
 
 test('the owner of an ended process is gone, and one on another machine is not known to be', async () => {
@@ -19,11 +19,11 @@ test('the owner of an ended process is gone, and one on another machine is not k
   });
   await once(child, 'close');
   assert.match(owner, / \d+ /);
-  assert.equal(isGone(owner), true);
-  assert.equal(isGone(owner.replace(/^\S+/, 'elsewhere/1/2')), false);
+  assert.equal(hasExited(owner), true);
+  assert.equal(hasExited(owner.replace(/^\S+/, 'elsewhere/1/2')), false);
 });
 
 test('a reused process id does not keep a dead owner alive', () => {
   const [machine, pid, start, name] = createLeaseOwner().split(' ');
-  assert.equal(isGone([machine, pid, String(Number(start) - 1), name].join(' ')), true);
+  assert.equal(hasExited([machine, pid, String(Number(start) - 1), name].join(' ')), true);
 });

@@ -12,7 +12,7 @@ export function createLeaseOwner(): string {
 }
 
 /** True if the owner was a process on this machine and certainly no longer runs. */
-export function isGone(owner: string): boolean {
+export function hasExited(owner: string): boolean {
   const [where, pid, start] = owner.split(' ');
   if (where !== machine() || start === undefined || start === 'unknown') return false;
   const now = startOf(String(pid));

@@ -33,7 +33,7 @@ export interface FoundTask {
   view: TaskView;
   tool: string;
   /** The name of background work that continues, but that no process waits for. */
-  leftWork?: string;
+  unfinishedWork?: string;
 }
 
 /** A task whose work runs in this process. */

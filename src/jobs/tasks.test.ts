@@ -123,7 +123,7 @@ test('work that died with its process has failed; work that continues has not', 
   const { view } = await tasks.get(lost, 'me');
   assert.deepEqual([view.status, view.error?.data], ['failed', { code: 'interrupted' }]);
   const found = await tasks.get(left, 'me');
-  assert.deepEqual([found.view.status, found.leftWork], ['working', '7']);
+  assert.deepEqual([found.view.status, found.unfinishedWork], ['working', '7']);
   await tasks.endLeft(left, done);
   assert.equal((await tasks.get(left, 'me')).view.status, 'completed');
 });

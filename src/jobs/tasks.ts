@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { ListedPart, SharedStore } from '../base/shared-store.ts';
-import { createLeaseOwner, isGone } from './lease-owner.ts';
+import { createLeaseOwner, hasExited } from './lease-owner.ts';
 import { createFileRecords, createSharedRecords, createStateWriter, type StateWriter } from './records.ts';
 import type { FoundTask, NewTask, Task, TaskOutcome, Tasks } from './task.ts';
 import { createTaskQuestions, type TaskQuestions } from './task-questions.ts';
@@ -216,9 +216,9 @@ export function createTasks(options: TasksOptions): Tasks {
     const isOwn = beginning.process === process;
     const state = isOwn || !shared ? undefined : await records.read<TaskState>(id, statePart);
     const view = views.running(id, beginning, state ?? { updatedAt: createdAt, questions: {} });
-    if (work !== undefined && !isOverdue) return { view, tool, leftWork: work };
+    if (work !== undefined && !isOverdue) return { view, tool, unfinishedWork: work };
     const isKnownToRun = shared === undefined || state !== undefined;
-    if (!isOverdue && isKnownToRun && !isGone(beginning.process) && !isOwn) return { view, tool };
+    if (!isOverdue && isKnownToRun && !hasExited(beginning.process) && !isOwn) return { view, tool };
     await endLeft(id, interrupted);
     // Another process may have ended the task just before; then its outcome counts.
     const known = (await records.read<Ending>(id, endPart)) ?? { endedAt: now(), outcome: interrupted };
@@ -286,7 +286,7 @@ export function createTasks(options: TasksOptions): Tasks {
         stop(live);
       } else if (ending === undefined) await endLeft(id, { status: 'cancelled' });
       const view = views.ended(id, beginning, { endedAt: now(), outcome: { status: 'cancelled' } });
-      const left = ending === undefined && beginning.work !== undefined ? { leftWork: beginning.work } : {};
+      const left = ending === undefined && beginning.work !== undefined ? { unfinishedWork: beginning.work } : {};
       return { view, tool: beginning.tool, ...left };
     },
     endLeft,

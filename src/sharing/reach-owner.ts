@@ -30,10 +30,10 @@ export function reachOwner(
     const early: Frame[] = [];
     let take = (frame: Frame): void => void early.push(frame);
     let gone: (() => void) | undefined;
-    let isGone = false;
+    let isClosed = false;
     let link: Link | undefined;
     const socket = connect(path);
-    const impatience = setTimeout(() => {
+    const timeout = setTimeout(() => {
       resolve('silent');
       socket.destroy();
     }, answerMs);
@@ -44,7 +44,7 @@ export function reachOwner(
           take(frame);
           return;
         }
-        clearTimeout(impatience);
+        clearTimeout(timeout);
         if (frame.kind !== frameKinds.welcome) {
           resolve(frame.bytes.toString() as Refusal);
           socket.destroy();
@@ -53,11 +53,11 @@ export function reachOwner(
         link = {
           socket,
           welcome: JSON.parse(frame.bytes.toString()),
-          listen(taker, whenGone) {
+          listen(taker, onClose) {
             take = taker;
-            gone = whenGone;
+            gone = onClose;
             for (const each of early.splice(0)) take(each);
-            if (isGone) gone();
+            if (isClosed) gone();
           },
         };
         resolve(link);
@@ -71,8 +71,8 @@ export function reachOwner(
     // The `close` event follows and handles it.
     socket.on('error', () => {});
     socket.once('close', () => {
-      clearTimeout(impatience);
-      isGone = true;
+      clearTimeout(timeout);
+      isClosed = true;
       resolve(undefined);
       gone?.();
     });

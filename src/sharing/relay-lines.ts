@@ -114,10 +114,10 @@ export function relayLines(
     for (const [line, each] of unanswered) sendLine(line, each);
     if (inputEnded) send(frameKinds.end);
     keepPace();
-    next.listen(takeFrame, () => void lost(next));
+    next.listen(takeFrame, () => void onLinkLost(next));
   };
 
-  const lost = async ({ welcome }: Link): Promise<void> => {
+  const onLinkLost = async ({ welcome }: Link): Promise<void> => {
     link = undefined;
     keepPace();
     if (farewell !== undefined) {

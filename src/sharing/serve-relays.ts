@@ -90,7 +90,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
 
   const accept = (socket: Socket): void => {
     let lines: ((frame: Frame) => void) | undefined;
-    const impatience = setTimeout(() => socket.destroy(), helloMs);
+    const timeout = setTimeout(() => socket.destroy(), helloMs);
     const read = createFrameReader(
       () => (lines ? serving.welcome.bytesMax + frameSlack : helloBytesMax),
       (frame) => {
@@ -98,7 +98,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
           lines(frame);
           return;
         }
-        clearTimeout(impatience);
+        clearTimeout(timeout);
         lines = greet(socket, frame);
       },
     );
@@ -111,7 +111,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
       }
     });
     socket.on('error', (error) => log.debug('relay', { error }));
-    socket.on('close', () => clearTimeout(impatience));
+    socket.on('close', () => clearTimeout(timeout));
   };
 
   const greet = (socket: Socket, frame: Frame): ((frame: Frame) => void) => {

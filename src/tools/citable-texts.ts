@@ -19,7 +19,7 @@ export interface CitableText {
   /** In the order of the text. A quotation may span several. */
   passages: readonly CitablePassage[];
   /** True if the text was truncated. */
-  isCut?: boolean;
+  isTruncated?: boolean;
 }
 
 export interface CitablePassage {

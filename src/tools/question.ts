@@ -22,7 +22,7 @@ export type Questions = Readonly<Record<string, Question>>;
 export type Answers = Readonly<Record<string, Readonly<Record<string, boolean | string>>>>;
 
 /** Max ids that a call may delete without asking the user. Deleting by filter always asks. */
-export const unaskedIdsMax = 10;
+export const unconfirmedIdsMax = 10;
 
 const samplesMax = 3;
 const sampleUnitsMax = 60;

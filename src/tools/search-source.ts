@@ -73,7 +73,7 @@ export interface SearchSource {
   name: string;
   description: string;
   /** Whether to search this source if the caller names no sources. False for the web. */
-  askedByDefault: boolean;
+  searchedByDefault: boolean;
   /** The filters that this source supports. A search with any other filter skips the source. */
   filters?: readonly (keyof SourceFilters)[];
   /** Supports `isQuick`. */

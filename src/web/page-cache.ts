@@ -30,10 +30,10 @@ export function createPageCache(config: PageCacheConfig, { safeFetch, now = Date
       return await safeFetch(url, request);
     const entry = entries.get(keyOf(canonicalUrl(url), request));
     if (entry !== undefined && now() < entry.freshUntilMs) return serve(entry, request, []);
-    return await fetchAndKeep(url, request);
+    return await fetchAndCache(url, request);
   };
 
-  async function fetchAndKeep(url: string, request: FetchRequest): Promise<FetchResponse> {
+  async function fetchAndCache(url: string, request: FetchRequest): Promise<FetchResponse> {
     // Keeps the offered entries: the one that a 304 refers to may be evicted during the call.
     const offered = new Map<string, Entry>();
     const validatorsFor = (hop: string): Validators | undefined => {

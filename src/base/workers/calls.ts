@@ -37,8 +37,8 @@ interface Waiting {
   reject(reason: unknown): void;
 }
 
-/** Creates calls to a worker. If it ends, pending calls fail with `lost(cause)`; after `terminate` the cause is undefined. */
-export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) => Error): Calls<Request, Answer> {
+/** Creates calls to a worker. If it ends, pending calls fail with `exitError(cause)`; after `terminate` the cause is undefined. */
+export function createCalls<Request, Answer>(peer: Peer, exitError: (cause: unknown) => Error): Calls<Request, Answer> {
   const waiting = new Map<number, Waiting>();
   const started = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
@@ -66,7 +66,7 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
     } else waiting.get(message.id)?.reject(fromWire(message.error));
   });
   peer.onEnd((cause) => {
-    if (failure === undefined) fail(lost(cause));
+    if (failure === undefined) fail(exitError(cause));
     ended.resolve();
   });
 
@@ -84,7 +84,7 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
       }),
     terminate: () =>
       held(async () => {
-        if (failure === undefined) fail(lost(undefined));
+        if (failure === undefined) fail(exitError(undefined));
         void peer.terminate();
         await ended.promise;
       }),

@@ -6,17 +6,17 @@ const largeChars = 64 * 1024;
 /** True if the strings in a value are long in total. Stops counting at the limit. */
 export function isLarge(value: unknown): boolean {
   let left = largeChars;
-  const isLarge = (item: unknown): boolean => {
+  const reachesLimit = (item: unknown): boolean => {
     if (typeof item === 'string') left -= item.length;
     else if (typeof item !== 'object' || item === null || ArrayBuffer.isView(item)) left -= 8;
-    else for (const member of Array.isArray(item) ? item : Object.values(item)) if (isLarge(member)) return true;
+    else for (const member of Array.isArray(item) ? item : Object.values(item)) if (reachesLimit(member)) return true;
     return left <= 0;
   };
-  return isLarge(value);
+  return reachesLimit(value);
 }
 
 const waiting = new FairQueue<() => void>();
-let isTaking = false;
+let isDelivering = false;
 
 /**
  * Delivers one large answer per event loop turn, round-robin by caller. Node handles all waiting thread messages in one turn, so
@@ -24,14 +24,14 @@ let isTaking = false;
  */
 export function deliverFairly(caller: string, take: () => void): void {
   waiting.add(caller, take);
-  if (isTaking) return;
-  isTaking = true;
+  if (isDelivering) return;
+  isDelivering = true;
   setImmediate(takeNext);
 }
 
 function takeNext(): void {
   const next = waiting.take();
   if (waiting.size > 0) setImmediate(takeNext);
-  else isTaking = false;
+  else isDelivering = false;
   next?.item();
 }

@@ -38,7 +38,7 @@ export function createPool<W extends PooledWorker>(config: PoolConfig, start: ()
   const workers = new Set<W>();
   const lingering = new Set<W>();
   /** Callers that have a slot and wait for a busy worker. */
-  const patient: (() => void)[] = [];
+  const waiters: (() => void)[] = [];
   let patienceMs = config.patienceMs ?? 0;
   let closed = false;
 
@@ -61,7 +61,7 @@ export function createPool<W extends PooledWorker>(config: PoolConfig, start: ()
     },
     async close() {
       closed = true;
-      for (const proceed of patient.splice(0)) proceed();
+      for (const proceed of waiters.splice(0)) proceed();
       for (const { timer } of idle.splice(0)) clearTimeout(timer);
       await Promise.all([...workers, ...lingering].map((worker) => worker.terminate()));
     },
@@ -72,11 +72,11 @@ export function createPool<W extends PooledWorker>(config: PoolConfig, start: ()
     const { promise, resolve } = Promise.withResolvers<void>();
     const since = performance.now();
     const timer = setTimeout(resolve, patienceMs);
-    patient.push(resolve);
+    waiters.push(resolve);
     await promise;
     clearTimeout(timer);
-    const place = patient.indexOf(resolve);
-    if (place >= 0) patient.splice(place, 1);
+    const position = waiters.indexOf(resolve);
+    if (position >= 0) waiters.splice(position, 1);
     patienceMs -= performance.now() - since;
   }
 
@@ -96,7 +96,7 @@ export function createPool<W extends PooledWorker>(config: PoolConfig, start: ()
   function rest(worker: W): void {
     if (closed || !worker.alive) drop(worker);
     else idle.push({ worker, timer: idleMs === undefined ? undefined : setTimeout(stop, idleMs).unref() });
-    patient.shift()?.();
+    waiters.shift()?.();
 
     function stop(): void {
       idle.splice(

@@ -13,10 +13,10 @@ export class ProcessEnded extends Error {
   }
 }
 
-/** Creates calls to a forked process. `terminate` kills it. `lost` gets a ProcessEnded, except after `terminate`. */
+/** Creates calls to a forked process. `terminate` kills it. `exitError` gets a ProcessEnded, except after `terminate`. */
 export function createProcessCalls<Request, Answer>(
   child: ChildProcess,
-  lost: (ended: ProcessEnded | undefined) => Error,
+  exitError: (ended: ProcessEnded | undefined) => Error,
 ): Calls<Request, Answer> {
   return createCalls(
     {
@@ -34,6 +34,6 @@ export function createProcessCalls<Request, Answer>(
         child.on('error', (error) => tell(new ProcessEnded(null, null, error)));
       },
     },
-    (cause) => lost(cause instanceof ProcessEnded ? cause : undefined),
+    (cause) => exitError(cause instanceof ProcessEnded ? cause : undefined),
   );
 }

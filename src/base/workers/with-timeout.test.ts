@@ -8,8 +8,8 @@ const from = new URL('../../../test/support/', import.meta.url).href;
 const overdue = () => new Error('overdue');
 
 async function ask(request: TestRequest, timeoutMs: number, signal?: AbortSignal) {
-  const lost = () => new Error('lost');
-  const thread = createWorkerCalls<TestRequest, unknown>({ from, file: 'test-thread', name: 'test', lost });
+  const exitError = () => new Error('lost');
+  const thread = createWorkerCalls<TestRequest, unknown>({ from, file: 'test-thread', name: 'test', exitError });
   await thread.ready();
   const [outcome] = await Promise.allSettled([
     withTimeout(thread, thread.call(request), { timeoutMs, signal, overdue }),

@@ -6,9 +6,9 @@ import { isCarrelError } from '../errors.ts';
 import { createWorkerCalls } from './worker-calls.ts';
 
 const from = new URL('../../../test/support/', import.meta.url).href;
-const lost = (cause: unknown) => new Error('lost', { cause });
+const exitError = (cause: unknown) => new Error('lost', { cause });
 const start = (workerData?: string) =>
-  createWorkerCalls<TestRequest, unknown>({ from, file: 'test-thread', name: 'test', workerData, lost });
+  createWorkerCalls<TestRequest, unknown>({ from, file: 'test-thread', name: 'test', workerData, exitError });
 
 test('runs calls one at a time, in order, even if they await', async () => {
   const calls = start();
@@ -91,7 +91,7 @@ test('close answers earlier calls first', async () => {
 test('only a thread with pending calls keeps the process alive', () => {
   const script = `
     import { createWorkerCalls } from './src/base/workers/worker-calls.ts';
-    const calls = createWorkerCalls({ from: ${JSON.stringify(from)}, file: 'test-thread', name: 'test', lost: () => new Error() });
+    const calls = createWorkerCalls({ from: ${JSON.stringify(from)}, file: 'test-thread', name: 'test', exitError: () => new Error() });
     calls.call({ ask: 'steps', name: 'a', count: 3 }).then((answer) => console.log(answer.join()));`;
   const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
     cwd: new URL('../../../', import.meta.url),

@@ -29,7 +29,7 @@ export interface WorkerCallsConfig extends WorkerFile {
   /** Marks native code on the thread. The thread is never ended inside it. */
   readonly nativeSection?: NativeSection;
   /** The error of calls when the thread ends before answering. */
-  lost(cause: unknown): Error;
+  exitError(cause: unknown): Error;
 }
 
 export function createWorkerCalls<Request, Answer>(config: WorkerCallsConfig): Calls<Request, Answer> {
@@ -58,6 +58,6 @@ export function createWorkerCalls<Request, Answer>(config: WorkerCallsConfig): C
         });
       },
     },
-    config.lost,
+    config.exitError,
   );
 }

@@ -18,7 +18,7 @@ export interface SyncResult {
   readonly files: number;
   readonly changed: boolean;
   /** True if some files were written just now and may be incomplete, so another scan is needed soon. */
-  readonly unsettled: boolean;
+  readonly mayBeIncomplete: boolean;
 }
 
 export interface MirrorConfig extends AddRun {
@@ -48,13 +48,13 @@ export function createMirror(config: MirrorConfig): Mirror {
       documents ??= await readDocuments();
       const present = folders.filter((folder) => inodeOf(folder) === inodes.get(folder));
       const found = findFiles(present, config.selection);
-      const unsettled = found.files.filter(isFresh);
+      const recent = found.files.filter(isFresh);
       const files = await hashAll(found.files.filter((file) => !isFresh(file)));
       hasSeenFiles ||= files.size > 0;
       const away = [
         ...folders.filter((folder) => !present.includes(folder)),
         ...found.unreadable,
-        ...unsettled.map(({ path }) => path),
+        ...recent.map(({ path }) => path),
       ];
       const isUnknown = (path: string) => !hasSeenFiles || away.some((folder) => isBelow(path, folder));
       const { moves, removals, additions, twins } = planMirror(files, documents, isUnknown);
@@ -73,7 +73,7 @@ export function createMirror(config: MirrorConfig): Mirror {
       const newTwins = twins.filter(isNewTwin);
       for (const twin of newTwins) reportTwin(twin);
       const changed = moves.length > 0 || removals.length > 0 || fresh.length > 0 || newTwins.length > 0;
-      return { files: found.files.length, changed, unsettled: unsettled.length > 0 };
+      return { files: found.files.length, changed, mayBeIncomplete: recent.length > 0 };
     },
     forget() {
       documents = undefined;

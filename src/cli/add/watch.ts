@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAway } from '../../engine/wait-for-job.ts';
+import { isUnreachable } from '../../engine/wait-for-job.ts';
 import { type Mirror, writeGraceMs } from './mirror.ts';
 import type { Reporter } from './report.ts';
 
@@ -34,9 +34,9 @@ export async function keepInStep(mirror: Mirror, { folders, reporter, signal }: 
     reporter.report({ event: 'watching', folders: [...folders] });
     while (!signal.aborted) {
       try {
-        const { files, changed, unsettled } = await mirror.sync();
+        const { files, changed, mayBeIncomplete } = await mirror.sync();
         retryMs = retryMinMs;
-        if (unsettled) {
+        if (mayBeIncomplete) {
           await delay(writeGraceMs, undefined, { signal });
           continue;
         }
@@ -45,7 +45,7 @@ export async function keepInStep(mirror: Mirror, { folders, reporter, signal }: 
         if (!(await changes.next(signal))) mirror.forget();
       } catch (error) {
         if (signal.aborted) return;
-        if (!isAway(error)) throw error;
+        if (!isUnreachable(error)) throw error;
         mirror.forget();
         reporter.report({
           event: 'waiting',

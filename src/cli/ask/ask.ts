@@ -4,21 +4,21 @@ import type { ServedData } from '../../sharing/frames.ts';
 import type { CommandLine } from '../command-line.ts';
 
 /** The tools that a command calls, in this process or in one that is already running. */
-export interface AskedTools extends Pick<ToolSession, 'call' | 'read' | 'close'> {
+export interface OpenedTools extends Pick<ToolSession, 'call' | 'read' | 'close'> {
   /** Names the process that answers, for messages to users. */
   readonly process: string;
   readonly data: ServedData;
 }
 
 /** Opens the tools with the settings and data of `carrel serve`. */
-export type OpenTools = (line: CommandLine, toolset: string) => Promise<AskedTools>;
+export type OpenTools = (line: CommandLine, toolset: string) => Promise<OpenedTools>;
 
 /** Opens the tools that a command needs, and always closes them. */
 export async function ask<Answer>(
   open: OpenTools,
   line: CommandLine,
   toolset: string,
-  work: (tools: AskedTools) => Promise<Answer>,
+  work: (tools: OpenedTools) => Promise<Answer>,
 ): Promise<Answer> {
   const tools = await open(line, toolset);
   if (line.flags['verbose'] === true) process.stderr.write(`carrel: answered by ${tools.process}\n`);

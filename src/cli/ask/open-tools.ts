@@ -2,10 +2,10 @@ import { serveRole } from '../../app/roles.ts';
 import { servedData } from '../../app/served-data.ts';
 import { openToolSession } from '../../app/tool-session.ts';
 import { logOf } from '../debug-log.ts';
-import type { AskedTools, OpenTools } from './ask.ts';
+import type { OpenedTools, OpenTools } from './ask.ts';
 
 /** Opens the tools in this process. */
-export const openTools: OpenTools = async (line, toolset): Promise<AskedTools> => {
+export const openTools: OpenTools = async (line, toolset): Promise<OpenedTools> => {
   const session = await openToolSession(serveRole, { ...line.flags, toolsets: toolset }, logOf(line));
   for (const warning of session.config.warnings) process.stderr.write(`carrel: ${warning}\n`);
   return { ...session, process: 'this process', data: servedData(session.config) };

@@ -1,17 +1,17 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { CommandLine } from '../command-line.ts';
-import { type AskedTools, ask, type OpenTools } from './ask.ts';
+import { ask, type OpenedTools, type OpenTools } from './ask.ts';
 import { namedUri } from './named-uri.ts';
 import { printJson, remark } from './show.ts';
 
 /** How to delete each kind of URI. */
-const removals: readonly [pattern: RegExp, remove: (tools: AskedTools, id: string) => Promise<unknown>][] = [
+const removals: readonly [pattern: RegExp, remove: (tools: OpenedTools, id: string) => Promise<unknown>][] = [
   [/^carrel:\/\/kb\/doc\/(\d+)$/, (tools, id) => tools.call('kb_delete', { document_id: Number(id) })],
   [/^carrel:\/\/notes\/([^/]+)$/, (tools, id) => tools.call('delete_note', { id })],
   [/^carrel:\/\/context\/(\d+)$/, removeEntry],
 ];
 
-async function removeEntry(tools: AskedTools, id: string): Promise<void> {
+async function removeEntry(tools: OpenedTools, id: string): Promise<void> {
   const answer = await tools.call('delete_context', { context_ids: [Number(id)] });
   if (answer['deleted_count'] === 0) throw new CarrelError('entry_not_found', `There is no memory with id ${id}.`);
 }
@@ -23,7 +23,7 @@ export async function rmCommand(line: CommandLine, open: OpenTools): Promise<voi
     const { uri, toolset } = namedUri(word);
     for (const [pattern, remove] of removals) {
       const id = pattern.exec(uri)?.[1];
-      if (id !== undefined) return { uri, toolset, remove: (tools: AskedTools) => remove(tools, id) };
+      if (id !== undefined) return { uri, toolset, remove: (tools: OpenedTools) => remove(tools, id) };
     }
     throw new CarrelError('invalid_usage', `${JSON.stringify(uri.slice(0, 80))} cannot be deleted with carrel rm.`);
   });

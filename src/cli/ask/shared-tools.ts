@@ -12,7 +12,7 @@ import { commandKey, processKey, readSharingFacts } from '../../sharing/process-
 import { type Link, reachOwner } from '../../sharing/reach-owner.ts';
 import type { ResourceContents } from '../../tools/resource.ts';
 import type { CommandLine } from '../command-line.ts';
-import type { AskedTools } from './ask.ts';
+import type { OpenedTools } from './ask.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -23,7 +23,7 @@ const idleSeconds = '300';
 const starting: ReadonlySet<string> = new Set(['search', 'find', 'get', 'remember']);
 
 /** Opens the tools of a running process with the same data and settings. If undefined, this process must open its own. */
-export async function openSharedTools(line: CommandLine): Promise<AskedTools | undefined> {
+export async function openSharedTools(line: CommandLine): Promise<OpenedTools | undefined> {
   const link = await findLink(line);
   return link && openLink(link);
 }
@@ -63,17 +63,17 @@ function flagWords(flags: CommandLine['flags'], name: string): string[] {
 }
 
 /** Speaks MCP with the process, like any client on stdio. */
-async function openLink({ socket, welcome, listen }: Link): Promise<AskedTools> {
+async function openLink({ socket, welcome, listen }: Link): Promise<OpenedTools> {
   const waiting = new Map<number, (answer: Fields | undefined) => void>();
   let lines = 0;
-  let isGone = false;
+  let isClosed = false;
   const send = (message: Fields): void => {
     lines += 1;
     socket.write(encodeFrame(frameKinds.line, lines, JSON.stringify({ jsonrpc: '2.0', ...message })));
   };
   const request = (method: string, params: Fields): Promise<Fields | undefined> =>
     new Promise((answered) => {
-      if (isGone) {
+      if (isClosed) {
         answered(undefined);
         return;
       }
@@ -90,7 +90,7 @@ async function openLink({ socket, welcome, listen }: Link): Promise<AskedTools> 
       waiting.delete(Number(answer['id']));
     },
     () => {
-      isGone = true;
+      isClosed = true;
       for (const answered of waiting.values()) answered(undefined);
     },
   );

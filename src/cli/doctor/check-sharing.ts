@@ -29,7 +29,7 @@ function describe({ pid, role, startedAt }: Announcement, status: OwnerStatus | 
 function statusOf({ socket: path, secret }: Announcement): Promise<OwnerStatus | undefined> {
   return new Promise((resolve) => {
     const socket = connect(path);
-    const impatience = setTimeout(() => socket.destroy(), answerMs);
+    const timeout = setTimeout(() => socket.destroy(), answerMs);
     const hello: Hello = { secret, wants: 'status', client: '', folder: '' };
     socket.once('connect', () => socket.write(encodeFrame(frameKinds.hello, 0, JSON.stringify(hello))));
     const read = createFrameReader(
@@ -41,7 +41,7 @@ function statusOf({ socket: path, secret }: Announcement): Promise<OwnerStatus |
     socket.on('data', read);
     socket.on('error', () => {});
     socket.once('close', () => {
-      clearTimeout(impatience);
+      clearTimeout(timeout);
       resolve(undefined);
     });
   });

@@ -184,12 +184,12 @@ function bubble(entry: Record<string, unknown>, replacing: ReadonlyMap<number, n
   const source = read.text(entry, 'source');
   const text = read.text(entry, 'text_content');
   const [replacedBy, replaces] = [replacing.get(id), replacedId(entry)];
-  const isCut = text.length > shownChars || entry['is_text_content_truncated'] === true;
+  const isTruncated = text.length > shownChars || entry['is_text_content_truncated'] === true;
   return html`<li class="memory ${source === 'user' ? 'user' : 'agent'}${replacedBy !== undefined && ' replaced'}" id="memory-${id}" tabindex="0">
 <div class="memory-head">${icon(source === 'user' ? 'user' : 'bot', source)}<b>${source === 'user' ? 'User' : 'Agent'}</b><a class="meta" href="${entryUrl(id)}">${time(read.text(entry, 'created_at'))}</a>
 ${replacedBy !== undefined && html`<a href="${entryUrl(replacedBy)}">${badge(`Replaced by ${replacedBy}`, 'warn', 'history')}</a>`}${replaces !== undefined && html`<a href="${entryUrl(replaces)}">${badge(`Replaces ${replaces}`, 'neutral', 'history')}</a>`}
 ${tools.has('delete_context') && html`<form class="on-hover" method="post" action="${entryUrl(id)}/delete">${button('Delete', { kind: 'quiet', isSmall: true })}</form>`}</div>
-<div class="prose">${renderMarkdown(isCut ? `${text.slice(0, shownChars)} …` : text)}</div>${isCut && html`<p><a href="${entryUrl(id)}">Read all</a></p>`}
+<div class="prose">${renderMarkdown(isTruncated ? `${text.slice(0, shownChars)} …` : text)}</div>${isTruncated && html`<p><a href="${entryUrl(id)}">Read all</a></p>`}
 ${tagList(read.texts(entry, 'tags'))}</li>`;
 }
 

@@ -44,10 +44,10 @@ const areas: Readonly<Record<string, string>> = {
 export function settingsPage({ query }: Visit, settings: readonly ShownSetting[], dataDir: string): Page {
   const text = query.get('q') ?? '';
   const isChanged = query.get('changed') !== null;
-  const sought = text.toLowerCase();
+  const searchText = text.toLowerCase();
   const shown = settings.filter(
     ({ path, value, source }) =>
-      (!isChanged || source !== 'default') && `${path} ${value} ${source}`.toLowerCase().includes(sought),
+      (!isChanged || source !== 'default') && `${path} ${value} ${source}`.toLowerCase().includes(searchText),
   );
   const groups = [...Map.groupBy(shown, ({ path }) => path.split('.', 1)[0] ?? '')];
   return {
@@ -64,7 +64,7 @@ ${checkbox('Only those set by you', 'changed', { isChecked: isChanged })}
 <div id="list" class="stack areas">${
       groups.length === 0
         ? emptyState({ icon: 'settings', title: 'No settings match' })
-        : html`${sought === '' && !isChanged && ownCard(settings.filter(isSet))}${groups.map(([area, found]) => areaCard(area, found, sought !== '' || isChanged))}`
+        : html`${searchText === '' && !isChanged && ownCard(settings.filter(isSet))}${groups.map(([area, found]) => areaCard(area, found, searchText !== '' || isChanged))}`
     }</div>`,
   };
 }

@@ -24,15 +24,15 @@ export function pruneLinkLists(elements: PageElement[], root: PageElement, measu
 /** True for a heading whose section was dropped. */
 function hasEmptySection(heading: PageElement): boolean {
   const siblings = heading.parent?.children ?? [];
-  let lost = false;
+  let hasDroppedPart = false;
   for (let index = heading.position + 1; index < siblings.length; index += 1) {
     const sibling = siblings[index];
     if (sibling === undefined || (typeof sibling === 'string' && sibling.trim() === '')) continue;
     if (typeof sibling === 'string') return false;
-    if (sibling.dropped) lost = true;
-    else return lost && /^h[1-6]$/.test(sibling.tag) && sibling.tag <= heading.tag;
+    if (sibling.dropped) hasDroppedPart = true;
+    else return hasDroppedPart && /^h[1-6]$/.test(sibling.tag) && sibling.tag <= heading.tag;
   }
-  return lost;
+  return hasDroppedPart;
 }
 
 function isLinkList(element: PageElement, measureOf: MeasureOf): boolean {

@@ -5,7 +5,7 @@ import { version } from '../../base/package-info.ts';
 import { createSlots } from '../../base/slots.ts';
 import type { Extractor } from '../../documents/extractor.ts';
 import { createDurableQueue, type DurableQueue } from '../../jobs/durable-queue.ts';
-import { createLeaseOwner, isGone } from '../../jobs/lease-owner.ts';
+import { createLeaseOwner, hasExited } from '../../jobs/lease-owner.ts';
 import { createChunker } from '../../search/chunking/chunker.ts';
 import type { EmbeddingProvider } from '../../search/models/embedding-provider.ts';
 import { unrankedReranker } from '../../search/rerank/open-reranker.ts';
@@ -80,7 +80,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   const bulk = createBulkChanges(settings, { storage });
   let isClosed = false;
   let forgetting: ReturnType<typeof startPruning> | undefined;
-  const hearing = storage.shared?.onNotice((notice) => {
+  const stopListening = storage.shared?.onNotice((notice) => {
     // Another process cancelled the job. Without this notice, the work would continue until the next renewal of the lease.
     if (notice.about === 'job') queue.drop(Number(notice.id));
     if (notice.about === 'work' && has('ingest')) queue.wake();
@@ -234,7 +234,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     async close() {
       isClosed = true;
       clearTimeout(backlog);
-      hearing?.();
+      stopListening?.();
       await queue.close();
       await forgetting?.close();
       await embedding.close();
@@ -284,7 +284,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
           }
         },
         async recover() {
-          const gone = (await ingestion.owners()).filter(isGone);
+          const gone = (await ingestion.owners()).filter(hasExited);
           if (gone.length > 0) await ingestion.giveBack({ owners: gone, crashed: true });
         },
         async giveBack() {

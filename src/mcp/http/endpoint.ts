@@ -72,7 +72,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     if ('method' in message && message.method === 'notifications/resources/updated') return;
     moving?.passOut(id, message);
   };
-  const unhear = moving?.listen({
+  const stopListening = moving?.listen({
     ended(id) {
       const session = sessions.get(id);
       if (session) void sessions.end(session);
@@ -249,7 +249,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       }
     },
     async close() {
-      unhear?.();
+      stopListening?.();
       await sessions.closeAll();
       await (await modern)?.close();
     },

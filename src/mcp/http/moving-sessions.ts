@@ -28,10 +28,10 @@ export interface MovingSessions {
   passIn(id: string, incoming: Incoming): void;
   /** Forwards a message to the process with the client's stream. */
   passOut(id: string, message: object): void;
-  listen(hearing: Hearing): () => void;
+  listen(listener: SessionListener): () => void;
 }
 
-export interface Hearing {
+export interface SessionListener {
   ended(id: string): void;
   passedIn(id: string, incoming: Incoming): void;
   passedOut(id: string, message: object): void;
@@ -86,13 +86,13 @@ export function createMovingSessions(shared: SharedStore, { idleMs }: { idleMs: 
     },
     passIn: (id, incoming) => shared.notify({ about: 'session', id, what: 'in', message: incoming }),
     passOut: (id, message) => shared.notify({ about: 'session', id, what: 'out', message }),
-    listen: (hearing) =>
+    listen: (listener) =>
       shared.onNotice((notice) => {
         if (notice.about !== 'session') return;
-        if (notice.what === 'ended') hearing.ended(notice.id);
-        else if (notice.what === 'out') hearing.passedOut(notice.id, notice.message);
+        if (notice.what === 'ended') listener.ended(notice.id);
+        else if (notice.what === 'out') listener.passedOut(notice.id, notice.message);
         // The other process has already parsed the message.
-        else hearing.passedIn(notice.id, notice.message as Incoming);
+        else listener.passedIn(notice.id, notice.message as Incoming);
       }),
   };
 }

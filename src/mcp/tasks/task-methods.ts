@@ -64,7 +64,11 @@ export async function lookAtTask(offer: Offer, taskId: string, call: Call): Prom
 
 function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskFactory): TaskMethods {
   /** Checks the state of background work that an earlier process started: no process waits for it. */
-  const lookAtLeft = async (tool: string, work: string, call: Call): Promise<{ message: string } | TaskOutcome> => {
+  const checkUnfinished = async (
+    tool: string,
+    work: string,
+    call: Call,
+  ): Promise<{ message: string } | TaskOutcome> => {
     try {
       const lasting = catalogue.find(tool)?.tool.lasting;
       if (lasting === undefined) return { message: 'This server no longer has the tool.' };
@@ -77,9 +81,9 @@ function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskF
 
   return {
     async get(taskId, call) {
-      const { view, tool, leftWork } = await tasks.get(taskId, call.caller.owner);
-      if (leftWork === undefined) return view;
-      const state = await lookAtLeft(tool, leftWork, call);
+      const { view, tool, unfinishedWork } = await tasks.get(taskId, call.caller.owner);
+      if (unfinishedWork === undefined) return view;
+      const state = await checkUnfinished(tool, unfinishedWork, call);
       if (!('status' in state)) return { ...view, statusMessage: state.message };
       await tasks.endLeft(view.taskId, state);
       return (await tasks.get(taskId, call.caller.owner)).view;
@@ -92,10 +96,10 @@ function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskF
       return {};
     },
     async cancel(taskId, { caller }) {
-      const { tool, leftWork } = await tasks.cancel(taskId, caller.owner);
-      const lasting = leftWork === undefined ? undefined : catalogue.find(tool)?.tool.lasting;
+      const { tool, unfinishedWork } = await tasks.cancel(taskId, caller.owner);
+      const lasting = unfinishedWork === undefined ? undefined : catalogue.find(tool)?.tool.lasting;
       // Ignores a failure: the work may have already ended.
-      if (leftWork !== undefined) await lasting?.stop(leftWork).catch(() => {});
+      if (unfinishedWork !== undefined) await lasting?.stop(unfinishedWork).catch(() => {});
       return {};
     },
   };

@@ -35,7 +35,13 @@ export function createChunker(): Chunker {
 type ChunkThread = Calls<TextToChunk, readonly NewChunk[]>;
 
 function startThread(): ChunkThread {
-  return createWorkerCalls({ from: import.meta.url, file: 'chunk-worker', name: 'carrel-chunks', lean: true, lost });
+  return createWorkerCalls({
+    from: import.meta.url,
+    file: 'chunk-worker',
+    name: 'carrel-chunks',
+    lean: true,
+    exitError,
+  });
 }
 
 async function chunkAlone(given: TextToChunk, signal: AbortSignal | undefined): Promise<readonly NewChunk[]> {
@@ -47,6 +53,6 @@ async function chunkAlone(given: TextToChunk, signal: AbortSignal | undefined): 
   }
 }
 
-function lost(cause: unknown): CarrelError {
+function exitError(cause: unknown): CarrelError {
   return new CarrelError('internal', 'The text could not be split into chunks.', { cause });
 }

@@ -61,9 +61,9 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   let step = Promise.withResolvers<readonly number[]>();
   const claimant = randomUUID();
   const release = () => vectors.release({ model, claimant }).catch(() => {});
-  let lookingAgain: NodeJS.Timeout | undefined;
+  let pollTimer: NodeJS.Timeout | undefined;
   /** True while the provider fails. Database failures don't count: they are retried. */
-  let isAway = false;
+  let isProviderDown = false;
   const backlog = createBacklog({
     async doSome(signal) {
       const asked = [...wanted].slice(0, batchSize);
@@ -86,7 +86,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   });
   return {
     get available() {
-      return !isAway;
+      return !isProviderDown;
     },
     wake: () => backlog.wake(),
     prefer,
@@ -98,16 +98,16 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
       const pause = (ms: number) => delay(ms, undefined, { signal: waited.signal, ref: false }).catch(() => {});
       const own = new Set(owners);
       let elsewhere = new Set<number>();
-      for (let [looks, fewest] = [0, owners.length + 1]; !waited.signal.aborted && !isAway; ) {
+      for (let [polls, fewest] = [0, owners.length + 1]; !waited.signal.aborted && !isProviderDown; ) {
         if (owners.some((owner) => wanted.has(owner))) {
           const current = step;
           const claimed = await Promise.race([current.promise, end, pause(stallMs)]);
           if (step === current) break;
           for (const owner of claimed ?? []) if (own.has(owner)) elsewhere.add(owner);
         } else {
-          looks = elsewhere.size < fewest ? 0 : looks + 1;
+          polls = elsewhere.size < fewest ? 0 : polls + 1;
           fewest = elsewhere.size;
-          if (elsewhere.size === 0 || looks * pollMs > stallMs) break;
+          if (elsewhere.size === 0 || polls * pollMs > stallMs) break;
           await pause(pollMs);
           prefer([...elsewhere]);
           elsewhere = new Set();
@@ -117,7 +117,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     },
     async close() {
       await backlog.close();
-      clearTimeout(lookingAgain);
+      clearTimeout(pollTimer);
       await release();
     },
   };
@@ -138,12 +138,12 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   async function embedTexts(texts: readonly TextToEmbed[], signal: AbortSignal): Promise<PutVectors['texts']> {
     try {
       const windows = await embedPassages(texts, provider, { signal });
-      isAway = false;
+      isProviderDown = false;
       return texts.map(({ owner, textHash }, index) => ({ owner, textHash, windows: windows[index] ?? [] }));
     } catch (error) {
       // This test call fails if the provider is down. If it succeeds, one of the texts is at fault.
       await provider.embed(['.'], { signal }).catch((away) => {
-        isAway = !signal.aborted;
+        isProviderDown = !signal.aborted;
         throw away;
       });
       const [only, ...others] = texts;
@@ -159,8 +159,8 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   }
 
   function pollAgain(): void {
-    clearTimeout(lookingAgain);
-    lookingAgain = setTimeout(() => backlog.wake(), pollAgainMs).unref();
+    clearTimeout(pollTimer);
+    pollTimer = setTimeout(() => backlog.wake(), pollAgainMs).unref();
   }
 
   function prefer(owners: readonly number[]): void {

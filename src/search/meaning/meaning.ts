@@ -74,7 +74,7 @@ export interface MeaningDeps<Filter> {
   readonly lastWaitedFor?: number;
 }
 
-interface Settled {
+interface VectorsToSearch {
   readonly look: VectorLook;
   readonly pending: number;
 }
@@ -98,7 +98,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   let isChanging = true;
   let isClosed = false;
   /** Resolves when the lanes of previous models have closed. */
-  let leaving: Promise<unknown> = Promise.resolve();
+  let closing: Promise<unknown> = Promise.resolve();
 
   return {
     get model() {
@@ -127,8 +127,8 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     find,
     async close() {
       isClosed = true;
-      leaveFormer();
-      await Promise.all([main.close(), leaving]);
+      closeFormer();
+      await Promise.all([main.close(), closing]);
     },
   };
 
@@ -143,7 +143,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
       } catch (error) {
         if (request.signal.aborted || !isCarrelError(error)) throw error;
         log.warn('the previous embedding model does not answer; searches use the new one', { model: before.model });
-        leaveFormer();
+        closeFormer();
       }
     }
     return findIn(main, request);
@@ -203,7 +203,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     lane: ModelLane,
     request: MeaningRequest<Filter>,
     asked: NearestRequest<Filter>,
-  ): Promise<Settled> {
+  ): Promise<VectorsToSearch> {
     const { model } = lane;
     const { filter, signal, waitMs = vectorWaitMs } = request;
     const again = () => vectors.look(asked, { signal });
@@ -230,7 +230,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   function onDone(): void {
     if (!isChanging) return;
     isChanging = false;
-    leaveFormer();
+    closeFormer();
     dropFormer().catch((error) => {
       isChanging = true;
       // The next process will remove the vectors.
@@ -241,10 +241,10 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     });
   }
 
-  function leaveFormer(): void {
+  function closeFormer(): void {
     const left = former;
     former = undefined;
-    if (left !== undefined) leaving = Promise.all([leaving, left.close(), left.provider.close()]);
+    if (left !== undefined) closing = Promise.all([closing, left.close(), left.provider.close()]);
   }
 
   /** Drops the vectors of earlier models. Keeps models that another process chose later: its configuration is newer. */

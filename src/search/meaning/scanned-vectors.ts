@@ -68,8 +68,8 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
     // Concurrent searches may pass an older state than the one last applied; it is read again.
     const state = given.lastRemoval < lastRemoval ? await vectors.state({ model }) : given;
     // The stored removals no longer reach back far enough, or the database was replaced.
-    const isLost = lastRemoval + 1 < state.firstRemoval || state.lastRemoval < lastRemoval;
-    if (index !== undefined && isLost) await forgetAll();
+    const isOutdated = lastRemoval + 1 < state.firstRemoval || state.lastRemoval < lastRemoval;
+    if (index !== undefined && isOutdated) await forgetAll();
     if (index === undefined) {
       index = createVectorIndex({ dimensions, vectorsMax });
       lastRemoval = state.lastRemoval;

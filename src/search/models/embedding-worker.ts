@@ -15,7 +15,7 @@ const config: OnnxRuntimeConfig = workerData;
 
 /** Scheduling priority of this thread (0 is normal, 19 the lowest), so that searches go before embedding. */
 const niceness = 5;
-giveWay();
+lowerPriority();
 
 answerCalls<string, EmbeddedText>(async () => {
   const model = await loadEmbeddingModel(config);
@@ -23,7 +23,7 @@ answerCalls<string, EmbeddedText>(async () => {
 });
 
 /** Lowers the priority of this thread. Works on Linux only, where a priority can be set by thread id. */
-function giveWay(): void {
+function lowerPriority(): void {
   try {
     const thread = systemThread();
     if (thread !== undefined) setPriority(thread, niceness);

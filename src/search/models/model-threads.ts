@@ -80,7 +80,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
     const workerData: OnnxRuntimeConfig = { ...config.workerData, nativeSection };
     const calls = createWorkerCalls<Request, Answer>({
       ...config,
-      ...{ workerData, nativeSection, lean: 'least', lost: failures.failed },
+      ...{ workerData, nativeSection, lean: 'least', exitError: failures.failed },
     });
     return { calls, isBusy: false };
   }

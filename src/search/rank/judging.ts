@@ -108,7 +108,7 @@ const everyWord = 1 - 1e-9;
  */
 export async function judgePage<Hit extends RankedHit>(
   request: JudgeRequest,
-  given: readonly Hit[],
+  hits: readonly Hit[],
   deps: JudgeDeps,
   unfound: (id: number, older: Hit) => Hit | undefined = () => undefined,
 ): Promise<JudgedPage<Hit>> {
@@ -116,9 +116,9 @@ export async function judgePage<Hit extends RankedHit>(
   const { reranker } = deps;
   // The model can't rate hits for bare keywords: it was trained on questions.
   const isKeywords = areKeywords(text);
-  const compared = before === 0 ? given.slice(0, comparedMax).map(({ id }) => id) : [];
+  const compared = before === 0 ? hits.slice(0, comparedMax).map(({ id }) => id) : [];
   const replacements = compared.length === 0 ? undefined : await deps.replacements?.(compared, signal);
-  const ranked = replacements ? newerFirst(given, ({ id }) => id, replacements.newer, ranksAs) : given;
+  const ranked = replacements ? newerFirst(hits, ({ id }) => id, replacements.newer, ranksAs) : hits;
   const kept: JudgedHit<Hit>[] = [];
   let reranking: RerankingState = reranker.provider ? { state: 'applied' } : rerankingOff;
   let ceiling = 1;
@@ -129,11 +129,11 @@ export async function judgePage<Hit extends RankedHit>(
     const end = ends.find((each) => each > before + seen) ?? Number.POSITIVE_INFINITY;
     const block = ranked.slice(seen, Math.min(end - before, seen + unrerankedBlock));
     // If all hits of the first block are weak, the rest will not be better.
-    const isHopeless = cutoff === 'weak' && seen > 0 && kept.length === 0 && reranking.state === 'applied';
-    const isReranked = end !== Number.POSITIVE_INFINITY && reranking.state === 'applied' && !isHopeless;
+    const isAllWeak = cutoff === 'weak' && seen > 0 && kept.length === 0 && reranking.state === 'applied';
+    const isReranked = end !== Number.POSITIVE_INFINITY && reranking.state === 'applied' && !isAllWeak;
     const [coverage, { texts, scored }] = await Promise.all([
       coverageOf(block),
-      readingOf(isHopeless ? [] : block, isReranked),
+      readingOf(isAllWeak ? [] : block, isReranked),
     ]);
     if (scored) reranking = scored.state;
     const judged = block.map((hit) => {
@@ -150,8 +150,8 @@ export async function judgePage<Hit extends RankedHit>(
     const ordered = scored
       ? judged.toSorted((left, right) => orderOf(right) - orderOf(left))
       : judged.map((each) => ({ ...each, relevance: Math.min(ceiling, each.relevance) }));
-    const cutOff = ordered.map((each) => ({ ...each, isWeak: isCut(each, isHopeless) }));
-    const placed = replacements ? newerFirst(cutOff, ({ hit }) => hit.id, replacements.newer, countsAs) : cutOff;
+    const rated = ordered.map((each) => ({ ...each, isWeak: isBelowCutoff(each, isAllWeak) }));
+    const placed = replacements ? newerFirst(rated, ({ hit }) => hit.id, replacements.newer, countsAs) : rated;
     const shown = scored ? falling(placed, ceiling) : placed;
     if (scored) ceiling = shown.at(-1)?.relevance ?? ceiling;
     kept.push(
@@ -176,9 +176,9 @@ export async function judgePage<Hit extends RankedHit>(
     return newer ? { ...newer, score: Math.max(newer.score, older.score) } : unfound(id, older);
   }
 
-  function isCut({ isWeak, evidence }: JudgedHit<Hit> & Verdict, isHopeless: boolean): boolean {
+  function isBelowCutoff({ isWeak, evidence }: JudgedHit<Hit> & Verdict, isAllWeak: boolean): boolean {
     const { words = 0, ...others } = evidence;
-    if (cutoff !== 'weak' || !(isWeak || isHopeless) || words >= (isKeywords ? Number.MIN_VALUE : everyWord))
+    if (cutoff !== 'weak' || !(isWeak || isAllWeak) || words >= (isKeywords ? Number.MIN_VALUE : everyWord))
       return false;
     return !isKeywords || reranker.judge({ ...others, words, logit: undefined, lead: undefined }).isWeak;
   }

@@ -26,7 +26,7 @@ const answerSchema = z.union([
 ]);
 
 /** HTTP statuses after which the other request shape is tried. */
-const notUnderstood = [400, 404, 405, 415, 422];
+const unsupportedStatuses = [400, 404, 405, 415, 422];
 
 /** Min distance of a probability from 0 and 1, so that it has a finite logit. */
 const probabilityMin = 1e-6;
@@ -105,7 +105,7 @@ function addressOf(configured: string): string {
 
 function isMisunderstanding(error: unknown): boolean {
   const cause = error instanceof CarrelError ? error.cause : undefined;
-  return cause instanceof Refusal && notUnderstood.includes(cause.status);
+  return cause instanceof Refusal && unsupportedStatuses.includes(cause.status);
 }
 
 function logitOfProbability(probability: number): number {

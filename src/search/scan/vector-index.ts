@@ -142,7 +142,7 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
     if (rowsUsed <= blockRows) return scanRows(segments, task);
     if (!thread?.alive) {
       const worker = { from: import.meta.url, file: 'vector-worker', name: 'carrel-scan' };
-      thread = createWorkerCalls({ ...worker, workerData: layout, lost });
+      thread = createWorkerCalls({ ...worker, workerData: layout, exitError });
     }
     return thread.call({ memories: segments.map(({ memory }) => memory), task });
   }
@@ -170,6 +170,6 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
   };
 }
 
-function lost(cause: unknown): CarrelError {
+function exitError(cause: unknown): CarrelError {
   return new CarrelError('unavailable', 'The search by meaning stopped unexpectedly. Try again.', { cause });
 }

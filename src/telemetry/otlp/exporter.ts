@@ -32,7 +32,7 @@ export interface ExporterDeps {
 /** Sends spans in batches and metrics at intervals. If the receiver is unreachable, this only costs a queue of limited size. */
 export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log }: ExporterDeps): OtlpExporter {
   const sender = createOtlpSender(target);
-  const lost = registry.counter({ name: 'carrel.otlp.lost', help: 'Spans and metric exports that were dropped.' });
+  const dropped = registry.counter({ name: 'carrel.otlp.lost', help: 'Spans and metric exports that were dropped.' });
   const closing = new AbortController();
   let queue: Span[] = [];
   let isReported = false;
@@ -72,14 +72,14 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
       const batch = queue.slice(0, batchMax);
       queue = queue.slice(batchMax);
       if (!(await send('/v1/traces', tracesPayload(batch, target.resource))))
-        lost.add({ signal: 'spans' }, batch.length);
+        dropped.add({ signal: 'spans' }, batch.length);
     }
   };
 
   const sendMetrics = async (): Promise<void> => {
     await refresh();
     const payload = metricsPayload(registry.collect(), target.resource, Date.now());
-    if (!(await send('/v1/metrics', payload))) lost.add({ signal: 'metrics' });
+    if (!(await send('/v1/metrics', payload))) dropped.add({ signal: 'metrics' });
   };
 
   const spans = oneAtATime(sendSpans);
@@ -93,7 +93,7 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
   return {
     span(span) {
       if (!target.sendsSpans || closing.signal.aborted) return;
-      if (queue.length >= queueMax) lost.add({ signal: 'spans' });
+      if (queue.length >= queueMax) dropped.add({ signal: 'spans' });
       else queue.push(span);
       if (queue.length >= batchMax) void spans();
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { textHash } from '../../base/text-hash.ts';
-import { type Chunk, cutChunk } from './chunks.ts';
+import { type Chunk, chunkAt } from './chunks.ts';
 import { createCursorSeal } from './cursor-seal.ts';
 
 const seal = createCursorSeal();
@@ -12,7 +12,7 @@ function readAll(text: string, chunkBytesMax: number): Chunk[] {
   const chunks: Chunk[] = [];
   let cursor: string | undefined;
   do {
-    const chunk = cutChunk(content(text), { chunkBytesMax, seal, bound, cursor });
+    const chunk = chunkAt(content(text), { chunkBytesMax, seal, bound, cursor });
     chunks.push(chunk);
     cursor = chunk.nextCursor;
   } while (cursor !== undefined);
@@ -46,9 +46,9 @@ test('a text that fits is one chunk, an empty one too', () => {
 });
 
 test('a cursor of a changed text is content_changed; one of another document or caller is invalid (contract §4)', () => {
-  const { nextCursor: cursor } = cutChunk(content('abcdefgh'), { chunkBytesMax: 4, seal, bound, cursor: undefined });
+  const { nextCursor: cursor } = chunkAt(content('abcdefgh'), { chunkBytesMax: 4, seal, bound, cursor: undefined });
   const read = (text: string, owner: string) =>
-    cutChunk(content(text), { chunkBytesMax: 4, seal, bound: ['doc', owner], cursor });
+    chunkAt(content(text), { chunkBytesMax: 4, seal, bound: ['doc', owner], cursor });
   assert.equal(read('abcdefgh', 'me').text, 'efgh');
   assert.throws(() => read('abcdefgX', 'me'), { code: 'content_changed' });
   assert.throws(() => read('abcdefgh', 'you'), { code: 'invalid_cursor' });

@@ -24,7 +24,7 @@ export interface ChunkOptions {
 }
 
 /** Returns the chunk at the cursor, or the first one. Chunks neither overlap nor leave gaps. */
-export function cutChunk(content: DocumentText, options: ChunkOptions): Chunk {
+export function chunkAt(content: DocumentText, options: ChunkOptions): Chunk {
   const { chunkBytesMax, seal, bound, cursor } = options;
   const bytes = Buffer.from(content.text, 'utf8');
   const { hash } = content;

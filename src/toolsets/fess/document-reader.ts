@@ -1,5 +1,5 @@
 import type { Call } from '../../tools/call.ts';
-import { type Chunk, cutChunk } from './chunks.ts';
+import { type Chunk, chunkAt } from './chunks.ts';
 import type { CursorSeal } from './cursor-seal.ts';
 import type { DocumentContent, DocumentText } from './document-content.ts';
 import type { FessApi, FessDocument } from './fess-api/fess-api.ts';
@@ -51,9 +51,7 @@ export function createDocumentReader(deps: DocumentReaderDeps): DocumentReader {
       const document = await phases.during('fetching', () => lookUp(docId, call));
       const whole = await content.read(document, phases, call.signal);
       const bound = ['content', domain.slug, docId, call.caller.owner];
-      const chunk = await phases.during('chunking', async () =>
-        cutChunk(whole, { chunkBytesMax, seal, bound, cursor }),
-      );
+      const chunk = await phases.during('chunking', async () => chunkAt(whole, { chunkBytesMax, seal, bound, cursor }));
       phases.done();
       return { document, chunk, isTruncated: whole.isTruncated };
     },

@@ -8,7 +8,7 @@ export function createDomainSource(api: FessApi, domain: KnowledgeDomain): Searc
   return {
     name: `fess_${domain.slug}`,
     description: `Fess, ${domain.name}${domain.description === '' ? '' : `: ${visibleLine(domain.description)}`}`,
-    askedByDefault: true,
+    searchedByDefault: true,
     async search({ query, limit }, { signal }) {
       const request = { label: domain.labelFilter, query, num: Math.min(limit, 100) };
       const { hits, isPartial, isOutageRuledOut } = await api.search(request, { signal });

@@ -36,7 +36,7 @@ export interface Question {
 export async function askSources(sources: readonly SearchSource[], question: Question, call: Call): Promise<Asked> {
   const outcomes = await Promise.all(
     sources.map(async (source) => {
-      if (!isAsked(source, question)) return { report: report(source, 'skipped'), answer: { hits: [] } };
+      if (!isSearched(source, question)) return { report: report(source, 'skipped'), answer: { hits: [] } };
       return await askSource(source, question, call);
     }),
   );
@@ -49,7 +49,7 @@ export async function askSources(sources: readonly SearchSource[], question: Que
   };
 }
 
-function isAsked({ name, filters = [], canBeQuick }: SearchSource, question: Question): boolean {
+function isSearched({ name, filters = [], canBeQuick }: SearchSource, question: Question): boolean {
   const used = Object.entries(question.filters ?? {}).flatMap(([filter, value]) =>
     value === undefined ? [] : [filter],
   );

@@ -24,8 +24,8 @@ export function createCitablePages(quota: Quota & { window: CallCounter }, pages
     tool: 'fetch_page',
     async read(url, { signal, caller }) {
       await spend(quota.window, 'fetch', quota, caller.id);
-      const { text, isCut } = await pages.read({ url, mode: 'text', reusesRecent: false, signal });
-      return { hash: textHash(text), passages: [{ text }], isCut };
+      const { text, isTruncated } = await pages.read({ url, mode: 'text', reusesRecent: false, signal });
+      return { hash: textHash(text), passages: [{ text }], isTruncated };
     },
   };
 }

@@ -37,7 +37,7 @@ test('a page is read as text with its title, where it was found', async (t) => {
   assert.equal(page.title, 'How a crane works');
   assert.match(page.text, /Twelve people turn the wheel/);
   assert.doesNotMatch(page.text, /script text|color: red/);
-  assert.equal(page.isCut, false);
+  assert.equal(page.isTruncated, false);
 });
 
 test('reads an office document like a page, with any declared type', async (t) => {

@@ -9,7 +9,7 @@ export interface Page {
   title: string;
   text: string;
   /** True if the page was truncated at a limit. */
-  isCut: boolean;
+  isTruncated: boolean;
   language: string | null;
   published: string | null;
 }
@@ -64,7 +64,14 @@ export function createPageReader({ fetch, extractor, clock = () => performance.n
 
 function pageOf(document: ExtractedDocument, url: string): Page {
   const { title, text, truncated, language, published } = document;
-  return { url, title: title ?? new URL(url).hostname, text, isCut: truncated !== undefined, language, published };
+  return {
+    url,
+    title: title ?? new URL(url).hostname,
+    text,
+    isTruncated: truncated !== undefined,
+    language,
+    published,
+  };
 }
 
 /** Rejects useless downloads early, by status and content type. What passes is checked again by its bytes. */

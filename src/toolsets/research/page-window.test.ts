@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cutWindow } from './page-window.ts';
+import { windowAt } from './page-window.ts';
 
 test('returns a short text whole', () => {
-  assert.deepEqual(cutWindow('short', 0, 100), { content: 'short', end: 5 });
-  assert.deepEqual(cutWindow('short', 2, 3), { content: 'ort', end: 5 });
+  assert.deepEqual(windowAt('short', 0, 100), { content: 'short', end: 5 });
+  assert.deepEqual(windowAt('short', 2, 3), { content: 'ort', end: 5 });
 });
 
 test('ends after a paragraph, else a sentence, a line, a word', () => {
-  assert.equal(cutWindow('One two. Three.\n\nFour five six seven', 0, 25).content, 'One two. Three.\n\n');
-  assert.equal(cutWindow('One two three. Four five six seven', 0, 20).content, 'One two three. ');
-  assert.equal(cutWindow('東京は日本の首都です。大阪は西にあります。', 0, 15).content, '東京は日本の首都です。');
-  assert.equal(cutWindow('one two three\nfour five six seven', 0, 20).content, 'one two three\n');
-  assert.equal(cutWindow('one two three four five six seven', 0, 20).content, 'one two three four ');
-  assert.equal(cutWindow('a'.repeat(50), 0, 20).content, 'a'.repeat(20));
+  assert.equal(windowAt('One two. Three.\n\nFour five six seven', 0, 25).content, 'One two. Three.\n\n');
+  assert.equal(windowAt('One two three. Four five six seven', 0, 20).content, 'One two three. ');
+  assert.equal(windowAt('東京は日本の首都です。大阪は西にあります。', 0, 15).content, '東京は日本の首都です。');
+  assert.equal(windowAt('one two three\nfour five six seven', 0, 20).content, 'one two three\n');
+  assert.equal(windowAt('one two three four five six seven', 0, 20).content, 'one two three four ');
+  assert.equal(windowAt('a'.repeat(50), 0, 20).content, 'a'.repeat(20));
 });
 
 test('ignores a boundary that would give up too much', () => {
-  assert.equal(cutWindow(`One.\n\n${'a'.repeat(100)}`, 0, 50).content.length, 50);
+  assert.equal(windowAt(`One.\n\n${'a'.repeat(100)}`, 0, 50).content.length, 50);
 });
 
 test('the windows of any text together are the text, none is too long, and no character is split', () => {
@@ -29,7 +29,7 @@ test('the windows of any text together are the text, none is too long, and no ch
       let joined = '';
       let start = 0;
       while (start < whole.length) {
-        const { content, end } = cutWindow(whole, start, charsMax);
+        const { content, end } = windowAt(whole, start, charsMax);
         assert.ok(end > start);
         assert.ok(content.length <= Math.max(charsMax, 2));
         assert.ok(content.isWellFormed());
@@ -42,5 +42,5 @@ test('the windows of any text together are the text, none is too long, and no ch
 });
 
 test('a start inside a character begins with that character', () => {
-  assert.equal(cutWindow('😀😀', 1, 10).content, '😀😀');
+  assert.equal(windowAt('😀😀', 1, 10).content, '😀😀');
 });

@@ -11,7 +11,7 @@ const spareShare = 0.4;
  * Returns at most `charsMax` UTF-16 units from `start`, ending after a paragraph, else a sentence, line or word.
  * Surrogate pairs are never split, so a window may have two units although `charsMax` is 1.
  */
-export function cutWindow(text: string, start: number, charsMax: number): PageWindow {
+export function windowAt(text: string, start: number, charsMax: number): PageWindow {
   const from = isInsidePair(text, start) ? start - 1 : start;
   if (text.length - from <= charsMax) return { content: text.slice(from), end: text.length };
   const latest = from + charsMax;

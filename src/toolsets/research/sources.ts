@@ -14,7 +14,7 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
   return {
     name: 'notes',
     description: 'research notes',
-    askedByDefault: true,
+    searchedByDefault: true,
     filters: ['tag'],
     canBeQuick: true,
     async search({ query, limit, includesWeak, filters: { tag } = {}, isQuick }, { signal }) {
@@ -55,7 +55,7 @@ export function createWebSource({ resultsMax, quota }: WebSourceConfig, chain: P
   return {
     name: 'web',
     description: 'web pages',
-    askedByDefault: false,
+    searchedByDefault: false,
     async search({ query, limit }, call) {
       await spend(quota.window, 'search', quota, call.caller.id);
       const wanted = { query, limit: Math.min(limit, resultsMax), signal: call.signal };

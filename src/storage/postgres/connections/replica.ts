@@ -4,7 +4,7 @@ import type { ReplicaState, ReplicaWatch } from '../../storage.ts';
 import type { ReadOptions } from '../../transactions.ts';
 import { type Connections, createConnections, type PostgresConfig, readTimeoutMs, timeouts } from './connections.ts';
 import { createServers } from './servers.ts';
-import { isAway } from './storage-error.ts';
+import { isUnreachable } from './storage-error.ts';
 import type { AfterCommit, Connection } from './transaction.ts';
 
 /** A standby server that answers searches instead of the primary. */
@@ -83,7 +83,7 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
       try {
         return await onPrimary();
       } catch (error) {
-        const late = isAway(error) ? await tryRead(waitsWithoutPrimaryMs, work, options) : undefined;
+        const late = isUnreachable(error) ? await tryRead(waitsWithoutPrimaryMs, work, options) : undefined;
         if (late === undefined) throw error;
         return late.answer;
       }
@@ -143,7 +143,7 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
       return found;
     } catch (error) {
       // A primary that is up but doesn't answer may have accepted more writes than we know of.
-      if (!isAway(error instanceof Error && error.cause ? error.cause : error)) return undefined;
+      if (!isUnreachable(error instanceof Error && error.cause ? error.cause : error)) return undefined;
       awayUntil = performance.now() + awayMs;
       return ownWrites();
     }

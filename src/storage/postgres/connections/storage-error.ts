@@ -40,7 +40,7 @@ export function isLost(error: unknown): boolean {
 }
 
 /** Returns true if no server, or none of the right kind, can be reached. A slow server does not count. */
-export function isAway(error: unknown): boolean {
+export function isUnreachable(error: unknown): boolean {
   if (isCarrelError(error)) return error.code === 'unavailable';
   if (!(error instanceof Error)) return false;
   return isLost(error) || hasCode(error, '57P03', ...socketErrors) || isConnectTimeout(error);

@@ -56,7 +56,7 @@ export function createTokenizer(): Tokenizer {
         file: 'tokenizer-worker',
         name: 'carrel-tokenizer',
         lean: true,
-        lost,
+        exitError,
       });
     }
     asked += 1;
@@ -73,7 +73,7 @@ export function createTokenizer(): Tokenizer {
   }
 }
 
-function lost(cause: unknown): CarrelError {
+function exitError(cause: unknown): CarrelError {
   return new CarrelError('internal', 'The text could not be tokenised. Try again.', { cause });
 }
 

@@ -11,7 +11,7 @@ const folder = temporaryFolder();
 function start(name: string) {
   return createWorkerCalls<CountingRequest, number>({
     ...{ from, file: 'counting-thread', name, workerData: join(folder, `${name}.db`) },
-    lost: (cause) => new Error('lost', { cause }),
+    exitError: (cause) => new Error('lost', { cause }),
   });
 }
 

@@ -27,7 +27,7 @@ export function createSqliteThread(config: DatabaseConfig): SqliteThread {
     name: `carrel-sqlite-${config.role}`,
     workerData: config,
     lean: true,
-    lost: (cause) =>
+    exitError: (cause) =>
       isOutOfFiles(cause)
         ? tooManyFiles(cause)
         : new CarrelError('unavailable', 'The connection to the database was lost during the call. Try again.', {

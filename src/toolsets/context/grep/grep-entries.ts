@@ -139,7 +139,7 @@ function startThread(workerData: GrepPattern): GrepThread {
     name: 'carrel-grep',
     lean: true,
     workerData,
-    lost: (cause) => new Error('the grep thread stopped unexpectedly', { cause }),
+    exitError: (cause) => new Error('the grep thread stopped unexpectedly', { cause }),
   });
 }
 

@@ -21,7 +21,7 @@ export function createEntrySource(
   return {
     name: 'context',
     description: 'memory',
-    askedByDefault: true,
+    searchedByDefault: true,
     filters: ['tag'],
     canBeQuick: true,
     async search({ query, limit, includesWeak, filters: { tag } = {}, isQuick }, { signal }) {

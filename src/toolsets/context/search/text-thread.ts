@@ -42,7 +42,7 @@ export function createTextThread(): TextThread {
           file: 'text-worker',
           name: 'carrel-texts',
           lean: true,
-          lost: (cause) => new Error('the text thread stopped unexpectedly', { cause }),
+          exitError: (cause) => new Error('the text thread stopped unexpectedly', { cause }),
         });
       }
       return await thread.call(request, signal);

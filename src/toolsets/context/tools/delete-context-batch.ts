@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { named } from '../../../tools/free-answer.ts';
-import { agreedTo, askToRemove, unaskedIdsMax } from '../../../tools/question.ts';
+import { agreedTo, askToRemove, unconfirmedIdsMax } from '../../../tools/question.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { bounds } from '../bounds.ts';
 import type { ContextParts } from '../context-parts.ts';
@@ -33,7 +33,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
     ),
     async questions(input, { signal }) {
       const byIdsAlone = input.thread_ids === undefined && input.older_than_days === undefined;
-      if (input.dry_run || (byIdsAlone && (input.context_ids?.length ?? 0) <= unaskedIdsMax)) return undefined;
+      if (input.dry_run || (byIdsAlone && (input.context_ids?.length ?? 0) <= unconfirmedIdsMax)) return undefined;
       const { count, ids, hash: about = '' } = await entries.remove({ ...criteriaOf(input), dryRun: true });
       if (count === 0) return undefined;
       const shown = await entries.get({ ids: ids.slice(0, samplesMax), images: false }, { signal });

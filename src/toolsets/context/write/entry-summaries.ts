@@ -37,13 +37,13 @@ const backlogWaitMs = 500;
 /** How long a claim lasts: longer than a model needs for a text. */
 const claimMs = 300_000;
 /** Poll interval while other processes hold all claims, because those processes may die. */
-const lookAgainMs = 5_000;
+const pollAgainMs = 5_000;
 
 export function createEntrySummaries(
   { charsMin }: { charsMin: number },
   { entries, provider, local, shared, log }: EntrySummariesDeps,
 ): EntrySummaries {
-  let lookingAgain: NodeJS.Timeout | undefined;
+  let pollTimer: NodeJS.Timeout | undefined;
   const backlog = createBacklog({
     async doSome(signal) {
       const waiting = await entries.unsummarised({ limit: batchSize });
@@ -56,7 +56,7 @@ export function createEntrySummaries(
         for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
         signal.throwIfAborted();
       }
-      if (claimed === 0 && waiting.length > 0) lookAgain();
+      if (claimed === 0 && waiting.length > 0) pollAgain();
       return claimed > 0;
     },
     onFailure: (error) => log.warn('entries waiting to be summarized', { reason: reasonOf(error) }),
@@ -72,14 +72,14 @@ export function createEntrySummaries(
       if (provider.isLocal) await backlog.whenIdle(backlogWaitMs);
     },
     async close() {
-      clearTimeout(lookingAgain);
+      clearTimeout(pollTimer);
       await backlog.close();
     },
   };
 
-  function lookAgain(): void {
-    clearTimeout(lookingAgain);
-    lookingAgain = setTimeout(() => backlog.wake(), lookAgainMs).unref();
+  function pollAgain(): void {
+    clearTimeout(pollTimer);
+    pollTimer = setTimeout(() => backlog.wake(), pollAgainMs).unref();
   }
 
   /**

@@ -15,7 +15,7 @@ import { emptyHint, explained, sourceTimeoutMs } from './find.ts';
  * without models.
  */
 export function createFindFilteredTool(sources: readonly SearchSource[], reranker: Reranker): Tool {
-  const usual = sources.filter(({ askedByDefault }) => askedByDefault).map(({ name }) => name);
+  const usual = sources.filter(({ searchedByDefault }) => searchedByDefault).map(({ name }) => name);
   const name = boundedText({ required: true, max: 200 }).optional();
   return defineTool({
     name: 'find_filtered',

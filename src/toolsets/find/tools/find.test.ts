@@ -14,8 +14,8 @@ const call: Call = {
   log: silentLogger,
 };
 
-function source(name: string, search: () => Promise<SourceAnswer>, askedByDefault = true): SearchSource {
-  return { name, description: `The ${name}`, askedByDefault, search };
+function source(name: string, search: () => Promise<SourceAnswer>, searchedByDefault = true): SearchSource {
+  return { name, description: `The ${name}`, searchedByDefault, search };
 }
 
 const hits = (prefix: string, count: number): SourceAnswer => ({

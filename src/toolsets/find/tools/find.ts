@@ -17,7 +17,7 @@ export const sourceTimeoutMs = 30_000;
 
 export function createFindTool(sources: readonly SearchSource[], reranker: Reranker): Tool {
   const names = sources.map(({ name }) => name);
-  const usual = sources.filter(({ askedByDefault }) => askedByDefault).map(({ name }) => name);
+  const usual = sources.filter(({ searchedByDefault }) => searchedByDefault).map(({ name }) => name);
   const known = sources.map(({ name, description }) => `${name} (${description})`).join(', ');
   return defineTool({
     name: 'find',

@@ -60,7 +60,7 @@ async function look(quote: string, text: CitableText, changed: boolean, signal: 
     return { found: true, where, message: `The quotation is in the text.${since}` };
   }
   const nearest = await findNearestSentence(quote, passages, signal);
-  const cut = text.isCut ? ' Only part of the text could be read; the quotation may be in the rest.' : '';
+  const cut = text.isTruncated ? ' Only part of the text could be read; the quotation may be in the rest.' : '';
   const since = changed
     ? 'The text has changed and no longer contains the quotation.'
     : 'The text does not contain the quotation.';

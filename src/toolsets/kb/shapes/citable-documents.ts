@@ -16,7 +16,7 @@ export function createCitableDocuments(engine: Pick<Engine, 'document'>): Citabl
       const { content_hash: hash, truncated } = document;
       const chunks = [...document.chunks];
       for await (const part of partsAfter(engine, document, { signal })) chunks.push(...part.chunks);
-      return { hash: hash ?? hashOf(chunks), passages: chunks.map(passageOf), isCut: truncated !== undefined };
+      return { hash: hash ?? hashOf(chunks), passages: chunks.map(passageOf), isTruncated: truncated !== undefined };
     },
   };
 }

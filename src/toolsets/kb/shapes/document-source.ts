@@ -16,7 +16,7 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
   return {
     name: 'kb',
     description: 'documents',
-    askedByDefault: true,
+    searchedByDefault: true,
     filters: ['collection', 'type', 'tag'],
     canBeQuick: true,
     async search({ query, limit, includesWeak, filters: { collection: wanted, type, tag } = {}, isQuick }, { signal }) {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { BulkSelection, Engine, EngineCall } from '../../../engine/engine.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
-import { agreedTo, askToRemove, unaskedIdsMax } from '../../../tools/question.ts';
+import { agreedTo, askToRemove, unconfirmedIdsMax } from '../../../tools/question.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { previewSelection } from '../actions/preview-selection.ts';
 import { bulkFields, readSelection, selected, selectionInput, showBulk } from '../inputs/bulk-selection.ts';
@@ -20,7 +20,7 @@ export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete' | 'docu
     output: freeAnswer(`${bulkFields}; with dry_run: dry_run, matched, total, changed, document_ids, titles`),
     async questions(input, { signal }) {
       const selection = readSelection(input);
-      if (input.dry_run || (selection.document_ids?.length ?? Number.POSITIVE_INFINITY) <= unaskedIdsMax)
+      if (input.dry_run || (selection.document_ids?.length ?? Number.POSITIVE_INFINITY) <= unconfirmedIdsMax)
         return undefined;
       const { count, titles, hash } = await previewSelection(engine, selection, { signal });
       if (count === 0) return undefined;

@@ -102,7 +102,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
   };
 
   /** Returns unfinished uploads of other processes, which count towards the quotas too. */
-  const leftByOthers = async (): Promise<Upload[]> => {
+  const unfinishedElsewhere = async (): Promise<Upload[]> => {
     if (!config.survivesRestart) return [];
     if (staging.between !== undefined) {
       return (await staging.between.manifests()).map((manifest) => createUpload(manifest, new Map(), clock()));
@@ -183,7 +183,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
           data: { total_size: totalSize, bytes_max: config.bytesMax },
         });
       }
-      const others = await leftByOthers();
+      const others = await unfinishedElsewhere();
       // No `await` from here until the upload is registered, so that no other call uses the same quota.
       const known = staging.between === undefined ? [...uploads.values()] : starting();
       const listed = new Set(known.map(({ manifest }) => manifest.id));

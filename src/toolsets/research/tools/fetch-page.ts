@@ -6,7 +6,7 @@ import { freeAnswer } from '../../../tools/free-answer.ts';
 import type { Origin } from '../../../tools/origin.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { Page, PageReader } from '../page-reader.ts';
-import { cutWindow } from '../page-window.ts';
+import { windowAt } from '../page-window.ts';
 
 export interface FetchPageToolConfig {
   /** Max characters per answer, even if a call asks for more. */
@@ -38,14 +38,14 @@ export function createFetchPageTool({ pageCharsMax }: FetchPageToolConfig, pages
       const page = await pages.read({ url: url.trim(), mode, reusesRecent: start > 0, signal: call.signal });
       if (start > 0 && start >= page.text.length) throw beyondTheEnd(start, page.text.length);
       const fitting = fittingUnits(page.text, 2, itemBytesMax(call), start);
-      const { content, end } = cutWindow(page.text, start, Math.min(charsMax, pageCharsMax, fitting));
+      const { content, end } = windowAt(page.text, start, Math.min(charsMax, pageCharsMax, fitting));
       const hasMore = end < page.text.length;
       return {
         url: page.url,
         title: page.title,
         content,
         content_length: content.length,
-        truncated: hasMore || page.isCut,
+        truncated: hasMore || page.isTruncated,
         start,
         total_length: page.text.length,
         origin: 'web' satisfies Origin,
@@ -64,7 +64,8 @@ function hintFor(page: Page, nextStart: number | undefined): { hint?: string } {
       hint: `Call fetch_page again with start: ${nextStart} for the rest (${page.text.length - nextStart} characters).`,
     };
   }
-  if (page.isCut) return { hint: 'The page is too long to read completely; this is the end of the readable part.' };
+  if (page.isTruncated)
+    return { hint: 'The page is too long to read completely; this is the end of the readable part.' };
   if (page.text === '') return { hint: 'The page has no readable text; it may need scripts to show any.' };
   return {};
 }

@@ -21,19 +21,19 @@ export function createProviders(config: ProvidersConfig): SearchProvider[] {
   const providers: SearchProvider[] = [];
   const add = (name: 'searxng' | 'brave' | 'serper', own: { address: string; apiKey?: Secret }): void => {
     const load = async () => (await import('./json-providers.ts')).createJsonProvider(name, { ...own, ...asked });
-    providers.push(whenAsked(name, load));
+    providers.push(loadedOnUse(name, load));
   };
   if (searxngUrl !== undefined) add('searxng', { address: searxngUrl });
   if (braveApiKey !== undefined) add('brave', { address: config.braveUrl, apiKey: braveApiKey });
   if (serperApiKey !== undefined) add('serper', { address: config.serperUrl, apiKey: serperApiKey });
   const own = { address: config.duckduckgoUrl, ...asked };
-  providers.push(whenAsked('duckduckgo', async () => (await import('./duckduckgo.ts')).createDuckDuckGo(own)));
+  providers.push(loadedOnUse('duckduckgo', async () => (await import('./duckduckgo.ts')).createDuckDuckGo(own)));
   checkChosen(config.searchProvider, providers);
   return providers;
 }
 
 /** Creates a provider whose code, including any HTML parser, is loaded by the first search. */
-function whenAsked(name: ProviderName, load: () => Promise<SearchProvider>): SearchProvider {
+function loadedOnUse(name: ProviderName, load: () => Promise<SearchProvider>): SearchProvider {
   let loading: Promise<SearchProvider> | undefined;
   return {
     name,
