@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
 import { Client, type Tool } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { startOllama } from '../../fakes/ollama.ts';
 import { carrelProgram, cleanEnv } from '../../support/child-program.ts';
 import { checkNamed } from '../../support/named-fields.ts';
 import { createTestDatabase, serverObstacle, startRealPostgres } from '../../support/postgres.ts';
@@ -28,7 +29,10 @@ export interface ContextServer {
   store(thread: string, text: string, more?: Record<string, unknown>): Promise<number>;
 }
 
-/** Runs the suite against `carrel context` over stdio with the official client, once on each database. */
+/**
+ * Runs the suite against `carrel context` over stdio with the official client, once on each database. Vectors come from a fake
+ * model unless `env` names another one.
+ */
 export function onEachDatabase(name: string, suite: (server: ContextServer) => void, env: Record<string, string> = {}) {
   describe(`${name}, SQLite`, () => suite(connect('sqlite', env)));
   const obstacle = serverObstacle();
@@ -70,8 +74,7 @@ export function connect(backend: ContextServer['backend'], env: Record<string, s
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: [carrelProgram, 'context'],
-      // Half of the searches are semantic.
-      env: cleanEnv(dataDir, { EMBEDDING_PROVIDER: 'local', ...settings, ...env }),
+      env: cleanEnv(dataDir, { ...settings, ...(env['EMBEDDING_PROVIDER'] ? {} : await fakeModel(closings)), ...env }),
       cwd: dataDir,
     });
     closings.push(() => server.client.close());
@@ -89,6 +92,11 @@ export function connect(backend: ContextServer['backend'], env: Record<string, s
 function answerOf(content: unknown): unknown {
   const [text] = (Array.isArray(content) ? content : []).map((each) => JSON.parse(each.text));
   return Array.isArray(text) ? { result: text } : text;
+}
+
+async function fakeModel(closings: (() => unknown)[]): Promise<Record<string, string>> {
+  const { origin } = await startOllama({ after: (close) => closings.push(close) });
+  return { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: origin, EMBEDDING_MODEL: 'letters' };
 }
 
 async function postgresSettings(closings: (() => unknown)[]): Promise<Record<string, string>> {
