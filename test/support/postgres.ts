@@ -83,7 +83,8 @@ export function postgresObstacle(): string | undefined {
 /** Creates a database without data. On the shared server it already has our schema. */
 export async function createTestDatabase(server: PostgresServer): Promise<TestDatabase> {
   if (server.createDatabase !== undefined) return server.createDatabase();
-  return copyDatabase(server, server.template ?? 'template0');
+  // Copying files takes a third of the CPU time of copying through the log.
+  return copyDatabase(server, server.template === undefined ? 'template0' : `${server.template} STRATEGY file_copy`);
 }
 
 /** Creates a database without tables, for tests of migrations. */
