@@ -7,7 +7,7 @@ import { size } from '../../support/sizes.ts';
 import { type FormatBomb, officeBombs, textBombs, zipBombs } from './format-bombs.ts';
 import { oleBombs } from './ole-bombs.ts';
 
-const extractor = createExtractor({ cpuMsMax: size({ quick: 15_000, full: 60_000 }), memoryMb: 256, workersMax: 2 });
+const extractor = createExtractor({ cpuMsMax: size({ quick: 6000, full: 60_000 }), memoryMb: 256, workersMax: 2 });
 after(() => extractor.close());
 
 const small = { bytes: Buffer.from('<!doctype html><p>A small page.</p>'), mode: 'text' as const };

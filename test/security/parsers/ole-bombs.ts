@@ -6,7 +6,7 @@ const properties = Array.from({ length: 20 }, (): [string, string] => ['x', '000
 
 export const oleBombs: FormatBomb[] = [
   {
-    name: 'DOC: a page of properties that is named by the hundred thousand',
+    name: 'DOC: a page of properties that is named by the ten thousand',
     bytes: () => docOf([['words of it\r', '0000'], ...properties], 0, times * 75_000),
     ends: { text: /^words of it/ },
   },
@@ -60,7 +60,7 @@ export const oleBombs: FormatBomb[] = [
     ends: { text: /words/ },
   },
   {
-    name: 'MSG: 20,000 recipients',
+    name: 'MSG: thousands of recipients',
     bytes: () => {
       const recipient = { '__substg1.0_3001001F': Buffer.from('somebody', 'utf16le') };
       const recipients = Array.from({ length: times * 20_000 }, (_, index) => [
