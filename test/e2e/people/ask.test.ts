@@ -21,20 +21,27 @@ function setUp(t: Owner) {
   writeFileSync(join(docs, 'hostile.md'), `${hostileTitle}\n\nA lighthouse too.\n`);
   const added = runPiped(dataDir, ['add', docs, '--collection', 'port', '--json'], { env });
   assert.equal(added.status, 0, added.stderr);
-  const piped = (...args: string[]) => runPiped(dataDir, args, { env });
+  return { folder, dataDir, docs, ...commandsIn(dataDir, env) };
+}
+
+function commandsIn(dataDir: string, commandEnv: Record<string, string>) {
+  const piped = (...args: string[]) => runPiped(dataDir, args, { env: commandEnv });
   const json = (...args: string[]) => {
     const { status, stdout, stderr } = piped(...args);
     assert.equal(status, 0, stderr);
     return { answer: JSON.parse(stdout), stderr };
   };
-  return { folder, dataDir, docs, piped, json };
+  return { piped, json };
 }
 
-/** Shared by the tests that only add to it. */
+/** Shared by the tests that only add to it. With `served`, its server answers, in a quarter of the time. */
 const shared = setUp({ after });
+const served = { ...env, CARREL_ALONE: 'false' };
+await startCarrel({ after }, ['serve', '--transport', 'http'], { dataDir: shared.dataDir, env: served });
 
 test('contract §9: without a terminal, every command prints the tool’s answer as JSON, and stderr names the source', () => {
-  const { docs, dataDir, piped, json } = shared;
+  const { docs, dataDir } = shared;
+  const { piped, json } = commandsIn(dataDir, served);
   const { answer, stderr } = json('search', 'harbour', 'dues', '--limit', '1');
   assert.equal(answer.query, 'harbour dues');
   assert.equal(answer.results.length, 1);
@@ -132,18 +139,15 @@ test('commands use a running server with the same data and settings, on any port
 
 test('remember reads standard input', () => {
   const { dataDir } = shared;
-  const kept = runPiped(dataDir, ['remember', '-'], { env, input: 'line one\nline two\n' });
+  const kept = runPiped(dataDir, ['remember', '-'], { env: served, input: 'line one\nline two\n' });
   assert.equal(kept.status, 0, kept.stderr);
   const { context_id: id } = JSON.parse(kept.stdout);
-  assert.equal(runPiped(dataDir, ['get', `carrel://context/${id}`], { env }).stdout, 'line one\nline two\n');
+  assert.equal(runPiped(dataDir, ['get', `carrel://context/${id}`], { env: served }).stdout, 'line one\nline two\n');
 });
 
-test('contract §9: on a terminal it is a table that fits, and control characters are neutralized', async (t) => {
+test('contract §9: on a terminal it is a table that fits, and control characters are neutralized', () => {
   const { dataDir } = shared;
-  // A running server answers, in a quarter of the time.
-  const shares = { ...env, CARREL_ALONE: 'false' };
-  await startCarrel(t, ['serve', '--transport', 'http'], { dataDir, env: shares });
-  const on = (columns: number, ...args: string[]) => runOnTerminal(dataDir, args, { env: shares, columns });
+  const on = (columns: number, ...args: string[]) => runOnTerminal(dataDir, args, { env: served, columns });
   const wide = on(120, 'search', 'lighthouse', '--verbose');
   assert.equal(wide.status, 0);
   assert.match(wide.stdout, /answered by the running process/);
@@ -160,11 +164,11 @@ test('contract §9: on a terminal it is a table that fits, and control character
     const { stdout } = on(100, ...args);
     assert.doesNotMatch(withoutStyle(stdout), /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/, args.join(' '));
   }
-  runPiped(dataDir, ['remember', '\u001b]0;title\u0007 \u009b2J \u202e hidden'], { env: shares });
+  runPiped(dataDir, ['remember', '\u001b]0;title\u0007 \u009b2J \u202e hidden'], { env: served });
   const thread = withoutStyle(on(100, 'threads', 'memory').stdout);
   assert.match(thread, /\ufffd\]0;title\ufffd \ufffd2J \ufffd hidden/);
   assert.doesNotMatch(thread, /[\u001b\u0007\u009b\u202e]/);
-  const plain = runOnTerminal(dataDir, ['list'], { env: { ...shares, NO_COLOR: '1' } });
+  const plain = runOnTerminal(dataDir, ['list'], { env: { ...served, NO_COLOR: '1' } });
   assert.doesNotMatch(plain.stdout, /\u001b/);
   assert.match(on(100, 'notes').stdout, /carrel: no notes/);
 });
