@@ -27,7 +27,15 @@ export async function createPostgresProcess(root: string): Promise<PostgresProce
   writeFileSync(passwordFile, place.password);
   own(passwordFile);
   // The passwords are random, and each of the 4,096 usual iterations would cost CPU time on both sides of every connection.
-  const authentication = ['-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '-U', 'carrel', '-c', 'scram_iterations=1'];
+  const authentication = [
+    '-A',
+    'scram-sha-256',
+    `--pwfile=${passwordFile}`,
+    '-U',
+    'carrel',
+    '-c',
+    'scram_iterations=1',
+  ];
   asServer(root, 'initdb', ['-D', place.data, ...authentication, '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']);
   return processAt(place);
 }
