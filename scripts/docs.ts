@@ -356,7 +356,14 @@ function toolSection({ name, title, description, inputSchema, annotations }: Too
 
 function describeSchema(schema: Record<string, unknown>): string {
   const { type, enum: values, minimum, maximum, minLength, maxLength, maxItems, items, default: preset } = schema;
-  const parts = [Array.isArray(values) ? values.map((value) => `\`${value}\``).join(' or ') : String(type ?? 'any')];
+  const parts = [
+    Array.isArray(values)
+      ? values
+          .map((value) => `\`${value}\``)
+          .join(', ')
+          .replace(/, (?!.*, )/, ' or ')
+      : String(type ?? 'any'),
+  ];
   if (type === 'array' && items) parts[0] = `array of ${(items as { type?: string }).type ?? 'values'}`;
   if (minimum !== undefined && maximum !== undefined) parts.push(`${minimum} to ${maximum}`);
   else if (maximum !== undefined) parts.push(`at most ${maximum}`);

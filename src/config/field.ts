@@ -146,19 +146,24 @@ export function choice<const Value extends string>(
   options: FieldOptions<NoInfer<Value>> & { aliases?: Readonly<Record<string, NoInfer<Value>>> },
 ): Field<Value> {
   const aliases = new Map(Object.entries(options.aliases ?? {}));
-  return field(values.join(' or '), options, (raw) => {
+  return field(alternatives(values), options, (raw) => {
     const found = values.find((value) => value === (aliases.get(String(raw)) ?? raw));
     if (found === undefined) throw new ConfigFault(`must be one of ${values.join(', ')}`);
     return found;
   });
 }
 
-/** Names separated by commas, or a JSON array of them. */
+/** Returns `a, b or c`. */
+function alternatives(values: readonly string[]): string {
+  return values.join(', ').replace(/, (?!.*, )/, ' or ');
+}
+
+/** Values separated by commas, or a JSON array of strings. */
 export function list(options: FieldOptions<readonly string[]>): Field<readonly string[]> {
-  return field('names separated by commas', options, (raw) => {
+  return field('values separated by commas', options, (raw) => {
     const items = typeof raw === 'string' ? raw.split(',').map((item) => item.trim()) : raw;
     if (!Array.isArray(items) || items.some((item) => typeof item !== 'string')) {
-      throw new ConfigFault('must be names separated by commas, or an array of strings');
+      throw new ConfigFault('must be values separated by commas, or an array of strings');
     }
     return items.filter((item) => item !== '');
   });
@@ -171,10 +176,10 @@ export function someOf<const Value extends string>(
 ): Field<readonly Value[]> {
   const names = list({ ...options, default: [] });
   return {
-    ...field('names separated by commas', options, (raw) => {
+    ...field('values separated by commas', options, (raw) => {
       const chosen = names.read(raw);
       const unknown = chosen.some((name) => !values.some((value) => value === name));
-      if (unknown || chosen.length === 0) throw new ConfigFault(`must name some of ${values.join(', ')}`);
+      if (unknown || chosen.length === 0) throw new ConfigFault(`must contain one or more of ${values.join(', ')}`);
       return values.filter((value) => chosen.includes(value));
     }),
     flags: values,
