@@ -6,14 +6,7 @@ import type { StagedOriginal } from './documents/original-store.ts';
 import type { EntryFilter } from './entries/entry-filter.ts';
 import type { PassageFilter } from './passages/passage.ts';
 import type { BoundValue, Condition, Row, SqlValue } from './rows.ts';
-import type {
-  ModelState,
-  NearestRequest,
-  ScoredVector,
-  VectorBlock,
-  VectorCorpus,
-  VectorsAfter,
-} from './vectors/vector.ts';
+import type { ModelState, NearestRequest, ScoredVector, VectorCorpus } from './vectors/vector.ts';
 
 /** Runs SQL in one transaction or one consistent read. Stores access the database only through it. */
 export interface Statements {
@@ -217,17 +210,6 @@ export interface VectorTable {
    * Call before inserting vectors. In-memory indexes read them in key order, so no key may become visible after a higher one.
    */
   beforeVectors(on: Statements, corpus: VectorCorpus): Promise<void>;
-  /** Reads the vectors of a model after a key, in ascending order. */
-  after(
-    on: Statements,
-    corpus: VectorCorpus,
-    model: number,
-    range: Pick<VectorsAfter, 'after' | 'limit'>,
-  ): Promise<VectorBlock>;
-  /**
-   * Packs the first vectors after a key into a block and returns the block's last key; undefined if there is nothing to pack.
-   */
-  pack(on: Statements, corpus: VectorCorpus, model: number, after: number): Promise<number | undefined>;
   /** Builds a model's on-disk index in the background, if the database supports one and it is missing. */
   ensureIndex(corpus: VectorCorpus, model: StoredModel): void;
   /** Drops a model's on-disk index, in the transaction that removes the model. */

@@ -4,7 +4,6 @@ import { setTimeout } from 'node:timers/promises';
 import { silentLogger } from '../../src/base/log.ts';
 import { createMeaning, type Meaning } from '../../src/search/meaning/meaning.ts';
 import type { EmbeddingProvider } from '../../src/search/models/embedding-provider.ts';
-import { idSetOf } from '../../src/storage/id-set.ts';
 import type { PassageFilter } from '../../src/storage/passages/passage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { dotProduct } from '../../src/storage/vectors/quantise.ts';
@@ -57,7 +56,7 @@ onEachBackend('meaning over passages', (backend) => {
     for (let first = 0; first < count; first += batch) {
       await passages.replace([{ parent: `document ${first}`, passages: passagesFrom(first) }]);
     }
-    const stored = await storage.passages.get(idSetOf(await storage.vectors.kb.matching({})).list() ?? []);
+    const stored = await storage.passages.get((await storage.vectors.kb.matching({})).toSorted((a, b) => a - b));
     const numbers = passages.idsOf(stored).map((id) => Number(id.slice(1)));
     assert.equal(new Set(numbers).size, count);
     stored.forEach(({ key }, index) => {

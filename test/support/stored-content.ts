@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { idSetOf } from '../../src/storage/id-set.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { passageWriter } from './passages.ts';
@@ -79,7 +78,7 @@ export async function contentOf(storage: Storage): Promise<unknown> {
     models: (await storage.vectors.context.models()).map(({ index: _, ...model }) => model),
     jobs: await storage.ingestion.list({ limit: 100, offset: 0 }),
     original: await readOriginal(storage),
-    passages: await storage.passages.get(idSetOf(await storage.vectors.kb.matching({})).list() ?? []),
+    passages: await storage.passages.get((await storage.vectors.kb.matching({})).toSorted((a, b) => a - b)),
     hits: await storage.passages.search({ query: parseQuery('harbour'), filter: { labels: [['tag:x']] }, ...page }),
   };
 }

@@ -24,7 +24,7 @@ export interface BackgroundEmbedding {
 }
 
 export interface BackgroundEmbeddingDeps {
-  readonly vectors: Pick<VectorStore<never>, 'claim' | 'release' | 'put' | 'pack'>;
+  readonly vectors: Pick<VectorStore<never>, 'claim' | 'release' | 'put'>;
   readonly provider: EmbeddingProvider;
   readonly log: Logger;
   /** Awaited before texts are leased. */
@@ -48,13 +48,9 @@ const pollMs = 100;
 /** Poll interval when other processes have leased all remaining texts: those processes may have died. */
 const pollAgainMs = 2_000;
 
-/** Min number of unpacked vectors for which packing pays off. */
-export const packedMin = 4_000;
-
 export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): BackgroundEmbedding {
   const { vectors, provider, log } = deps;
   const model = provider.name;
-  let unpacked = 0;
   /** Owners that a caller waits for, latest first. */
   let wanted = new Set<number>();
   /** The current batch. Resolves at its end, with the awaited owners whose texts other processes have leased. */
@@ -76,7 +72,6 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
       if (!isIdle || asked.length > 0) return true;
       if (elsewhere.length === 0) deps.onDone?.();
       else pollAgain();
-      await packMany(signal);
       return false;
     },
     onFailure(error) {
@@ -127,7 +122,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     const owners = asked.length === 0 ? undefined : asked;
     const { texts, elsewhere } = await vectors.claim({ model, claimant, leaseMs, limit: batchSize, owners });
     const some = atOnce(texts);
-    if (some.length > 0) unpacked += await vectors.put({ model, texts: await embedTexts(some, signal) });
+    if (some.length > 0) await vectors.put({ model, texts: await embedTexts(some, signal) });
     const left = new Set(texts.slice(some.length).map(({ owner }) => owner));
     // All owners except `left` now have vectors, or another process has leased their texts.
     for (const owner of [...asked, ...some.map((text) => text.owner)]) if (!left.has(owner)) wanted.delete(owner);
@@ -166,14 +161,6 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   function prefer(owners: readonly number[]): void {
     wanted = new Set([...owners, ...wanted].slice(0, wantedMax));
     backlog.wake();
-  }
-
-  /** Packs new vectors into blocks, so that the next process need not read them one by one. */
-  async function packMany(signal: AbortSignal): Promise<void> {
-    if (unpacked < packedMin) return;
-    unpacked = 0;
-    // A failure is harmless: unpacked vectors work too.
-    await vectors.pack(model, { signal }).catch(() => {});
   }
 
   function endStep(elsewhere: readonly number[]): void {

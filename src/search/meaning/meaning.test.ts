@@ -127,27 +127,6 @@ test('ranks by nearness, applies filters and forgets changed or removed texts', 
   assert.equal((await ids(one, 'jjj kkk'))[0], later);
 });
 
-test('packs bulk embeddings, so that the next process reads them at once', async (context) => {
-  const bulk = await createSqliteStorage({ path: join(folder, 'bulk.db') });
-  const provider = fakeProvider();
-  const meaning = createMeaning({ vectors: bulk.vectors.context, provider, log: silentLogger });
-  context.after(async () => {
-    await meaning.close();
-    await bulk.close();
-  });
-  const entries = Array.from({ length: 4_000 }, (_, number) => ({
-    ...{ threadId: 'bulk', source: 'user' as const, text: `text ${number}`, metadata: undefined },
-    ...{ tags: [], images: [], summary: undefined },
-  }));
-  await bulk.entries.store({ entries });
-  await bulk.vectors.context.choose({ model: provider.name });
-  const first = () => bulk.vectors.context.after({ model: provider.name, after: 0, limit: 1 });
-  assert.equal((await first()).packed, false);
-  meaning.wake();
-  while (!(await first()).packed) await setTimeout(20);
-  assert.deepEqual((await first()).keys.length, 1_000);
-});
-
 test('a search prioritises its texts and reports how many are missing', async () => {
   const provider = fakeProvider();
   const embedded: string[] = [];

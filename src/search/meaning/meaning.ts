@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { idSetOf } from '../../storage/id-set.ts';
 import type { NearestRequest, VectorLook } from '../../storage/vectors/vector.ts';
 import type { VectorStore } from '../../storage/vectors/vector-store.ts';
 import type { EmbeddingProvider } from '../models/embedding-provider.ts';
@@ -212,7 +211,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     if (!chosen && lane === main) throw replaced(model);
     if (pending === 0) return { look, pending };
     lane.embedding.wake();
-    const passing = filter && idSetOf(look.passing ?? (await vectors.matching(filter, { signal })));
+    const passing = filter && new Set(look.passing ?? (await vectors.matching(filter, { signal })));
     /** Returns the owners without vectors, newest first: the caller may have just written the newest. */
     const missing = async () =>
       (await vectors.unembedded({ model }, { signal })).filter((owner) => passing?.has(owner) ?? true).reverse();

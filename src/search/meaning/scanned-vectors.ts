@@ -1,8 +1,6 @@
-import { createIdSet, type IdSet, idSetOf } from '../../storage/id-set.ts';
 import type { VectorState } from '../../storage/vectors/vector.ts';
 import type { VectorStore } from '../../storage/vectors/vector-store.ts';
 import { createVectorIndex, type VectorCandidate, type VectorIndex } from '../scan/vector-index.ts';
-import { packedMin } from './background-embedding.ts';
 import type { NearestVectors } from './nearest-vectors.ts';
 
 export interface ScannedVectorsDeps<Filter> {
@@ -20,33 +18,25 @@ const rescoredMin = 50;
 /** Vectors to examine per wanted owner: a long text has several, of which only the nearest counts. */
 const vectorsPerOwner = 2;
 
-/** Max vectors that are all scored exactly: selecting candidates first would take as long. */
-const scoredMax = 400;
-
 /** Searches an in-memory copy of the stored vectors. Updates it before each search, because other processes may write too. */
 export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsDeps<Filter>): NearestVectors {
   let index: VectorIndex | undefined;
   let lastKey = 0;
   let lastRemoval = 0;
   let updating: Promise<void> = Promise.resolve();
-  let packing: Promise<unknown> = Promise.resolve();
-  const stop = new AbortController();
 
   return {
     async candidates(query, { limit, allowed, look, signal }) {
       // Updates run one at a time: each continues where the last one ended.
       updating = updating.catch(() => {}).then(() => update(query.length, look.state));
-      const owners = allowed ? createIdSet(allowed) : look.passing && idSetOf(look.passing);
       await updating;
       signal.throwIfAborted();
       if (index === undefined || index.size === 0) return { keys: [] };
-      const few = owners && index.idsOf(owners, scoredMax);
-      return { keys: few ?? (await candidates(index, query, limit, owners)).map(({ id }) => id) };
+      return { keys: (await candidates(index, query, limit, allowed ?? look.passing)).map(({ id }) => id) };
     },
-    keysOf: (owners) => index?.idsOf(createIdSet(owners), Number.POSITIVE_INFINITY) ?? [],
+    keysOf: (owners) => index?.idsOf(owners) ?? [],
     async close() {
-      stop.abort();
-      await Promise.all([updating.catch(() => {}), packing]);
+      await updating.catch(() => {});
       await index?.close();
     },
   };
@@ -56,7 +46,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
     known: VectorIndex,
     query: Float32Array,
     limit: number,
-    owners: IdSet | undefined,
+    owners: readonly number[] | undefined,
   ): Promise<VectorCandidate[]> {
     for (let wanted = Math.max(rescoredMin, limit * vectorsPerOwner); ; wanted *= 4) {
       const found = await known.candidates(query, { limit: wanted, groups: owners });
@@ -79,21 +69,18 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
   }
 
   async function learn(known: VectorIndex, dimensions: number, state: VectorState): Promise<void> {
-    let single = 0;
     const read = (after: number) =>
       after < state.lastKey ? vectors.after({ model, after, limit: loadSize }) : Promise.resolve(undefined);
     for (let block = await read(lastKey); block !== undefined && block.keys.length > 0; ) {
-      const { keys, owners, codes, scales, packed } = block;
+      const { keys, owners, codes, scales } = block;
       const after = keys.at(-1) ?? 0;
       // Reads the next block while adding this one.
       const next = read(after);
       next.catch(() => {});
       if (block.dimensions === dimensions) known.add({ ids: keys, groups: owners, codes, scales });
       lastKey = after;
-      if (!packed) single += keys.length;
       block = await next;
     }
-    if (single >= packedMin) packing = Promise.all([packing, vectors.pack(model, stop)]).catch(() => {});
   }
 
   async function forgetRemoved(known: VectorIndex, state: VectorState): Promise<void> {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { type IdPages, type IdSet, idSetOf } from '../../storage/id-set.ts';
 import { blockRows, type Segment, segmentRows } from './segment.ts';
 
 /** A search for the nearest rows. */
@@ -8,7 +7,7 @@ export interface ScanTask {
   readonly limit: number;
   readonly rowsUsed: number;
   /** The groups that pass the filter. Undefined for all live rows. */
-  readonly allowed: IdPages | undefined;
+  readonly allowed: readonly number[] | undefined;
 }
 
 export interface ScoredRow {
@@ -23,7 +22,7 @@ const blocksPerSegment = segmentRows / blockRows;
 
 /** Returns the best rows, best first. The caller must multiply the scores by the query's scale. */
 export function scanRows(segments: readonly Segment[], task: ScanTask): ScoredRow[] {
-  const allowed = task.allowed && idSetOf(task.allowed);
+  const allowed = task.allowed && new Set(task.allowed);
   let best: ScoredRow[] = [];
   let threshold = Number.NEGATIVE_INFINITY;
   let queried: Segment | undefined;
@@ -59,12 +58,15 @@ function bestOf(rows: readonly ScoredRow[], limit: number): ScoredRow[] {
 }
 
 /** Marks the rows to score: live ones whose group passes the filter. */
-function fillMask({ live, groups, mask }: Segment, firstRow: number, rows: number, allowed: IdSet | undefined): void {
-  const alive = live.subarray(firstRow / 32, Math.ceil((firstRow + rows) / 32));
-  if (allowed === undefined) {
-    mask.set(alive);
-    return;
+function fillMask(
+  { live, groups, mask }: Segment,
+  firstRow: number,
+  rows: number,
+  allowed: ReadonlySet<number> | undefined,
+): void {
+  mask.set(live.subarray(firstRow / 32, Math.ceil((firstRow + rows) / 32)));
+  if (allowed === undefined) return;
+  for (let at = 0; at < rows; at += 1) {
+    if (!allowed.has(groups[firstRow + at] ?? 0)) mask[at >>> 5] = (mask[at >>> 5] ?? 0) & ~(1 << (at & 31));
   }
-  allowed.mark(groups.subarray(firstRow, firstRow + rows), mask);
-  for (let word = 0; word < alive.length; word += 1) mask[word] = (mask[word] ?? 0) & (alive[word] ?? 0);
 }

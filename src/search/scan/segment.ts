@@ -7,9 +7,6 @@ export const blockRows = 4096;
 /** Rows per segment. Unused memory pages take no space, so a small index stays small. */
 export const segmentRows = 65_536;
 
-/** Which scratch space a scan uses. Two scans can run at once: on the writing thread (0) and on the scan thread (1). */
-export type Scanner = 0 | 1;
-
 /** Byte offsets in a segment's memory, all multiples of 16. */
 export interface SegmentLayout {
   readonly dimensions: number;
@@ -67,7 +64,11 @@ export function createMemory({ bytes }: SegmentLayout): WebAssembly.Memory {
   return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
 }
 
-export function openSegment(memory: WebAssembly.Memory, layout: SegmentLayout, scanner: Scanner): Segment {
+/**
+ * Opens a segment's memory. `scanner` selects the scratch space of its scans. Two can run at once: on the writing thread (0) and
+ * on the scan thread (1).
+ */
+export function openSegment(memory: WebAssembly.Memory, layout: SegmentLayout, scanner: 0 | 1): Segment {
   const { dimensions, stride } = layout;
   const { buffer } = memory;
   const allCodes = new Int8Array(buffer, 0, segmentRows * stride);

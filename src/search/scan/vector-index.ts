@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { CarrelError } from '../../base/errors.ts';
 import type { Calls } from '../../base/workers/calls.ts';
 import { createWorkerCalls } from '../../base/workers/worker-calls.ts';
-import type { IdSet } from '../../storage/id-set.ts';
 import { quantise } from '../../storage/vectors/quantise.ts';
 import { type ScanTask, type ScoredRow, scanRows } from './scanner.ts';
 import { blockRows, createMemory, openSegment, type Segment, segmentLayout, segmentRows } from './segment.ts';
@@ -16,7 +15,7 @@ export interface VectorIndexConfig {
 export interface VectorSearchOptions {
   limit: number;
   /** Restricts the search to vectors of these groups. A group is the text that a vector belongs to. */
-  groups?: IdSet | undefined;
+  groups?: readonly number[] | undefined;
 }
 
 export interface VectorCandidate {
@@ -40,8 +39,8 @@ export interface VectorIndex {
   /** Adds vectors, except those with known ids. Searches that start later find them. */
   add(vectors: QuantisedVectors): void;
   delete(id: number): boolean;
-  /** Returns the ids of all vectors in these groups. Undefined if there are more than `max` groups or vectors. */
-  idsOf(groups: IdSet, max: number): number[] | undefined;
+  /** Returns the ids of all vectors in these groups. */
+  idsOf(groups: readonly number[]): number[];
   /** Finds the nearest vectors by quantised scores, best first. For the exact order, request more and rescore them. */
   candidates(query: Float32Array, options: VectorSearchOptions): Promise<VectorCandidate[]>;
   close(): Promise<void>;
@@ -61,12 +60,14 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
   const idOfRow: number[] = [];
   const freeRows: number[] = [];
   let rowsUsed = 0;
+  let scansRunning = 0;
   /** Started by the first query that needs it. */
   let thread: Calls<ScanWork, ScoredRow[]> | undefined;
 
   /** Reserves consecutive rows of one segment: at most `wanted`, at least one. */
   function takeRows(wanted: number): { row: number; count: number } {
-    const free = freeRows.pop();
+    // While a scan runs, no row gets another vector: the scan's result would be read as that of the new one.
+    const free = scansRunning === 0 ? freeRows.pop() : undefined;
     if (free !== undefined) return { row: free, count: 1 };
     const row = rowsUsed;
     if (row >= config.vectorsMax) {
@@ -108,7 +109,6 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
   function remove(id: number): boolean {
     const row = rowOfId.get(id);
     if (row === undefined) return false;
-    // Hides the row first, so that a running scan cannot report new content under the old id.
     segmentOf(row).clearRow(row % segmentRows);
     rowOfId.delete(id);
     idOfRow[row] = -1;
@@ -130,11 +130,15 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
     assert.equal(query.length, config.dimensions, 'a query of another model');
     if (rowOfId.size === 0) return [];
     const { codes, scale } = quantise(query);
-    const rows = await scan({ query: codes, limit, rowsUsed, allowed: groups?.pages });
-    // A row may have been reassigned during the scan, so the filter is checked again.
-    return rows
-      .map(({ row, score }) => ({ id: idOfRow[row] ?? -1, group: groupOf(row), score: score * scale }))
-      .filter(({ id, group }) => id >= 0 && (!groups || groups.has(group)));
+    scansRunning += 1;
+    try {
+      const rows = await scan({ query: codes, limit, rowsUsed, allowed: groups });
+      return rows
+        .map(({ row, score }) => ({ id: idOfRow[row] ?? -1, group: groupOf(row), score: score * scale }))
+        .filter(({ id }) => id >= 0);
+    } finally {
+      scansRunning -= 1;
+    }
   }
 
   async function scan(task: ScanTask): Promise<ScoredRow[]> {
@@ -156,12 +160,9 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
     },
     add,
     delete: remove,
-    idsOf(groups, max) {
-      const list = groups.list(max);
-      if (list === undefined) return undefined;
-      const wanted = new Set(list);
-      const ids = idOfRow.filter((id, row) => id >= 0 && wanted.has(groupOf(row)));
-      return ids.length <= max ? ids : undefined;
+    idsOf(groups) {
+      const wanted = new Set(groups);
+      return idOfRow.filter((id, row) => id >= 0 && wanted.has(groupOf(row)));
     },
     candidates,
     async close() {

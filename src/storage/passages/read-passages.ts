@@ -1,6 +1,5 @@
 import type { ScoredWords, ScoreWordsRequest } from '../../words/ranking/word-index.ts';
 import type { Statements } from '../dialect.ts';
-import { createIdSet, type IdPages } from '../id-set.ts';
 import { numberOf, optionalTextOf, type Row, textOf, textsOf } from '../rows.ts';
 import { findWords, scoreWords } from '../words/find-words.ts';
 import { passageWords } from '../words/word-indexes.ts';
@@ -39,7 +38,7 @@ export async function scorePassageWords(on: Statements, request: ScoreWordsReque
 }
 
 /** Returns the keys of the passages that pass the filter. */
-export async function matchingPassages(on: Statements, { labels = [] }: PassageFilter): Promise<IdPages> {
+export async function matchingPassages(on: Statements, { labels = [] }: PassageFilter): Promise<number[]> {
   const { schema, words } = on.dialect;
   const { sql, values } = words.labelled(passageWords, labels) ?? {
     sql: `SELECT key FROM ${schema}kb_passages`,
@@ -47,7 +46,7 @@ export async function matchingPassages(on: Statements, { labels = [] }: PassageF
   };
   // Returned as one text, because one row per key would take several times as long.
   const [row = {}] = await on.query(`SELECT string_agg(CAST(key AS text), ' ') AS keys FROM (${sql}) f`, values);
-  return createIdSet((optionalTextOf(row, 'keys')?.split(' ') ?? []).map(Number)).pages;
+  return (optionalTextOf(row, 'keys')?.split(' ') ?? []).map(Number);
 }
 
 async function rowsByKey(on: Statements, columns: string, keys: readonly number[]): Promise<Map<number, Row>> {

@@ -28,7 +28,7 @@ const statistics: Table = {
 export const sqliteSchema: string = [
   ...[...tables, statistics].map((table) => createTable('sqlite', table)),
   `INSERT INTO settings VALUES ('${firstSettings.join("', '")}');`,
-  ...corpora.map(vectorParts),
+  ...corpora.map(vectorTriggers),
   ...Object.entries(segments).map(wordIndex),
 ].join('\n');
 
@@ -64,28 +64,12 @@ function wordIndex([name, merged]: readonly [string, number]): string {
 /**
  * Creates triggers that list texts without vectors, and removed vectors. New passages are added by the thousand, so the write
  * itself lists them, all at once.
- *
- * Also creates a table of blocks: many vectors as bytes, from which an in-memory index loads quickly. Removing a vector drops
- * its block. The block's other vectors are then read one by one until they are packed again.
  */
-function vectorParts({ name, owners, isLive, columns }: Corpus): string {
+function vectorTriggers({ name, owners, isLive, columns }: Corpus): string {
   const enlist = `INSERT INTO ${name}_unembedded (model, owner)
       SELECT m.key, new.key FROM vector_models m WHERE m.corpus = '${name}' AND m.name IS NOT NULL AND ${isLive('new')};`;
   const added = `CREATE TRIGGER ${name}_text_added AFTER INSERT ON ${owners} BEGIN ${enlist} END;`;
-  const blocks: Table = {
-    name: `${name}_vector_blocks`,
-    columns: {
-      ...{ model: t.reference('vector_models'), last_key: t.number, first_key: t.number },
-      ...{ keys: t.bytes, owners: t.bytes, scales: t.bytes, codes: t.bytes },
-    },
-    primaryKey: ['model', 'last_key'],
-  };
   return `
-  ${createTable('sqlite', blocks)}
-  CREATE TRIGGER ${name}_vector_block_broken AFTER DELETE ON ${name}_vectors BEGIN
-    DELETE FROM ${name}_vector_blocks WHERE model = old.model AND first_key <= old.key AND last_key = (
-      SELECT min(b.last_key) FROM ${name}_vector_blocks b WHERE b.model = old.model AND b.last_key >= old.key);
-  END;
   CREATE TRIGGER ${name}_vector_removed AFTER DELETE ON ${name}_vectors
     WHEN (SELECT name FROM vector_models WHERE key = old.model) IS NOT NULL BEGIN
     INSERT INTO ${name}_vector_removals (vector) VALUES (old.key);

@@ -1,9 +1,8 @@
-import type { Dialect } from '../dialect.ts';
-import { numberOf } from '../rows.ts';
+import type { Dialect, VectorTable } from '../dialect.ts';
+import { bytesOf, numberOf } from '../rows.ts';
 import type { Database } from './database.ts';
 import { adoptFile, removeFile } from './original-files.ts';
 import { checkContent, describe } from './upkeep.ts';
-import { vectorTable } from './vector-table.ts';
 import { createWordTable } from './word-table.ts';
 
 /** Creates the dialect for one connection, on its thread. The bytes of documents are in `documentsDir`. */
@@ -54,3 +53,23 @@ export function createSqliteDialect(database: Database, { documentsDir }: { read
     check: async () => checkContent(database),
   };
 }
+
+/**
+ * Stores vectors as bytes. An in-memory index finds the nearest ones: scanning shared memory is faster than any search in
+ * SQLite (docs/decisions/0012-meaning.md).
+ */
+const vectorTable: VectorTable = {
+  column: 'vector',
+  encode: (vector) => new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength),
+  decode(row) {
+    const { buffer, byteOffset, byteLength } = bytesOf(row, 'vector');
+    return new Float32Array(buffer, byteOffset, byteLength / Float32Array.BYTES_PER_ELEMENT);
+  },
+  keepModel: '',
+  // Neither needs a lock: there is one writer at a time.
+  beforeModel: async () => {},
+  beforeVectors: async () => {},
+  ensureIndex: () => {},
+  dropIndex: async () => {},
+  indexState: async () => 'memory',
+};

@@ -1,7 +1,6 @@
 import type { Operation, Statements } from '../dialect.ts';
 import type { EntryFilter } from '../entries/entry-filter.ts';
 import { matchingEntries } from '../entries/search-entries.ts';
-import { createIdSet, type IdPages } from '../id-set.ts';
 import type { PassageFilter } from '../passages/passage.ts';
 import { matchingPassages } from '../passages/read-passages.ts';
 import { numberOf } from '../rows.ts';
@@ -47,19 +46,17 @@ export async function vectorState(on: Statements, request: ModelRequest): Promis
 /** Returns stored vectors after a key, in ascending order, for an index that already has all earlier ones. */
 export async function vectorsAfter(
   on: Statements,
-  { corpus, model, ...range }: VectorsAfter & ModelRequest,
+  { corpus, model, after, limit }: VectorsAfter & ModelRequest,
 ): Promise<VectorBlock> {
+  const { schema, vectors } = on.dialect;
   const own = await findModel(on, { corpus, model });
-  return own === undefined ? blockOf([]) : on.dialect.vectors.after(on, corpus, own.key, range);
-}
-
-/** Packs one block. Returns the key after which to continue; undefined when everything is packed. */
-export async function packVectors(
-  on: Statements,
-  { corpus, model, after }: ModelRequest & { readonly after: number },
-): Promise<number | undefined> {
-  const own = await findModel(on, { corpus, model });
-  return own && on.dialect.vectors.pack(on, corpus, own.key, after);
+  const rows = await on.query(
+    `SELECT key, owner, ${vectors.column} FROM ${schema}${corpus}_vectors WHERE model = ? AND key > ? ORDER BY key LIMIT ?`,
+    [own?.key ?? 0, after, limit],
+  );
+  return blockOf(
+    rows.map((row) => ({ key: numberOf(row, 'key'), owner: numberOf(row, 'owner'), vector: vectors.decode(row) })),
+  );
 }
 
 /**
@@ -97,26 +94,6 @@ export async function scoreVectors(
   );
 }
 
-/** Reads single vectors of a model between two keys, both excluded. */
-export async function singleVectors(
-  on: Statements,
-  corpus: VectorCorpus,
-  model: number,
-  { after, end, limit }: { readonly after: number; readonly end: number; readonly limit: number },
-) {
-  const { schema, vectors } = on.dialect;
-  const rows = await on.query(
-    `SELECT key, owner, ${vectors.column} FROM ${schema}${corpus}_vectors
-     WHERE model = ? AND key > ? AND key < ? ORDER BY key LIMIT ?`,
-    [model, after, end, limit],
-  );
-  return rows.map((row) => ({
-    key: numberOf(row, 'key'),
-    owner: numberOf(row, 'owner'),
-    vector: vectors.decode(row),
-  }));
-}
-
 async function countOwners(on: Statements, corpus: VectorCorpus): Promise<number> {
   const [row = {}] = await on.query(
     `SELECT count(*) AS total FROM ${on.dialect.schema}${ownersOf[corpus]} o WHERE ${isLive[corpus]}`,
@@ -124,14 +101,9 @@ async function countOwners(on: Statements, corpus: VectorCorpus): Promise<number
   return numberOf(row, 'total');
 }
 
-/** Returns the keys of the entries that pass the filter. */
-export async function entriesPassing(on: Statements, filter: EntryFilter): Promise<IdPages> {
-  return createIdSet(await matchingEntries(on, filter)).pages;
-}
-
 /** Performs the first read of a search by meaning. */
 export async function lookAtEntryVectors(on: Statements, request: NearestRequest<EntryFilter>): Promise<VectorLook> {
-  return look(on, 'context', request, on.dialect.vectors.nearest?.context, entriesPassing);
+  return look(on, 'context', request, on.dialect.vectors.nearest?.context, matchingEntries);
 }
 
 export async function lookAtPassageVectors(
@@ -146,7 +118,7 @@ async function look<Filter>(
   corpus: VectorCorpus,
   request: NearestRequest<Filter>,
   nearest: Operation<NearestRequest<Filter>, ScoredVector[]> | undefined,
-  passing: Operation<Filter, IdPages>,
+  passing: Operation<Filter, number[]>,
 ): Promise<VectorLook> {
   const { model, filter } = request;
   const state = await vectorState(on, { corpus, model });

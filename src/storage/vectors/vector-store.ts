@@ -1,17 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isCarrelError } from '../../base/errors.ts';
 import type { EntryFilter } from '../entries/entry-filter.ts';
-import type { IdPages } from '../id-set.ts';
+import { matchingEntries } from '../entries/search-entries.ts';
 import type { PassageFilter } from '../passages/passage.ts';
 import { matchingPassages } from '../passages/read-passages.ts';
 import { createStore, reads, type StoreOf, writes } from '../store-operations.ts';
 import type { ReadOptions, Transactions } from '../transactions.ts';
 import { chooseModel, dropVectors, forgetModel, listModels } from './models.ts';
 import {
-  entriesPassing,
   lookAtEntryVectors,
   lookAtPassageVectors,
-  packVectors,
   removedVectors,
   scoreVectors,
   vectorState,
@@ -39,9 +37,9 @@ export const vectorOperations = {
 
 /** Steps of operations that take several transactions. */
 export const vectorSteps = {
-  ...reads({ lookAtEntryVectors, lookAtPassageVectors, entriesPassing }, { replica: true }),
+  ...reads({ lookAtEntryVectors, lookAtPassageVectors }, { replica: true }),
   ...reads({ claimableTexts }),
-  ...writes({ claimTexts, packVectors, forgetModel, dropVectors }),
+  ...writes({ claimTexts, forgetModel, dropVectors }),
 };
 
 /**
@@ -55,17 +53,12 @@ export interface VectorStore<Filter> extends StoreOf<typeof vectorOperations, { 
    * the text gets its vectors or changes. Writes nothing if no text is free.
    */
   claim(request: ClaimTextsRequest): Promise<ClaimedTexts>;
-  /**
-   * Also stores vectors in blocks, which load many times faster. Does nothing if the database has a vector index. An abort
-   * takes effect after the current block, which stays stored.
-   */
-  pack(model: string, options?: ReadOptions): Promise<void>;
   /** True if the database itself finds the nearest vectors. Otherwise the search has a copy of them in memory. */
   readonly isIndexed: boolean;
   /** Performs the first read of a search by meaning. */
   look(request: NearestRequest<Filter>, options?: ReadOptions): Promise<VectorLook>;
   /** Returns the owners that pass the filter. */
-  matching(filter: Filter, options?: ReadOptions): Promise<IdPages>;
+  matching(filter: Filter, options?: ReadOptions): Promise<readonly number[]>;
   /**
    * Removes a model and then its vectors, in several steps. Resolves when all are deleted. Without a name, it only finishes a
    * removal that a stopped process has left incomplete.
@@ -85,7 +78,7 @@ export function createVectorStores(transactions: Transactions, isIndexed: boolea
       ...createVectorStore(transactions, 'context'),
       isIndexed,
       look: (request, options) => read(lookAtEntryVectors, request, options),
-      matching: (filter, options) => read(entriesPassing, filter, options),
+      matching: (filter, options) => read(matchingEntries, filter, options),
     },
     kb: {
       ...createVectorStore(transactions, 'kb'),
@@ -109,10 +102,6 @@ function createVectorStore(
     async claim(request) {
       const { isFree, elsewhere } = await read(claimableTexts, { corpus, ...request });
       return isFree ? write(claimTexts, { corpus, ...request }) : { texts: [], elsewhere };
-    },
-    async pack(model, { signal } = {}) {
-      for (let after: number | undefined = 0; after !== undefined && signal?.aborted !== true; )
-        after = await write(packVectors, { corpus, model, after });
     },
     async drop(model) {
       // An index build or a backup may hold the table's lock for minutes.

@@ -1,5 +1,4 @@
 import { CarrelError } from '../../base/errors.ts';
-import type { IdPages } from '../id-set.ts';
 import { dotProduct, quantise } from './quantise.ts';
 
 /**
@@ -89,8 +88,6 @@ export interface VectorBlock {
   /** The quantised vectors, concatenated (see quantise.ts). `scales` has the scale of each vector. */
   readonly codes: Int8Array;
   readonly scales: Float32Array;
-  /** True if it was stored as a block; false if it was assembled from single vectors. */
-  readonly packed: boolean;
 }
 
 export interface RemovedAfter {
@@ -137,7 +134,7 @@ export interface VectorLook {
    */
   readonly nearest: ScoredVector[] | undefined;
   /** The owners that pass the filter, for scanning an in-memory index. Undefined without a filter. */
-  readonly passing: IdPages | undefined;
+  readonly passing: readonly number[] | undefined;
 }
 
 export interface ModelState {
@@ -171,7 +168,7 @@ export function scored(query: Float32Array, { vector, ...stored }: StoredVector)
   return { ...stored, score: dotProduct(query, vector) };
 }
 
-/** Packs vectors into a block, to store or to send. All must have the same length. */
+/** Packs vectors into a block. All must have the same length. */
 export function blockOf(rows: readonly { key: number; owner: number; vector: Float32Array }[]): VectorBlock {
   const dimensions = rows[0]?.vector.length ?? 0;
   const codes = new Int8Array(rows.length * dimensions);
@@ -187,6 +184,5 @@ export function blockOf(rows: readonly { key: number; owner: number; vector: Flo
     dimensions,
     codes,
     scales,
-    packed: false,
   };
 }

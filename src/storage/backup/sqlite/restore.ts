@@ -101,7 +101,7 @@ function sqliteValue(value: StoredValue): SQLInputValue {
   return value instanceof Uint8Array ? value : JSON.stringify(value);
 }
 
-/** Rebuilds the word indexes. Blocks of vectors are packed by the next server that runs. */
+/** Rebuilds the word indexes. */
 function makeIndexes(database: DatabaseSync): void {
   for (const { name, owner, labels } of wordIndexes) {
     if (labels !== undefined) {

@@ -4,8 +4,6 @@ import type { PassageFilter } from '../../passages/passage.ts';
 import { textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { ownersOf } from '../../vectors/models.ts';
-import { singleVectors } from '../../vectors/read-vectors.ts';
-import { blockOf } from '../../vectors/vector.ts';
 import type { Connections } from '../connections/connections.ts';
 import { arrayText, createVectorSearch, type Matching } from './search-vectors.ts';
 import { createEnsureIndex, indexName, type VectorIndexDeps } from './vector-index.ts';
@@ -32,10 +30,6 @@ export function createVectorTable(nearest: Nearest | undefined): VectorTable {
         [`carrel.${corpus}_vectors`],
       );
     },
-    async after(on, corpus, model, range) {
-      return blockOf(await singleVectors(on, corpus, model, { ...range, end: Number.MAX_SAFE_INTEGER }));
-    },
-    pack: async () => undefined,
     ensureIndex: (corpus, model) => nearest?.ensureIndex(corpus, model),
     async dropIndex(on, corpus, model) {
       // Searches wait while this waits for its lock. The caller tries again; see `VectorStore.drop`.
