@@ -112,13 +112,6 @@ export interface WordIndex {
 
 /** A SELECT of the keys that a search may return. They can be in any order and repeated. */
 export interface KeyFilter extends Condition {
-  /** True if many documents pass. Searches then test each match instead of listing the keys first. */
-  readonly isWide?: boolean;
-  /**
-   * The same filter as a condition on `o`. Set only if the condition uses no other column than `o.key`; it may assume that the
-   * document is indexed.
-   */
-  readonly onKeys?: Condition | undefined;
   /** The same filter as groups of labels, if it tests nothing else. A document must have at least one label of each group. */
   readonly labels?: readonly (readonly string[])[] | undefined;
 }

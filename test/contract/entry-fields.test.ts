@@ -23,29 +23,6 @@ onEachBackend('upstreams 1.16: the index of metadata', (backend) => {
   };
   const index = (mode: IndexFieldsRequest['mode'], ...fields: string[]) => entries.indexFields({ fields, mode });
 
-  test('tests a common condition entry by entry, and lists a rare one', async () => {
-    const { entries: many } = await backend.open();
-    await many.indexFields({ fields: ['status'], mode: 'auto' });
-    await many.store({
-      entries: Array.from({ length: 700 }, (_, number) => ({
-        ...{ threadId: 't', source: 'user' as const, text: `entry ${number}`, images: [], summary: undefined },
-        metadata: { status: number % 100 === 0 ? 'rare' : 'common' },
-        tags: [number % 100 === 0 ? 'few' : 'often'],
-      })),
-    });
-    const testsEach = async (filter: EntryFilter) => {
-      const { entries: found, plan } = await many.list({ filter, limit: 5, offset: 0, images: false, explain: true });
-      assert.equal(found.length, 5);
-      return /CORRELATED|^ *SubPlan \d+$/m.test(plan ?? '');
-    };
-    for (const filter of [is(['status'], 'common'), { tags: ['often'] }]) {
-      assert.equal(await testsEach(filter), true, JSON.stringify(filter));
-    }
-    for (const filter of [is(['status'], 'rare'), { tags: ['few'] }]) {
-      assert.equal(await testsEach(filter), false, JSON.stringify(filter));
-    }
-  });
-
   test('distinguishes entries with a text from entries that only share its beginning', async () => {
     const { entries: many } = await backend.open();
     await many.indexFields({ fields: ['status', 'other'], mode: 'auto' });

@@ -1,6 +1,6 @@
 import { isLong } from '../../base/exact-json.ts';
-import type { Dialect, Statements } from '../dialect.ts';
-import { type Condition, numberOf } from '../rows.ts';
+import type { Dialect } from '../dialect.ts';
+import type { Condition } from '../rows.ts';
 import { allOf } from '../statements.ts';
 import { bothForms, storable } from '../storable.ts';
 import type { AmongThreads } from './entry.ts';
@@ -33,81 +33,28 @@ export function amongThreads({ amongThreads: threads }: AmongThreads, dialect: D
 
 /** Returns conditions on what an update can change: content type, tags, and metadata as far as SQL can decide. */
 export function changingConditions(
-  filter: EntryFilter,
-  fields: readonly SetCondition[],
-  dialect: Dialect,
+  { contentType, tags }: EntryFilter,
+  fields: readonly Condition[],
+  { schema, texts }: Dialect,
 ): Condition[] {
-  return [...typeCondition(filter), ...setConditions(filter, fields, dialect).map(({ listed }) => listed)];
+  const tagged = listed(`t.entry FROM ${schema}context_tags t WHERE t.tag IN (${texts})`);
+  return [
+    ...present([['o.content_type = ?', contentType]]),
+    ...(tags === undefined ? [] : [{ sql: tagged, values: [{ list: bothForms(tags) }] }]),
+    ...fields,
+  ];
 }
 
 /**
- * Returns the same conditions for a statement that reads entries in order and stops early. A condition that holds for many
- * entries is tested on each entry; otherwise its entries are listed first. Neither database would choose well by itself.
- * `isWide` is true if all conditions hold for many entries.
+ * Returns the condition that an entry is among those that a SELECT lists. IS TRUE makes both databases list them once and then
+ * read entries in order. Otherwise they might read and sort all that are listed.
  */
-export async function planConditions(
-  on: Statements,
-  filter: EntryFilter,
-  fields: readonly SetCondition[],
-): Promise<{ conditions: Condition[]; isWide: boolean }> {
-  const chosen: Condition[] = [];
-  let isWide = true;
-  for (const { listed, tested, probe } of setConditions(filter, fields, on.dialect)) {
-    const holdsForMany = probe !== undefined && (probe === 'wide' || (await holdsForManyRows(on, probe)));
-    if (!holdsForMany) isWide = false;
-    chosen.push(holdsForMany ? tested : listed);
-  }
-  return { conditions: [...typeCondition(filter), ...chosen], isWide };
-}
-
-/** Number of rows from which testing each entry is cheaper than listing the entries. */
-const wideRows = 500;
-
-async function holdsForManyRows(on: Statements, probe: Condition): Promise<boolean> {
-  const [row = {}] = await on.query(`SELECT count(*) AS total FROM (${probe.sql}) AS probed`, probe.values);
-  return numberOf(row, 'total') >= wideRows;
-}
-
-function typeCondition(filter: EntryFilter): Condition[] {
-  return present([['o.content_type = ?', filter.contentType]]);
+function listed(select: string): string {
+  return `(o.key IN (SELECT ${select})) IS TRUE`;
 }
 
 function present(columns: readonly [sql: string, value: string | undefined][]): Condition[] {
   return columns.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, values: [value] }]));
-}
-
-/**
- * A condition on rows that belong to an entry, such as its tags, in two equivalent forms: `listed` lists the matching entries
- * first, `tested` tests one entry at a time.
- */
-export interface SetCondition {
-  readonly listed: Condition;
-  readonly tested: Condition;
-  /**
-   * Selects up to `wideRows` matching rows, to count them. `wide` if the condition usually holds for most entries; undefined if
-   * counting would take too long.
-   */
-  readonly probe: Condition | 'wide' | undefined;
-}
-
-function setConditions(filter: EntryFilter, fields: readonly SetCondition[], dialect: Dialect): SetCondition[] {
-  if (filter.tags === undefined) return [...fields];
-  const from = `${dialect.schema}context_tags t WHERE t.tag IN (${dialect.texts})`;
-  return [setCondition('t', from, [{ list: bothForms(filter.tags) }], true, dialect), ...fields];
-}
-
-function setCondition(
-  alias: string,
-  from: string,
-  values: Condition['values'],
-  isCounted: boolean,
-  { fence }: Dialect,
-): SetCondition {
-  return {
-    listed: { sql: `o.key IN (SELECT ${alias}.entry FROM ${from})`, values },
-    tested: { sql: `EXISTS (SELECT 1 FROM ${from} AND ${alias}.entry = o.key${fence})`, values },
-    probe: isCounted ? { sql: `SELECT 1 FROM ${from} LIMIT ${wideRows}`, values } : undefined,
-  };
 }
 
 /** Returns true if the filter matches all entries that are not removed. */
@@ -120,7 +67,7 @@ export function isOpen(filter: EntryFilter): boolean {
 /** A metadata condition in SQL. */
 interface FieldCondition {
   /** Holds for every entry that meets the condition. Undefined if SQL cannot exclude any entry. */
-  readonly necessary: SetCondition | undefined;
+  readonly necessary: Condition | undefined;
   /** True if `necessary` holds for no other entries. If false, `matchesMetadata` decides. */
   readonly isExact: boolean;
 }
@@ -132,26 +79,22 @@ export function fieldCondition(condition: MetadataCondition, isIndexed: boolean,
   if (condition.operator === 'not_exists') {
     const sql = `NOT EXISTS (SELECT 1 FROM ${fields} f.entry = o.key AND f.path = ? AND f.member = 0
       AND f.kind <> 'null')`;
-    const missing = { sql, values: [path] };
-    return { necessary: { listed: missing, tested: missing, probe: 'wide' }, isExact: true };
+    return { necessary: { sql, values: [path] }, isExact: true };
   }
   const { sql, values, isExact = true, members = 'f.member = 0' } = fieldTest(condition, dialect);
-  const from = `${fields} f.path = ? AND ${members} AND ${sql}`;
-  // Counting the rows that contain part of a text would take as long as listing them.
-  const isCounted = !['starts_with', 'contains', 'ends_with'].includes(condition.operator);
-  return { necessary: setCondition('f', from, [path, ...values], isCounted, dialect), isExact };
+  const holds = listed(`f.entry FROM ${fields} f.path = ? AND ${members} AND ${sql}`);
+  return { necessary: { sql: holds, values: [path, ...values] }, isExact };
 }
 
 /**
  * Returns a condition that searches the JSON text for the key and, in simple cases, the value right after it. The stored JSON
  * has no spaces.
  */
-function inJson(condition: MetadataCondition, dialect: Dialect): SetCondition | undefined {
+function inJson(condition: MetadataCondition, dialect: Dialect): Condition | undefined {
   const key = condition.path.at(-1) ?? '';
   if (condition.operator === 'not_exists' || !isPlain(key)) return undefined;
   const part = `${JSON.stringify(key)}:${condition.operator === 'eq' ? jsonOf(condition.value, condition.caseSensitive) : ''}`;
-  const has = { sql: `${dialect.position('o.metadata', '?')} > 0`, values: [part] };
-  return { listed: has, tested: has, probe: 'wide' };
+  return { sql: `${dialect.position('o.metadata', '?')} > 0`, values: [part] };
 }
 
 /** Returns the value as JSON; empty if JSON can represent it in several ways. */

@@ -88,7 +88,7 @@ interface EntryPage {
 /** Lists entries, newest first. */
 export async function listEntries(on: Statements, request: ListRequest): Promise<EntryPage> {
   const { filter, limit, offset, images, explain, textChars, bytesMax = Number.POSITIVE_INFINITY } = request;
-  const selection = await selectEntries(on, filter, 'read', 'some');
+  const selection = await selectEntries(on, filter, 'read');
   const columns = sizeColumns(on, images);
   const page = newestFirst(on, columns, selection.condition, limit, offset);
   const rows =
@@ -113,7 +113,7 @@ export interface EntryText {
 /** Returns the texts of entries whose id is higher than `after`, in id order. */
 export async function entryTexts(on: Statements, { filter, after, limit }: TextsRequest): Promise<EntryText[]> {
   const { asOf } = filter;
-  const { condition, passes = () => true } = await selectEntries(on, filter, 'read', 'some');
+  const { condition, passes = () => true } = await selectEntries(on, filter, 'read');
   const columns = asOf === undefined ? 'o.key, o.text_content, o.metadata' : entryColumns(on.dialect);
   const found: Row[] = [];
   for (let from = after; ; ) {

@@ -50,8 +50,8 @@ export async function searchEntryWords(
     sql: `SELECT o.key FROM ${on.dialect.schema}context_entries o WHERE ${where.sql}`,
     values: where.values,
   });
-  const { condition, isWide, onKeys, selection } = await searchCondition(on, filter);
-  const keys = condition && { ...among(condition), isWide, onKeys };
+  const { condition, selection } = await searchCondition(on, filter);
+  const keys = condition && among(condition);
   const { found, ...page } = await findWords(on, entryWords, words, keys, { limit, offset, counts });
   return {
     ...page,
@@ -67,7 +67,7 @@ export async function scoreEntryWords(on: Statements, request: ScoreWordsRequest
 
 /** Returns the ids of entries that pass the filter and can be searched, ascending. */
 export async function matchingEntries(on: Statements, filter: EntryFilter): Promise<number[]> {
-  return selectedKeys(on, await selectEntries(on, filter, 'search', 'all'));
+  return selectedKeys(on, await selectEntries(on, filter, 'search'));
 }
 
 /** Returns SQL for a column of the entry that precedes `o` in its thread. */
@@ -111,7 +111,7 @@ export interface PastGaps {
 /** Counts the entries that a search in the past cannot show. */
 export async function pastGaps(on: Statements, filter: EntryFilter & { readonly asOf: string }): Promise<PastGaps> {
   const { found, sameText, unknown } = await changedEntries(on, filter, filter.asOf);
-  const selection = await selectEntries(on, filter, 'read', 'all');
+  const selection = await selectEntries(on, filter, 'read');
   const removed = allOf([selection.condition, { sql: 'o.deleted_at IS NOT NULL', values: [] }]);
   const same = new Set(sameText);
   const unsearched = new Set([

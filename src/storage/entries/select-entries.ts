@@ -6,15 +6,7 @@ import { metadataOf } from './entry.ts';
 import type { EntryFilter, MetadataCondition } from './entry-filter.ts';
 import { pastStates } from './entry-history.ts';
 import { createFieldIndex } from './field-index.ts';
-import {
-  changingConditions,
-  columnConditions,
-  fieldCondition,
-  isLive,
-  isOpen,
-  planConditions,
-  type SetCondition,
-} from './filter-condition.ts';
+import { changingConditions, columnConditions, fieldCondition, isLive, isOpen } from './filter-condition.ts';
 import { readFieldNames } from './indexed-fields.ts';
 import { matchesMetadata } from './metadata.ts';
 
@@ -22,10 +14,6 @@ import { matchesMetadata } from './metadata.ts';
 export interface Selection {
   /** The condition on entries `o`. */
   readonly condition: Condition;
-  /** See `planConditions`. */
-  readonly isWide: boolean;
-  /** See KeyFilter. */
-  readonly onKeys?: Condition | undefined;
   /** Tests a row, which needs `key` and `metadata`. Undefined if the condition alone decides. */
   readonly passes: ((row: Row) => boolean) | undefined;
   /** Fields that are not indexed, for the query plan. */
@@ -34,32 +22,15 @@ export interface Selection {
 
 /**
  * Plans how to find the entries that pass a filter. `search` omits entries that the indexes cannot find as of `asOf`, because
- * their text has changed or they were removed since. `some` is for reading a page or testing entries one by one (see
- * `planConditions`), `all` for reading all keys.
+ * their text has changed or they were removed since.
  */
-export async function selectEntries(
-  on: Statements,
-  filter: EntryFilter,
-  use: 'read' | 'search',
-  wanted: 'some' | 'all',
-): Promise<Selection> {
+export async function selectEntries(on: Statements, filter: EntryFilter, use: 'read' | 'search'): Promise<Selection> {
   const { fields, open, unindexed } = await narrowed(on, filter.metadata ?? []);
-  const { conditions: changing, isWide } =
-    filter.asOf === undefined && wanted === 'some'
-      ? await planConditions(on, filter, fields)
-      : { conditions: changingConditions(filter, fields, on.dialect), isWide: false };
+  const changing = changingConditions(filter, fields, on.dialect);
   const tested = open.length === 0 ? undefined : (row: Row) => matchesMetadata(metadataOf(row) ?? {}, open);
   if (filter.asOf === undefined) {
-    const columns = columnConditions(filter, on.dialect);
-    const condition = allOf([isLive, ...columns, ...changing]);
-    const asksKeys = columns.length === 0 && filter.contentType === undefined && tested === undefined;
-    return {
-      condition,
-      isWide: isWide && tested === undefined,
-      onKeys: asksKeys && changing.length > 0 ? allOf(changing) : undefined,
-      passes: tested,
-      unindexed,
-    };
+    const condition = allOf([isLive, ...columnConditions(filter, on.dialect), ...changing]);
+    return { condition, passes: tested, unindexed };
   }
   const past = await changedEntries(on, filter, filter.asOf);
   const kept = new Set(use === 'read' ? past.found : past.sameText);
@@ -74,7 +45,6 @@ export async function selectEntries(
         values: [...unchanged.values, { list: [...kept] }],
       },
     ]),
-    isWide: false,
     passes: tested && ((row) => kept.has(numberOf(row, 'key')) || tested(row)),
     unindexed,
   };
@@ -154,22 +124,18 @@ const scanRows = 20_000;
 export async function searchCondition(
   on: Statements,
   filter: EntryFilter,
-): Promise<Pick<Selection, 'isWide' | 'onKeys'> & { condition: Condition | undefined; selection: Selection }> {
-  const selection = await selectEntries(on, filter, 'search', 'some');
+): Promise<{ condition: Condition | undefined; selection: Selection }> {
+  const selection = await selectEntries(on, filter, 'search');
   // No condition is needed: the word index contains only entries that are not removed.
-  if (isOpen(filter)) return { condition: undefined, isWide: true, selection };
-  if (selection.passes === undefined) return { ...selection, selection };
+  if (isOpen(filter)) return { condition: undefined, selection };
+  if (selection.passes === undefined) return { condition: selection.condition, selection };
   const keys = await selectedKeys(on, selection);
-  return {
-    condition: { sql: `o.key IN (${on.dialect.integers})`, values: [{ list: keys }] },
-    isWide: false,
-    selection,
-  };
+  return { condition: { sql: `o.key IN (${on.dialect.integers})`, values: [{ list: keys }] }, selection };
 }
 
 /** Translates metadata conditions into SQL. `open` are those that `matchesMetadata` must decide. */
 async function narrowed(on: Statements, conditions: readonly MetadataCondition[]) {
-  const fields: SetCondition[] = [];
+  const fields: Condition[] = [];
   const open: MetadataCondition[] = [];
   const unindexed: string[] = [];
   if (conditions.length === 0) return { fields, open, unindexed };

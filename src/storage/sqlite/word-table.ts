@@ -122,16 +122,11 @@ function planned(query: WordQuery, plan: CandidatePlan): string {
 }
 
 /** Returns a filter as a condition on the rows `w` of a word index. */
-function narrow(name: string, { labels, isWide, onKeys, sql, values }: KeyFilter): Condition {
+function narrow(name: string, { labels, sql, values }: KeyFilter): Condition {
   // FTS5 combines the two MATCH conditions into one query.
   if (labels !== undefined) return { sql: `AND ${name}_words MATCH ?`, values: [matchLabels(labels)] };
-  // Tests only the keys: reading the documents' rows would take longer than everything else.
-  if (isWide && onKeys) {
-    return { sql: `AND EXISTS (SELECT 1 FROM (SELECT w.rowid AS key) o WHERE ${onKeys.sql})`, values: onKeys.values };
-  }
-  if (isWide) return { sql: `AND EXISTS (SELECT 1 FROM (${sql}) f WHERE f.key = w.rowid)`, values };
-  // The plus sign keeps SQLite from running FTS5 once per key.
-  return { sql: `AND +w.rowid IN (${sql})`, values };
+  // Tests each match. Listing all documents that pass would take longer, unless they are few.
+  return { sql: `AND EXISTS (SELECT 1 FROM (${sql}) f WHERE f.key = w.rowid)`, values };
 }
 
 /**

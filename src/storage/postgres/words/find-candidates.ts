@@ -17,12 +17,8 @@ export function matching({ name }: WordIndex, query: WordQuery, filter: KeyFilte
 }
 
 /** Returns the condition for a filter. Undefined for a filter of labels, because the word query already contains them. */
-function passing(key: string, { sql, values, isWide, onKeys, labels }: KeyFilter): Condition | undefined {
-  if (labels !== undefined) return undefined;
-  if (!isWide) return among(key, { sql, values });
-  return onKeys === undefined
-    ? { sql: `EXISTS (SELECT 1 FROM (${sql}) f WHERE f.key = ${key} OFFSET 0)`, values }
-    : { sql: `EXISTS (SELECT 1 FROM (SELECT ${key}) AS o (key) WHERE ${onKeys.sql} OFFSET 0)`, values: onKeys.values };
+function passing(key: string, filter: KeyFilter): Condition | undefined {
+  return filter.labels === undefined ? among(key, filter) : undefined;
 }
 
 /**
