@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type TestContext, test } from 'node:test';
+import { after, test } from 'node:test';
 import { connectAgent, type KbAgent } from '../../acceptance/kb/kb-fixture.ts';
+import type { Owner } from '../../fakes/loopback-server.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { makeFolder, startCarrel, withModels } from '../../support/child-program.ts';
 import { findChromium } from '../../support/install-chromium.ts';
@@ -17,17 +18,34 @@ const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'u
 const findBarriers = `axe.run({ resultTypes: ['violations'], preload: false }).then(({ violations }) =>
   violations.flatMap(({ id, impact, nodes }) => nodes.map(({ target }) => [impact, id, String(target)])))`;
 
-async function serve(t: TestContext, env: Record<string, string> = {}, flags: string[] = []) {
+async function serve(t: Owner, env: Record<string, string> = {}, flags: string[] = []) {
   const { url } = await startCarrel(t, ['serve', '--transport', 'http', ...flags], { env });
   return { url, origin: new URL(url).origin };
+}
+
+async function serveFilled(t: Owner, env: Record<string, string> = {}) {
+  const { url, origin } = await serve(t, env);
+  const { call } = await connectAgent(t, url);
+  await fill({ call });
+  return { origin, call };
+}
+
+/** A server for the tests that change none of its items, started by the first of them. */
+let shared: ReturnType<typeof serveFilled> | undefined;
+const cleanUps: (() => void | Promise<void>)[] = [];
+after(async () => {
+  for (const clean of cleanUps.reverse()) await clean();
+});
+
+function sharedServer(): ReturnType<typeof serveFilled> {
+  shared ??= serveFilled({ after: (clean) => cleanUps.push(clean) });
+  return shared;
 }
 
 test('contract §8: / is a console with pages for everything, and contacts no other server', {
   skip,
 }, async (t) => {
-  const { url, origin } = await serve(t);
-  const agent = await connectAgent(t, url);
-  await fill(agent);
+  const { origin } = await sharedServer();
   const { page, problems } = await openBrowser(t, origin);
   await page.goto('/');
   const links = await page.locator('.sidebar nav a').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
@@ -57,8 +75,7 @@ test('contract §8: / is a console with pages for everything, and contacts no ot
 test('shows results while typing, with relevance, the reason, and a preview at the passage', {
   skip,
 }, async (t) => {
-  const { url, origin } = await serve(t, withModels);
-  await fill(await connectAgent(t, url));
+  const { origin } = await serveFilled(t, withModels);
   const { page, problems } = await openBrowser(t, origin);
   const search = async (query: string) => {
     await page.goto(`/?q=${encodeURIComponent(query)}`);
@@ -128,8 +145,7 @@ ${'[('.repeat(5_000)} haystack`;
 test('searches work without scripts, and an unknown address has a page', {
   skip,
 }, async (t) => {
-  const { url, origin } = await serve(t);
-  await fill(await connectAgent(t, url));
+  const { origin } = await sharedServer();
   const { page } = await openBrowser(t, origin, { javaScriptEnabled: false });
   await page.goto('/');
   await page.locator('#q').fill('granite');
@@ -193,14 +209,12 @@ test('read-only mode shows everything and offers no change', { skip }, async (t)
     assert.equal(await page.locator('form[method=post]').count(), 0, path);
     assert.equal(await page.locator('input[type=file]').count(), 0, path);
   }
-  assert.match(await page.locator('[role=note]').innerText(), /Read-only/);
+  assert.match(await page.locator('[role=note]').innerText(), /read-only/);
   assert.deepEqual(problems, []);
 });
 
 test('every page is accessible and fits: wide in light, a phone in dark', { skip }, async (t) => {
-  const { url, origin } = await serve(t, { EMBEDDING_PROVIDER: 'none' });
-  const { call } = await connectAgent(t, url);
-  await fill({ call });
+  const { origin, call } = await sharedServer();
   const { id } = (
     await call('save_note', { title: 'Lamps', content: '```\n'.concat('a long line '.repeat(30), '\n```') })
   )['note'] as { id: string };
@@ -262,8 +276,7 @@ test('10,000 documents are shown a page at a time', { skip }, async (t) => {
 test('a late answer to an earlier query does not replace the current one', {
   skip,
 }, async (t) => {
-  const { url, origin } = await serve(t);
-  await fill(await connectAgent(t, url));
+  const { origin } = await sharedServer();
   const { page, problems } = await openBrowser(t, origin);
   await page.goto('/');
   const held = Promise.withResolvers<void>();
