@@ -7,6 +7,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { connectAgent, type KbAgent } from '../acceptance/kb/kb-fixture.ts';
 import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../support/child-program.ts';
+import { until } from '../support/pause.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -155,11 +156,10 @@ async function serve(t: TestContext, dataDir: string, env: Record<string, string
 
 async function ingested({ call }: Pick<KbAgent, 'call'>, answer: Record<string, unknown>): Promise<number> {
   assert.ok(answer['job_id'] !== undefined, JSON.stringify(answer));
-  for (;;) {
+  return until(async () => {
     const { jobs } = await call('kb_jobs', { job_id: answer['job_id'] });
     const [job] = jobs as { status: string; document_id: number; error: string }[];
     assert.ok(job && job.status !== 'failed', job?.error);
-    if (job.status === 'done') return job.document_id;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+    return job.status === 'done' && job.document_id;
+  });
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startPageSite } from '../fakes/page-site.ts';
 import { type Carrel, startCarrel } from '../support/child-program.ts';
+import { until } from '../support/pause.ts';
 import { modernRequest, post } from '../support/raw-http.ts';
 
 type Answer = Record<string, unknown>;
@@ -96,10 +97,10 @@ describe('the origin of text', () => {
   });
 
   async function done(id: unknown): Promise<void> {
-    for (;;) {
+    await until(async () => {
       const [job] = each(await call('kb_jobs', { job_id: id }), 'jobs');
-      if (job?.['status'] === 'done') return;
       assert.notEqual(job?.['status'], 'failed', JSON.stringify(job));
-    }
+      return job?.['status'] === 'done';
+    });
   }
 });

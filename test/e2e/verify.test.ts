@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { connectAgent, type KbAgent } from '../acceptance/kb/kb-fixture.ts';
 import { startCarrel, withModels } from '../support/child-program.ts';
-import { pause } from '../support/pause.ts';
+import { until } from '../support/pause.ts';
 
 interface Hit {
   source: string;
@@ -125,11 +125,10 @@ test('if fetch_page is disabled, verify asks no other server either', async (t) 
 });
 
 async function documentOf(call: KbAgent['call'], job: unknown): Promise<number> {
-  for (;;) {
+  return until(async () => {
     const { jobs } = await call('kb_jobs', { job_id: job });
     const [found] = jobs as { status: string; document_id: number; error: string }[];
     assert.ok(found && found.status !== 'failed', found?.error);
-    if (found.status === 'done') return found.document_id;
-    await pause(50);
-  }
+    return found.status === 'done' && found.document_id;
+  });
 }

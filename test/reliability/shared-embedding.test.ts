@@ -114,7 +114,7 @@ async function start(t: TestContext, { dataDir, env }: Place, model: FakeOllama)
 
 /** Waits until `count` texts have no vectors. */
 async function until(engine: EngineClient, count: number): Promise<void> {
-  while (Number((await engine.get('/status'))['unembedded']) > count) await pause(20);
+  while (Number((await engine.get('/status'))['unembedded']) > count) await pause(100);
 }
 
 function repeated(...models: FakeOllama[]): string[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Owner } from '../fakes/loopback-server.ts';
 import { type Carrel, type CarrelOptions, startCarrel } from './child-program.ts';
-import { pause } from './pause.ts';
+import { until } from './pause.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -62,13 +62,11 @@ export function engineClient(program: Carrel, key?: string): EngineClient {
     submit: async (body) => read(await fetch(`${url}/jobs`, { method: 'POST', headers, body })),
     addFile: (name, content, fields) => accepted(client, formOf(fields, name, content)),
     addNote: (text, fields) => accepted(client, formOf({ ...fields, note: text })),
-    async ended(job) {
-      for (;;) {
+    ended: (job) =>
+      until(async () => {
         const found = await client.get(`/jobs/${job}`);
-        if (!['queued', 'processing'].includes(String(found['status']))) return found;
-        await pause(20);
-      }
-    },
+        return !['queued', 'processing'].includes(String(found['status'])) && found;
+      }),
     async document(job) {
       const found = await client.ended(job);
       assert.equal(found['status'], 'done', JSON.stringify(found));

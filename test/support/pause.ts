@@ -1,17 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+const pauseMaxMs = 200;
+
 /** Waits for this many milliseconds. Throws if the signal aborts. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, signal ? { signal } : {});
 }
 
-/** Calls `look` until it returns a result, and returns that. */
+/**
+ * Calls `look` until it returns a result, and returns that. The pauses grow up to `pauseMaxMs`: a quick result is seen quickly,
+ * and waiting for a slow one takes little CPU time.
+ */
 export async function until<Result>(
   look: () => Promise<Result | undefined | false> | Result | undefined | false,
 ): Promise<Result> {
-  for (;;) {
+  for (let ms = 5; ; ms = Math.min(2 * ms, pauseMaxMs)) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    await pause(50);
+    await pause(ms);
   }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../../support/pause.ts';
 import type { Message } from '../../support/stdio-client.ts';
 import { verifies } from '../../support/verifies.ts';
 import { dataOf, documentAt, documentUri, openWorld, type Peer, type World } from './bridge.ts';
@@ -30,11 +31,11 @@ function assertIncreasing(notes: readonly ProgressNote[]): void {
 /** Polls until the job is in one of the states. Returns every status seen. */
 async function poll(peer: Peer, jobId: unknown, states: readonly string[]): Promise<Record<string, unknown>[]> {
   const seen: Record<string, unknown>[] = [];
-  for (;;) {
+  return until(async () => {
     const view = dataOf(await peer.call('job_get', { jobId }));
     seen.push(view);
-    if (states.includes(String(view['state']))) return seen;
-  }
+    return states.includes(String(view['state'])) && seen;
+  });
 }
 
 for (const transport of ['stdio', 'http'] as const) {

@@ -4,6 +4,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import type { Owner } from '../../fakes/loopback-server.ts';
 import { type Carrel, startCarrel } from '../../support/child-program.ts';
 import { checkNamed } from '../../support/named-fields.ts';
+import { until } from '../../support/pause.ts';
 import { createTestDatabase, serverObstacle, startRealPostgres } from '../../support/postgres.ts';
 import { type RecordingProxy, startRecordingProxy } from '../../support/recording-proxy.ts';
 
@@ -82,13 +83,12 @@ function methodsOf(servers: KbServers): Partial<KbServers> {
     async ingested(answer) {
       const id = answer['job_id'];
       assert.ok(id !== undefined, JSON.stringify(answer));
-      for (;;) {
+      return until(async () => {
         const { jobs } = await servers.call('kb_jobs', { job_id: id });
         const [job] = jobs as { status: string; document_id: number; error: string }[];
         assert.ok(job && job.status !== 'failed', job?.error);
-        if (job.status === 'done') return job.document_id;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+        return job.status === 'done' && job.document_id;
+      });
     },
     addNote: async (text, more = {}) => servers.ingested(await servers.call('kb_addnote', { text, ...more })),
     asked: (since, method, path) =>

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { Owner } from '../../fakes/loopback-server.ts';
 import { makeFolder, startCarrel } from '../../support/child-program.ts';
-import { pause } from '../../support/pause.ts';
+import { pause, until } from '../../support/pause.ts';
 import { openSession } from '../../support/raw-http.ts';
 import { runOnTerminal, runPiped } from '../../support/terminal.ts';
 
@@ -191,7 +191,7 @@ test('--open hands the first hit’s file to the system’s opener as one argume
 
   const found = runPiped(dataDir, ['search', 'anchors', '--open'], { env: { ...env, PATH: path } });
   assert.equal(found.status, 0, found.stderr);
-  while (!existsSync(opened)) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => existsSync(opened));
   assert.equal(readFileSync(opened, 'utf8'), `${join(docs, name)}|`);
 
   const refused = runPiped(dataDir, ['search', 'capstan', '--open'], { env: { ...env, PATH: path } });
