@@ -35,7 +35,7 @@ async function measureBackground({ background }: Storage): Promise<Measurement[]
 }
 
 async function measureReplica({ replica }: Storage): Promise<Measurement[]> {
-  const { behindBytes, trouble } = (await replica?.look()) ?? {};
+  const { behindBytes, trouble } = (await replica?.check()) ?? {};
   if (behindBytes === undefined) throw new CarrelError('unavailable', trouble ?? 'There is no replica.');
   const reads = Object.entries(replica?.counts() ?? {});
   return [

@@ -29,15 +29,15 @@ export async function inspectStorage(config: StorageLocation): Promise<SchemaSta
   return config.backend === 'sqlite' ? inspectFile(config) : inspectServer(config);
 }
 
-async function inspectFile(place: DatabaseLocation): Promise<SchemaState> {
-  const [{ checkOwner, openDatabase }, { checkNotLost }, { schemaVersion }, { storageError }] = await Promise.all([
+async function inspectFile(location: DatabaseLocation): Promise<SchemaState> {
+  const [{ checkOwner, openDatabase }, { checkNotMissing }, { schemaVersion }, { storageError }] = await Promise.all([
     import('./sqlite/database.ts'),
     import('./sqlite/database-file.ts'),
     import('./sqlite/migrate.ts'),
     import('./sqlite/storage-error.ts'),
   ]);
-  checkNotLost(place);
-  const { path } = place;
+  checkNotMissing(location);
+  const { path } = location;
   if (!existsSync(path)) return { schema: undefined, newest: newestSchema };
   try {
     const database = openDatabase({ path, role: 'reader', busyTimeoutMs: 5000 });
@@ -76,11 +76,11 @@ async function inspectServer(config: StorageLocation & { backend: 'postgres' }):
   return { schema: schema === undefined ? undefined : checkSchema(schema, newestSchema), newest: newestSchema };
 }
 
-/** Connects to a server and calls `look`, without creating or migrating anything. */
+/** Connects to a server and calls `inspect`, without creating or migrating anything. */
 async function onServer<Found>(
   config: StorageLocation & { backend: 'postgres' },
-  look: (statements: Connection) => Promise<Found>,
+  inspect: (statements: Connection) => Promise<Found>,
 ): Promise<Found> {
   const { withConnection } = await import('./postgres/connections/servers.ts');
-  return withConnection(config, ({ statements }) => look(statements));
+  return withConnection(config, ({ statements }) => inspect(statements));
 }

@@ -15,10 +15,10 @@ export interface Condition {
   readonly values: readonly BoundValue[];
 }
 
-/** Returns the parts of `INSERT INTO … (columns) VALUES (places)` for one row. */
+/** Returns the parts of `INSERT INTO … (columns) VALUES (placeholders)` for one row. */
 export function valuesOf(row: Readonly<Record<string, BoundValue>>) {
   const columns = Object.keys(row);
-  return { columns: columns.join(', '), places: columns.map(() => '?').join(', '), values: Object.values(row) };
+  return { columns: columns.join(', '), placeholders: columns.map(() => '?').join(', '), values: Object.values(row) };
 }
 
 /** Returns the assignments of `UPDATE … SET` for a row. */

@@ -38,9 +38,9 @@ export async function insertRow(
   { returning, given = '' }: { readonly returning: string; readonly given?: string },
 ): Promise<Row> {
   const columns = Object.keys(row);
-  const places = columns.map(() => '?').join(', ');
+  const placeholders = columns.map(() => '?').join(', ');
   const [inserted = {}] = await on.query(
-    `INSERT INTO ${on.dialect.schema}${table} (${columns.join(', ')}) ${given} VALUES (${places}) RETURNING ${returning}`,
+    `INSERT INTO ${on.dialect.schema}${table} (${columns.join(', ')}) ${given} VALUES (${placeholders}) RETURNING ${returning}`,
     Object.values(row),
   );
   return inserted;

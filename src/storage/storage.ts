@@ -36,7 +36,7 @@ export type ConnectionCounts =
   | { readonly backend: 'postgres'; readonly open: number; readonly idle: number; readonly max: number };
 
 export interface ReplicaWatch {
-  look(): Promise<ReplicaState>;
+  check(): Promise<ReplicaState>;
   /** Counts the reads that a replica may answer, by the server that answered. */
   counts(): Readonly<Record<'replica' | 'primary', number>>;
 }

@@ -64,7 +64,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     await runOn(standby.url, 'SELECT pg_wal_replay_pause()');
     const { id } = await one.notes.save({ ...note, title: 'bittern' });
     assert.deepEqual(await titles(two, 'bittern'), ['bittern']);
-    assert.ok(((await two.replica?.look())?.behindBytes ?? 0) > 0);
+    assert.ok(((await two.replica?.check())?.behindBytes ?? 0) > 0);
     // Shows that the test can fail: the replica itself lacks the row.
     assert.deepEqual(await runOn(urlOn(standby), "SELECT 1 FROM carrel.notes WHERE title = 'bittern'"), []);
     await runOn(standby.url, 'SELECT pg_wal_replay_resume()');
@@ -100,7 +100,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     await untilUsed(storage);
     await standby.kill();
     for (let call = 0; call < 5; call += 1) await titles(storage, 'words');
-    assert.match((await storage.replica?.look())?.trouble ?? '', /does not answer/);
+    assert.match((await storage.replica?.check())?.trouble ?? '', /does not answer/);
     assert.match(
       doctor(t, urlOn(primary), urlOn(standby)),
       /"name":"replica","ok":false,"found":"[^"]*does not answer/,
@@ -128,7 +128,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
 
     const wrong = await open(urlOn(primary));
     await titles(wrong, 'words');
-    assert.match((await wrong.replica?.look())?.trouble ?? '', /not a replica/);
+    assert.match((await wrong.replica?.check())?.trouble ?? '', /not a replica/);
     assert.equal(wrong.replica?.counts().replica, 0);
     await wrong.close();
   });

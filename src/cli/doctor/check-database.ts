@@ -78,7 +78,7 @@ const remedies: Partial<Record<CarrelError['code'], string>> = {
 /** Checks the read replica. Its failure is easy to miss, because the primary takes over its searches. */
 async function checkReplica({ replica }: Storage): Promise<Check[]> {
   if (replica === undefined) return [];
-  const { behindBytes, trouble = '' } = await replica.look();
+  const { behindBytes, trouble = '' } = await replica.check();
   if (behindBytes !== undefined)
     return [{ name: 'replica', ok: true, found: `${behindBytes} bytes behind the primary` }];
   const remedy = 'start the replica, or fix or remove DATABASE_READ_URL; until then the primary answers';

@@ -62,7 +62,7 @@ export interface JudgeDeps {
 export interface TextToJudge {
   readonly text: string;
   /** Text before the part that the model reads: title and headings, or the end of the previous message. */
-  readonly lead?: string | undefined;
+  readonly prefix?: string | undefined;
   /** True for a chat message, whose cosine is scaled; see `uncrowded`. */
   readonly isMessage?: boolean;
 }
@@ -222,7 +222,7 @@ export async function judgePage<Hit extends RankedHit>(
     const best = ranked.slice(0, Math.max(0, blockEnds.long[0] - before)).map(({ id }) => id);
     if (best.length === 0 || reranking.state !== 'applied') return blockEnds.long;
     const texts = [...(await textsOf(best)).values()];
-    const chars = texts.reduce((sum, { text: whole, lead = '' }) => sum + lead.length + whole.length, 0);
+    const chars = texts.reduce((sum, { text: whole, prefix = '' }) => sum + prefix.length + whole.length, 0);
     return chars <= shortChars * texts.length ? blockEnds.short : blockEnds.long;
   }
 
@@ -233,8 +233,8 @@ export async function judgePage<Hit extends RankedHit>(
     });
     const parts = deps.parts ? await deps.parts(whole, text, signal) : whole.map((each) => bestPart(each, text));
     const read = parts.flatMap(({ text: part, range }, index) => {
-      const { id, lead = '' } = whole[index] ?? {};
-      return id === undefined ? [] : [{ id, range, passage: lead + part }];
+      const { id, prefix = '' } = whole[index] ?? {};
+      return id === undefined ? [] : [{ id, range, passage: prefix + part }];
     });
     const { state, logits } = await reranker.score(
       text,

@@ -50,7 +50,7 @@ export function readRerankerFacts(folder: string): RerankerFacts {
     weight,
     before: before && {
       charsMax: before.charsMax,
-      leadOf(text) {
+      prefixFor(text) {
         const read = text.slice(-before.charsRead);
         return questionMark.test(read) ? read + before.separator : undefined;
       },

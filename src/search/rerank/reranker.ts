@@ -47,7 +47,7 @@ export interface ReadBefore {
   /** Max length of either message. */
   readonly charsMax: number;
   /** Returns the text to put before a message; undefined if the message ranks better alone. */
-  leadOf(before: string): string | undefined;
+  prefixFor(before: string): string | undefined;
 }
 
 /** Returns the same reranker without its model: it rates hits by words and vectors. */

@@ -31,15 +31,15 @@ export interface BackupReport extends Manifest {
  * Writes a snapshot of the database, with the originals of documents, into a file. Others can keep writing meanwhile. The file
  * appears only when it is complete, verified and on disk.
  */
-export async function backUp(place: BackupLocation, file: string, options: BackupOptions): Promise<BackupReport> {
-  checkTarget(place, file, options.force);
+export async function backUp(location: BackupLocation, file: string, options: BackupOptions): Promise<BackupReport> {
+  checkTarget(location, file, options.force);
   await makeParent(file);
   removeLeftovers(file);
   const unfinished = temporaryPath(file);
-  const source = await openSource(place, options.onProgress);
+  const source = await openSource(location, options.onProgress);
   try {
     const manifest: Manifest = {
-      ...{ format, carrel: version, createdAt: new Date().toISOString(), backend: place.storage.backend },
+      ...{ format, carrel: version, createdAt: new Date().toISOString(), backend: location.storage.backend },
       ...{ schema: newestSchema, tables: source.tables, files: source.files },
     };
     await writeNewFile(unfinished, writeArchive(archiveOf(manifest, source, options.onProgress)));
@@ -56,13 +56,13 @@ export async function backUp(place: BackupLocation, file: string, options: Backu
  * Replaces the content of the database with a backup. If anything fails or the process is killed, nothing changes. The whole
  * backup is verified first.
  */
-export async function restore(place: BackupLocation, file: string, options: BackupOptions): Promise<BackupReport> {
+export async function restore(location: BackupLocation, file: string, options: BackupOptions): Promise<BackupReport> {
   const manifest = await verifyBackup(file, options.onProgress);
   checkBackupSchema(manifest);
   const members = membersAfterManifest(file, options.onProgress);
   const work: Fill<RestoreReport> = (target) => fill(target, manifest, members, options.onProgress);
-  const report = await replaceContent(place, options, work);
-  const moved = manifest.backend === place.storage.backend ? {} : { moved: report };
+  const report = await replaceContent(location, options, work);
+  const moved = manifest.backend === location.storage.backend ? {} : { moved: report };
   return { ...manifest, bytes: statSync(file).size, ...moved, warnings: [] };
 }
 

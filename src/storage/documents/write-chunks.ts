@@ -99,10 +99,10 @@ async function insertPassages(on: Statements, rows: readonly PassageRow[]): Prom
   const { schema, rowsAtOnce } = on.dialect;
   const keys = new Map<string, number>();
   for (const some of batchesOf(rows, rowsAtOnce)) {
-    const places = some.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ');
+    const placeholders = some.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ');
     const inserted = await on.query(
       `INSERT INTO ${schema}kb_passages (id, parent, position, title, headings, body, labels, metadata)
-       VALUES ${places}
+       VALUES ${placeholders}
        RETURNING id, key`,
       some.flatMap(({ values }) => values),
     );

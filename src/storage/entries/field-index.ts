@@ -37,7 +37,7 @@ export function createFieldIndex(names: readonly string[]): FieldIndex {
       fields.some(
         (field) =>
           (field.isObject || field.path.length === path.length) &&
-          field.path.every((key, place) => key === storable(path[place] ?? '')),
+          field.path.every((key, index) => key === storable(path[index] ?? '')),
       ),
   };
 }

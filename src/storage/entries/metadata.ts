@@ -44,8 +44,8 @@ export function metadataFields(metadata: Metadata, index: FieldIndex): MetadataF
     const path = pathText(keys);
     fields.push({ path, member: 0, ...comparable(value) });
     if (!Array.isArray(value)) return;
-    value.forEach((member: unknown, place) => {
-      if (isScalar(member)) fields.push({ path, member: place + 1, ...comparable(member) });
+    value.forEach((member: unknown, index) => {
+      if (isScalar(member)) fields.push({ path, member: index + 1, ...comparable(member) });
     });
   };
   const visit = (keys: readonly string[], value: unknown): void => {

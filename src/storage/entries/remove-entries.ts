@@ -198,8 +198,8 @@ function threadsOf(rows: readonly Row[]): string[] {
 }
 
 function outcome(ids: readonly number[], missing: readonly string[]): RemoveOutcome {
-  const told = missing.length > 0 ? { missingThreads: missing.slice(0, namedMax) } : {};
-  return { count: ids.length, ids: ids.slice(0, namedMax), ...told };
+  const listed = missing.length > 0 ? { missingThreads: missing.slice(0, namedMax) } : {};
+  return { count: ids.length, ids: ids.slice(0, namedMax), ...listed };
 }
 
 async function missingThreads(on: Statements, { threadIds, ...scope }: RemoveRequest): Promise<string[]> {

@@ -32,12 +32,12 @@ export interface DatabaseLocation {
  * Creates the database file if it is missing, and returns its identity. A new database gets its name only when it is complete.
  * An empty file therefore means that its content was lost.
  */
-export function ensureDatabaseFile(place: DatabaseLocation): FileIdentity {
-  checkNotLost(place);
-  const known = identityOf(place.path);
+export function ensureDatabaseFile(location: DatabaseLocation): FileIdentity {
+  checkNotMissing(location);
+  const known = identityOf(location.path);
   if (known !== undefined) return known;
   try {
-    const real = realDatabase(place.path);
+    const real = realDatabase(location.path);
     makeFolder(dirname(real));
     makeDatabase(real);
   } catch (cause) {
@@ -45,7 +45,7 @@ export function ensureDatabaseFile(place: DatabaseLocation): FileIdentity {
     if (isCarrelError(explained) && explained.code === 'storage_full') throw explained;
     throw unusable(cause);
   }
-  return identityOf(place.path) ?? lost();
+  return identityOf(location.path) ?? lost();
 }
 
 function unusable(cause: unknown): CarrelError {
@@ -54,9 +54,9 @@ function unusable(cause: unknown): CarrelError {
 }
 
 /** Throws if the path's database is missing or empty but once existed. Creating a new one would hide that. */
-export function checkNotLost({ path, documentsDir }: DatabaseLocation): void {
+export function checkNotMissing({ path, documentsDir }: DatabaseLocation): void {
   const real = realDatabase(path);
-  const found = lookAt(real);
+  const found = statIfExists(real);
   if (found === undefined) {
     const left = leftBehind({ path, documentsDir }, real);
     if (left === undefined) {
@@ -81,7 +81,7 @@ export function checkNotLost({ path, documentsDir }: DatabaseLocation): void {
   throw new CarrelError('storage_lost', `The database file is empty: its content is lost. ${choices}`);
 }
 
-function lookAt(path: string): Stats | undefined {
+function statIfExists(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch (cause) {

@@ -26,9 +26,9 @@ export async function putVectors(on: Statements, { corpus, model, texts }: PutVe
   const windows = taken.flatMap(({ owner, windows }) => windows.map((window) => ({ owner, ...window })));
   const dimensions = known.dimensions ?? (await firstDimensions());
   for (const some of batchesOf(windows, rowsAtOnce)) {
-    const places = some.map(() => '(?, ?, ?, ?, ?)').join(', ');
+    const placeholders = some.map(() => '(?, ?, ?, ?, ?)').join(', ');
     await on.query(
-      `INSERT INTO ${schema}${corpus}_vectors (model, owner, start_at, end_at, vector) VALUES ${places}`,
+      `INSERT INTO ${schema}${corpus}_vectors (model, owner, start_at, end_at, vector) VALUES ${placeholders}`,
       some.flatMap(({ owner, start, end, vector }) => {
         if (vector.length !== dimensions) throw dimensionsError(model, dimensions ?? 0, vector.length);
         return [known.key, owner, start, end, vectors.encode(vector)];

@@ -150,11 +150,11 @@ async function savePage(on: Statements, source: number, run: number, { retryMs, 
     ...{ text_hash: page.textHash ?? null, sketch: page.sketch ?? null, target: page.target ?? null },
     ...{ run, failures: page.failures },
   };
-  const { columns, places, values } = valuesOf({ source, url: page.url, ...row });
+  const { columns, placeholders, values } = valuesOf({ source, url: page.url, ...row });
   const changes = Object.keys(row).map((column) => `${column} = excluded.${column}`);
   const retryAt = retryMs === undefined ? 'NULL' : `${nowMs} + ?`;
   await on.query(
-    `INSERT INTO ${schema}web_pages (${columns}, retry_at) VALUES (${places}, ${retryAt})
+    `INSERT INTO ${schema}web_pages (${columns}, retry_at) VALUES (${placeholders}, ${retryAt})
       ON CONFLICT (source, url) DO UPDATE SET ${changes.join(', ')}, retry_at = excluded.retry_at`,
     [...values, ...(retryMs === undefined ? [] : [retryMs])],
   );

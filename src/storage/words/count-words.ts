@@ -23,8 +23,8 @@ export async function createLeafCounts(on: Statements, index: WordIndex): Promis
     const uncounted = countedLeaves(leaves).filter((leaf) => !counts.has(leafKey(leaf)));
     if (uncounted.length > 0) {
       const found = await words.count(on, index, uncounted, statistics.documents);
-      uncounted.forEach((leaf, place) => {
-        counts.set(leafKey(leaf), found[place] ?? 0);
+      uncounted.forEach((leaf, index) => {
+        counts.set(leafKey(leaf), found[index] ?? 0);
       });
     }
     return { statistics, counts };

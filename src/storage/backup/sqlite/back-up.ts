@@ -16,14 +16,14 @@ const busyTimeoutMs = 5000;
 
 /** Opens and checks a snapshot of a database, to which others may be writing. */
 export async function openSqliteSource(
-  place: { readonly path: string; readonly originals: string },
+  location: { readonly path: string; readonly originals: string },
   onProgress: ProgressReport,
 ): Promise<BackupSource> {
-  const { path } = place;
+  const { path } = location;
   if (!existsSync(path)) {
     throw new CarrelError('invalid_config', `No database found at ${path}. Check --data-dir and DB_PATH.`);
   }
-  const originals = await holdOriginals(place.originals);
+  const originals = await holdOriginals(location.originals);
   let database: DatabaseSync | undefined;
   const close = async () => {
     database?.close();

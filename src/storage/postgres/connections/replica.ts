@@ -96,7 +96,7 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
       },
     },
     counts: () => ({ ...counts }),
-    look,
+    check,
     close: () => connections.close(),
   };
 
@@ -167,7 +167,7 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
     }, options);
   }
 
-  async function look(): Promise<ReplicaState> {
+  async function check(): Promise<ReplicaState> {
     const wanted = await acknowledged();
     if (wanted === undefined) return { trouble: 'The primary does not answer, so the lag of the replica is unknown.' };
     try {

@@ -163,7 +163,7 @@ const files = ['sslcert', 'sslkey', 'sslrootcert'];
 
 /** Returns one address per server. Never include them in messages: they contain a password. */
 export function serverUrls(address: string, wanted: WantedServer = 'primary'): string[] {
-  const [, start = '', login = '', place = '', rest = ''] =
+  const [, start = '', login = '', hosts = '', rest = ''] =
     /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/is.exec(address) ?? [];
   if (start === '') return [address];
   const query = rest.indexOf('?');
@@ -177,13 +177,13 @@ export function serverUrls(address: string, wanted: WantedServer = 'primary'): s
       `target_session_attrs in ${setting} does not allow a ${wanted}. Remove it from the address.`,
     );
   }
-  const places = place.includes(',') ? place.split(',') : hostsIn(settings);
+  const hostList = hosts.includes(',') ? hosts.split(',') : hostsIn(settings);
   const named = files.filter((name) => settings.get(name));
   for (const name of named) settings.set(name, resolve(settings.get(name) ?? ''));
-  if (places === undefined) return [named.length === 0 ? address : `${start}${login}${place}${path}?${settings}`];
+  if (hostList === undefined) return [named.length === 0 ? address : `${start}${login}${hosts}${path}?${settings}`];
   for (const name of ['host', 'port', 'target_session_attrs']) settings.delete(name);
   const others = settings.size === 0 ? '' : `?${settings}`;
-  return places.map((each) => `${start}${login}${each}${path}${others}`);
+  return hostList.map((each) => `${start}${login}${each}${path}${others}`);
 }
 
 /** Returns the hosts of the alternative form `?host=one,two&port=5432,5433`. A single port applies to all hosts. */

@@ -22,9 +22,9 @@ export function termRowsOf(texts: readonly IndexedTexts[]): TermRows {
   return {
     streams,
     lengths: fields.map((field) => field.map(({ length }) => length)),
-    vectors: texts.map(({ labels }, place) =>
+    vectors: texts.map(({ labels }, index) =>
       vectorOf(
-        streams.map((stream) => stream[place] ?? ''),
+        streams.map((stream) => stream[index] ?? ''),
         labels,
       ),
     ),
@@ -43,8 +43,8 @@ export function vectorOf(streams: readonly string[], labels: readonly string[] =
   const lexemes = new Set(labels.map((label) => `${labelMark}${label}`));
   const lists = streams.map((stream) => stream.split(' '));
   const longest = Math.max(...lists.map(({ length }) => length));
-  for (let place = 0; place < longest; place += 1) {
-    for (const list of lists) lexemes.add(list[place] ?? '');
+  for (let index = 0; index < longest; index += 1) {
+    for (const list of lists) lexemes.add(list[index] ?? '');
   }
   lexemes.delete('');
   const vector: string[] = [];

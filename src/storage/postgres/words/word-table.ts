@@ -83,7 +83,7 @@ function insertWords(
 
 /** Runs writes to different tables as one statement, which takes only one round trip. */
 async function together(on: Statements, statements: readonly Condition[]): Promise<void> {
-  const parts = statements.map(({ sql }, place) => `part_${place} AS (${sql})`);
+  const parts = statements.map(({ sql }, index) => `part_${index} AS (${sql})`);
   const values = statements.flatMap((statement) => statement.values);
   await on.query(`WITH ${parts.join(', ')} SELECT`, values);
 }
@@ -112,7 +112,7 @@ export function createCountWords(): WordTable['count'] {
     const counts = await count(
       on,
       index,
-      leaves.filter((_, place) => shares[place] === undefined),
+      leaves.filter((_, index) => shares[index] === undefined),
     );
     return shares.map((share) => (share === undefined ? (counts.shift() ?? 0) : Math.round(share * documents)));
   };
@@ -134,7 +134,7 @@ async function readShares(on: Statements, name: string): Promise<Map<string, num
   );
   if (row === undefined) return new Map();
   const shares = textsOf(row, 'shares');
-  return new Map(textsOf(row, 'terms').map((term, place) => [term, Number(shares[place])]));
+  return new Map(textsOf(row, 'terms').map((term, index) => [term, Number(shares[index])]));
 }
 
 async function count(on: Statements, { name }: WordIndex, leaves: readonly WordLeaf[]): Promise<number[]> {

@@ -31,8 +31,8 @@ export function createEntryJudging(
           ? entries.textsBefore({ ids, charsMax: before.charsMax }, { signal })
           : [],
       ]);
-      const leads = new Map(previous.map(({ id, text }) => [id, before?.leadOf(text)]));
-      return new Map(found.map(({ id, text }) => [id, { text, lead: leads.get(id), isMessage: true }]));
+      const prefixes = new Map(previous.map(({ id, text }) => [id, before?.prefixFor(text)]));
+      return new Map(found.map(({ id, text }) => [id, { text, prefix: prefixes.get(id), isMessage: true }]));
     },
     parts: texts.parts,
     replacements: (ids, signal) => replacementsAmong(entries, ids, filter, signal),
