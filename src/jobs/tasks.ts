@@ -100,7 +100,7 @@ export function createTasks(options: TasksOptions): Tasks {
     await writer?.stop();
   };
 
-  const lookAround = async (): Promise<void> => {
+  const readChanges = async (): Promise<void> => {
     // Retries outcomes that could not be written: other processes see them only in the database.
     for (const [id, { ending }] of ended) await writeEnd(id, ending);
     const parts = running.size === 0 ? [] : await records.list([...running.keys()]);
@@ -118,7 +118,7 @@ export function createTasks(options: TasksOptions): Tasks {
     }
   };
   const poll = (): void =>
-    void lookAround().catch((error: unknown) => log.debug('could not check tasks for changes', { error }));
+    void readChanges().catch((error: unknown) => log.debug('could not check tasks for changes', { error }));
   const polling = shared && setInterval(poll, pollMs).unref();
   shared?.onNotice((notice) => {
     if (notice.about !== 'task') return;
@@ -206,7 +206,7 @@ export function createTasks(options: TasksOptions): Tasks {
 
   const get = async (given: unknown, owner: string): Promise<FoundTask> => {
     // Another process may have just ended the task. If the database can't be read, the task counts as running.
-    if (shared) await lookAround().catch(() => {});
+    if (shared) await readChanges().catch(() => {});
     const { id, beginning, ending } = await read(given, owner);
     const { tool, work, createdAt } = beginning;
     const live = running.get(id);

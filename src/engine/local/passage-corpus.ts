@@ -107,7 +107,7 @@ export function createPassageCorpus(options: PassageCorpusOptions): PassageCorpu
         return new Map(
           found.map(({ key, title, headings, body }) => {
             const heading = [title, ...headings].filter((part) => part !== '').join(' / ');
-            return [key, { text: body, lead: heading && `${heading}\n` }];
+            return [key, { text: body, prefix: heading && `${heading}\n` }];
           }),
         );
       },

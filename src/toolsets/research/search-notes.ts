@@ -39,7 +39,7 @@ export async function searchNotes(request: NoteSearch, notes: NoteStore, reranke
   const texts = new Map<number, TextToJudge>(
     ranked.map(({ id, note }) => [
       id,
-      { text: note.match?.passage ?? note.snippet.text, lead: `${headingOf(note)}\n` },
+      { text: note.match?.passage ?? note.snippet.text, prefix: `${headingOf(note)}\n` },
     ]),
   );
   const { page, omitted, reranking } = await judgePage(

@@ -59,7 +59,7 @@ export function createEntrySummaries(
       if (claimed === 0 && waiting.length > 0) pollAgain();
       return claimed > 0;
     },
-    onFailure: (error) => log.warn('entries waiting to be summarized', { reason: reasonOf(error) }),
+    onFailure: (error) => log.warn('summaries failed and will be retried', { reason: reasonOf(error) }),
   });
   return {
     provider,
