@@ -204,7 +204,7 @@ function toolTable(activity: Activity): Html {
       { label: 'Tool' },
       { label: 'Calls', isNumber: true },
       { label: 'Failed', isNumber: true },
-      { label: 'Mean time', isNumber: true },
+      { label: 'Average time', isNumber: true },
       { label: 'Tokens', isNumber: true },
     ],
     rows: figures.map(({ tool, calls, failures, msMean, tokens }) => [

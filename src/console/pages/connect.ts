@@ -70,7 +70,7 @@ function clientCard(
 ${copyable(`${id}-command`, command)}
 ${
   entry === undefined
-    ? html`<p class="meta">Its file does not accept a URL. This command makes it start its own server; or add the URL in its settings.</p>`
+    ? html`<p class="meta">Its configuration file does not accept a URL. This command makes the client start its own server. Or add the URL in the client's settings.</p>`
     : html`<div class="row">${button('Copy entry', { icon: 'copy', isSmall: true, attributes: { type: 'button', 'data-copy': `#${id}-entry`, hidden: true } })}<span class="meta">for <code>${entry.file}</code></span></div>
 <details><summary class="meta">Show entry</summary><pre id="${id}-entry">${entry.text}</pre></details>`
 }

@@ -123,7 +123,7 @@ ${popupButton({
 function dropZone(): Html {
   return html`<section class="card drop" data-upload aria-label="Add files">
 <label class="drop-target">${icon('upload')}<span><b>Drop files anywhere on this page</b>, or <u>choose them</u></span><input class="visually-hidden" type="file" multiple></label>
-${field({ label: 'Collection', name: 'collection', placeholder: 'documents', hint: 'New files go there.' })}
+${field({ label: 'Collection', name: 'collection', placeholder: 'documents', hint: 'New files are added to this collection.' })}
 <noscript><p class="meta">Adding files here needs JavaScript. In a terminal, <code>carrel add</code> does the same.</p></noscript>
 <div class="upload-summary" hidden></div><ul class="uploads" aria-live="polite"></ul></section>`;
 }
@@ -195,8 +195,8 @@ function again(kind: string, canUpload: boolean): Part {
   if (kind === 'crawl') return linkButton('/web', 'Refresh', { kind: 'quiet', isSmall: true });
   // Other engines may not name the kind.
   if (!canUpload || !['ingest', ''].includes(kind)) return '';
-  const attributes = { type: 'button', 'data-choose-files': true, title: 'Failed files are not kept' };
-  return button('Choose it again', { kind: 'quiet', isSmall: true, attributes });
+  const attributes = { type: 'button', 'data-choose-files': true, title: 'Failed files are not stored' };
+  return button('Choose the file again', { kind: 'quiet', isSmall: true, attributes });
 }
 
 function state(job: Record<string, unknown>, kind: string, status: string): Html {

@@ -70,7 +70,7 @@ function noThreads(filter: string): Html {
     ? emptyState({
         icon: 'brain',
         title: 'No memories yet',
-        text: 'What agents store to remember appears here, one thread for each conversation or task.',
+        text: 'What agents remember appears here, in one thread per conversation or task.',
         actions: linkButton('/connect', 'Connect a client', { icon: 'plug' }),
       })
     : emptyState({ icon: 'list-filter', title: 'No matching threads', actions: linkButton(path, 'Clear filter') });

@@ -89,7 +89,7 @@ ${
             id: `revoke-${token.id}`,
             label: 'Revoke',
             question: `Revoke ${token.name}?`,
-            detail: 'Clients with this token are refused at once. This cannot be undone.',
+            detail: 'Clients with this token lose access immediately. This cannot be undone.',
             action: `${path}/${encodeURIComponent(token.name)}/revoke`,
             look: { isSmall: true, kind: 'quiet' },
           }),
@@ -145,7 +145,7 @@ ${select({
   ],
 })}</div>
 ${checkbox('Read only: this token changes nothing', 'read-only')}
-<fieldset><legend class="label">Toolsets</legend><div class="row">${deps.toolsetNames.map((name) => checkbox(name, 'toolsets', { value: name }))}</div><p class="hint">None chosen: all.</p></fieldset>
+<fieldset><legend class="label">Toolsets</legend><div class="row">${deps.toolsetNames.map((name) => checkbox(name, 'toolsets', { value: name }))}</div><p class="hint">Choose none to allow all.</p></fieldset>
 <div class="form-grid">${field({ label: 'Collections', name: 'collections', placeholder: 'All collections', hint: 'Names, separated by commas.' })}
 ${field({ label: 'Threads', name: 'threads', placeholder: 'All threads', hint: 'Names, separated by commas.' })}</div>
 ${button('Add token', { kind: 'primary' })}</form>`)}</div>`,
