@@ -35,7 +35,9 @@ export async function judgeHits(
     coverage: coverageOf(hit, query),
     hit,
   }));
-  const texts = new Map(ranked.map(({ id, hit }) => [id, { text: hit.snippet, prefix: hit.title && `${hit.title}\n` }]));
+  const texts = new Map(
+    ranked.map(({ id, hit }) => [id, { text: hit.snippet, prefix: hit.title && `${hit.title}\n` }]),
+  );
   const { page, omitted, reranking } = await judgePage(
     { text: query, limit: ranked.length, offset: 0, cutoff: includesWeak ? undefined : 'weak', signal },
     ranked,
