@@ -5,6 +5,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { documentAt, finance, makeHome, wholeFile } from '../acceptance/fess/bridge.ts';
 import { startFakeFess } from '../fakes/fess/start-fake-fess.ts';
+import { fakeModel } from '../fakes/ollama.ts';
 import { type Carrel, carrelProgram, cleanEnv, makeFolder, startCarrel } from '../support/child-program.ts';
 import { pause } from '../support/pause.ts';
 import { modernRequest, openSession, post } from '../support/raw-http.ts';
@@ -33,7 +34,7 @@ describe('what a client can show of the server and of search results', { timeout
     const fess = await startFakeFess({ version: '15.4', documents: [document] });
     owner.after(() => fess.close());
     const home = makeHome(owner, { fessBaseUrl: fess.url, domain: finance });
-    const env = { HOME: home, CARREL_RESOURCE_LINKS: 'true', EMBEDDING_PROVIDER: 'local' };
+    const env = { HOME: home, CARREL_RESOURCE_LINKS: 'true', ...(await fakeModel(owner)) };
     server = await startCarrel(owner, ['serve', '--transport', 'http'], { env });
     for (const mode of ['legacy', { pin: newest }] as const) {
       const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });

@@ -37,6 +37,12 @@ export async function startOllama(t: Owner, embed: (text: string) => number[] = 
   return fake;
 }
 
+/** Settings for vectors from a fake model, where a test needs vectors but not their meaning. */
+export async function fakeModel(t: Owner): Promise<Record<string, string>> {
+  const { origin } = await startOllama(t);
+  return { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: origin, EMBEDDING_MODEL: 'letters' };
+}
+
 function letters(text: string): number[] {
   const vector = new Array<number>(32).fill(0);
   for (const character of text.toLowerCase()) {

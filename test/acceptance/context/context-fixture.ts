@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
 import { Client, type Tool } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { startOllama } from '../../fakes/ollama.ts';
+import { fakeModel } from '../../fakes/ollama.ts';
 import { carrelProgram, cleanEnv } from '../../support/child-program.ts';
 import { checkNamed } from '../../support/named-fields.ts';
 import { createTestDatabase, serverObstacle, startRealPostgres } from '../../support/postgres.ts';
@@ -71,10 +71,12 @@ export function connect(backend: ContextServer['backend'], env: Record<string, s
     const dataDir = mkdtempSync(join(tmpdir(), 'carrel-test-'));
     closings.push(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 }));
     const settings = backend === 'sqlite' ? {} : await postgresSettings(closings);
+    const owner = { after: (close: () => unknown) => void closings.push(close) };
+    const model = env['EMBEDDING_PROVIDER'] === undefined ? await fakeModel(owner) : {};
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: [carrelProgram, 'context'],
-      env: cleanEnv(dataDir, { ...settings, ...(env['EMBEDDING_PROVIDER'] ? {} : await fakeModel(closings)), ...env }),
+      env: cleanEnv(dataDir, { ...settings, ...model, ...env }),
       cwd: dataDir,
     });
     closings.push(() => server.client.close());
@@ -92,11 +94,6 @@ export function connect(backend: ContextServer['backend'], env: Record<string, s
 function answerOf(content: unknown): unknown {
   const [text] = (Array.isArray(content) ? content : []).map((each) => JSON.parse(each.text));
   return Array.isArray(text) ? { result: text } : text;
-}
-
-async function fakeModel(closings: (() => unknown)[]): Promise<Record<string, string>> {
-  const { origin } = await startOllama({ after: (close) => closings.push(close) });
-  return { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: origin, EMBEDDING_MODEL: 'letters' };
 }
 
 async function postgresSettings(closings: (() => unknown)[]): Promise<Record<string, string>> {

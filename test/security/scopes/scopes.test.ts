@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fakeModel } from '../../fakes/ollama.ts';
 import { carrelProgram, type ListeningProgram, startListening } from '../../support/child-program.ts';
 import { exchange, openSession, type RawSession } from '../../support/raw-http.ts';
 import { runPiped } from '../../support/terminal.ts';
 import { calls, elsewhere, type Probe } from './probes.ts';
 
-const env = { EMBEDDING_PROVIDER: 'local', ENABLE_SUMMARY_GENERATION: 'false' };
+const env = { ...(await fakeModel({ after })), ENABLE_SUMMARY_GENERATION: 'false' };
 
 /** The data seeded for one side; every name and text contains its word. */
 type Side = Omit<Probe, 'document' | 'note' | 'entry' | 'job' | 'upload'>;
