@@ -8,7 +8,7 @@ from machine import DEVICE
 
 SATURATION, LENGTH = 0.9, 0.4  # parameters of BM25
 SPAN = 0.25  # a cosine this far below the best counts as 0
-BASE, PER_FLATNESS, FLAT_AT = 0.3, 0.6, 50  # weight of semantic search
+SEMANTIC = 0.7  # weight of semantic search, as for questions in the product
 
 
 class Words:
@@ -44,8 +44,5 @@ class Words:
 
 def fused(shares, cosines):
     """Computes the product's weighted sum of keyword and vector scores, for rows of passages."""
-    best = shares.max(1, keepdim=True).values.clamp(min=1e-9)
-    flat = shares.topk(min(FLAT_AT, shares.shape[1]), 1).values[:, -1:] / best
-    weight = (BASE + PER_FLATNESS * flat).clamp(0.05, 0.95)
     nearness = (1 - (cosines.max(1, keepdim=True).values - cosines) / SPAN).clamp(min=0)
-    return (1 - weight) * shares + weight * nearness
+    return (1 - SEMANTIC) * shares + SEMANTIC * nearness

@@ -20,9 +20,9 @@ LIST_LENGTH = 1 + NEGATIVES + RANDOM_NEGATIVES
 # How often a question is drawn from each source.
 SHARES = {
     "chats": 0.12, "made": 0.03, "sgd": 0.05, "topical": 0.06, "qmsum": 0.02, "molweni": 0.01, "dstc9": 0.03,
-    "docstring": 0.08, "faq": 0.03, "heading": 0.04, "cloze": 0.03, "describe": 0.01, "doc": 0.07, "tldr": 0.03,
+    "docstring": 0.14, "faq": 0.03, "heading": 0.04, "cloze": 0.03, "describe": 0.01, "doc": 0.07, "tldr": 0.03,
     "elife": 0.05, "scitldr": 0.02, "covidqa": 0.01, "pubmedqa": 0.01, "medquad": 0.03, "selqa": 0.02, "qamr": 0.02, "policyqa": 0.02, "ni": 0.06,
-    "scifact": 0.06, "cosqa": 0.07, "chroma-chunking": 0.03, "title": 0.03, "own sentence": 0.04, "own docstring": 0.03,
+    "scifact": 0.06, "cosqa": 0.09, "chroma-chunking": 0.04, "title": 0.03, "own sentence": 0.04, "own docstring": 0.06,
 }
 # Cross-encoders also read short turns after the previous turn; the embedding model reads turns alone.
 IN_CONTEXT = {"chats in context": 0.08, "made in context": 0.02}

@@ -1,10 +1,11 @@
-"""Trains a cross-encoder (the teacher), the embedding model and the reranker (the student) on one GPU.
+"""Trains cross-encoders (the teachers), the embedding model and the reranker (the student) on one GPU.
 
-python3 train.py DATA_FOLDER BASE_FOLDER WORK_FOLDER [teacher] [embedding] [student]
+python3 train.py DATA_FOLDER BASE_FOLDER WORK_FOLDER [teacher] [second-teacher] [embedding] [student]
 
 DATA_FOLDER has judged.xz, pairs.jsonl.xz (pack.py) and public.jsonl.xz (public.py); BASE_FOLDER has the initial model. WORK_FOLDER
-keeps prepared data and weights, which later stages and runs use. TEACHER_S, EMBEDDING_S and STUDENT_S limit the seconds of each
-stage, LIMIT_S those of the whole run.
+keeps prepared data and weights, which later stages and runs use: a student that exists already is trained further. SECOND_BASE is the
+folder of the second teacher's initial model. TEACHER_S, EMBEDDING_S and STUDENT_S limit the seconds of each stage, LIMIT_S those of the
+whole run.
 """
 
 import os
@@ -29,8 +30,9 @@ from texts import Texts, logits_of, vectors_of
 FOLDER, BASE, WORK = (Path(each) for each in sys.argv[1:4])
 STAGES = sys.argv[4:] or ["teacher", "embedding", "student"]
 number = lambda name, usual: float(os.environ.get(name, usual))
-SECONDS = {"teacher": number("TEACHER_S", 240), "embedding": number("EMBEDDING_S", 220), "student": number("STUDENT_S", 420)}
-RATES = {"teacher": 1e-4, "embedding": number("EMBEDDING_RATE", 6e-5), "student": 1e-4}
+TEACHERS = {"teacher": BASE, "second-teacher": Path(os.environ.get("SECOND_BASE", BASE))}
+SECONDS = {**dict.fromkeys(TEACHERS, number("TEACHER_S", 240)), "embedding": number("EMBEDDING_S", 220), "student": number("STUDENT_S", 420)}
+RATES = {**dict.fromkeys(TEACHERS, 1e-4), "embedding": number("EMBEDDING_RATE", 6e-5), "student": number("STUDENT_RATE", 1e-4)}
 QUESTIONS = 4 if SMALL else 64  # questions in a step of the cross-encoders
 BATCH = 8 if SMALL else int(number("BATCH", 768))  # questions in a step of the embedding model
 TEMPERATURE, ANCHOR = 0.02, number("ANCHOR", 10)
@@ -146,8 +148,8 @@ def train(name, model, steps, loss_of, look_at):
     model.eval()
 
 
-def saved(name):
-    model = CrossEncoder(LAYERS)
+def saved(name, layers=LAYERS):
+    model = CrossEncoder(layers)
     model.load_state_dict(torch.load(WORK / f"{name}.pt", map_location="cpu"))
     return lowered(model.float()).eval()
 
@@ -159,6 +161,17 @@ def lowered(model):
     model.pool.float()
     model.head.float()
     return model
+
+
+class Teachers(torch.nn.Module):
+    """Scores a pair with the mean logit of the teachers."""
+
+    def __init__(self, models):
+        super().__init__()
+        self.models = torch.nn.ModuleList(models)
+
+    def forward(self, *batch):
+        return torch.stack([model(*batch).float() for model in self.models]).mean(0)
 
 
 def new_head(model):
@@ -184,12 +197,13 @@ def main():
         logits = logits_in(model, planned)
         return F.cross_entropy(logits, right) + 0.3 * F.binary_cross_entropy_with_logits(logits, marks)
 
-    if "teacher" in STAGES:
-        dev.find(base)
-        teacher = lowered(new_head(load_quantised(str(BASE / "model.onnx"))))
-        train("teacher", teacher, pairs(1), by_labels, dev.by_logits)
-        dev.sureness(teacher, "teacher")
-    teacher = saved("teacher")
+    dev.find(base)
+    for at, (name, folder) in enumerate(TEACHERS.items()):
+        if name in STAGES:
+            teacher = lowered(new_head(load_quantised(str(folder / "model.onnx"))))
+            train(name, teacher, pairs(1 + 10 * at), by_labels, dev.by_logits)
+            dev.sureness(teacher, name)
+    teacher = Teachers([saved(name) for name in TEACHERS if (WORK / f"{name}.pt").exists()])
 
     def by_contrast(model, drawn):
         """Computes the embedding model's loss: in-batch contrast, divergence from the teacher, distance from the base model.
@@ -232,7 +246,7 @@ def main():
 
     if "student" in STAGES:
         dev.by_logits(teacher, "teacher")
-        student = lowered(student_of(saved("teacher").float(), KEPT))
+        student = saved("student", len(KEPT)) if (WORK / "student.pt").exists() else lowered(student_of(saved("teacher").float(), KEPT))
         train("student", student, pairs(3), by_teacher, dev.by_logits)
         dev.sureness(student, "student")
     log("done")

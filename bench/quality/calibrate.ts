@@ -3,12 +3,16 @@
  * and reports the quality of both.
  *
  *     node bench/quality/calibrate.ts --data ../shared/data [--sets scifact,cosqa] [--split dev] [--hits file] [--lost 0.01]
+ *         [--passages 900]
  *
  * `--lost` is the share of relevant results that the threshold may hide. `--hits` keeps the search results between runs. `--check`
  * fits nothing and measures the fits in models/reranker-int8/model.json. `--model none` turns reranking off. The printed
  * `calibration` belongs in model.json. The shipped one was made with these options:
  *
  *     --data ../shared/data,<output folder of training/written.py> --sets scifact,cosqa,chroma-chunking,cranfield,chats
+ *
+ * `about` and `cut` are those of the whole sets. The rest comes from a second run with `--passages 900`, which keeps that many
+ * passages of each set: people store hundreds of texts rather than thousands, so an answer has fewer rivals.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -29,7 +33,7 @@ import {
 import { bundledRerankerFolder, readRerankerFacts } from '../../src/search/rerank/bundled-reranker.ts';
 import { openBenchReranker } from './bench-reranker.ts';
 import { createCachedEmbeddings } from './cached-embeddings.ts';
-import { loadDataSet } from './data-set.ts';
+import { type BenchQuery, type DataSet, loadDataSet } from './data-set.ts';
 import { collectHits, type JudgedHit } from './judged-hits.ts';
 import { fitLogistic } from './logistic.ts';
 import { offTopicQuestions } from './off-topic-questions.ts';
@@ -43,6 +47,7 @@ const { values: options } = parseArgs({
     measured: { type: 'string', default: 'locomo' },
     split: { type: 'string', default: 'dev' },
     questions: { type: 'string', default: '300' },
+    passages: { type: 'string', default: '1000000' },
     cache: { type: 'string', default: join(tmpdir(), 'carrel-bench-vectors') },
     'off-topic': { type: 'string', default: '200' },
     hits: { type: 'string' },
@@ -250,26 +255,44 @@ async function readHits(): Promise<JudgedHit[]> {
       console.error(`${name}: not in ${options.data}`);
       continue;
     }
-    const retrievers = await createProductRetrievers(
-      set,
-      createCachedEmbeddings(provider, options.cache, set.name),
-      reranker,
-    );
     const queries = set.queries.filter(({ id, split }) => split === options.split && !isSeen(set.name, id));
     const step = Math.max(1, queries.length / Number(options.questions));
-    const chosen = Array.from({ length: Math.min(queries.length, Number(options.questions)) }, (_, at) =>
+    const asked = Array.from({ length: Math.min(queries.length, Number(options.questions)) }, (_, at) =>
       queries.slice(Math.floor(at * step), Math.floor(at * step) + 1),
     ).flat();
     const offTopic = offTopicQuestions
       .map((_, number) => number)
       .filter((number) => number % rounds === place % rounds)
       .slice(0, Number(options['off-topic']));
-    collected.push(...(await collectHits(set, retrievers, chosen, offTopic)));
+    const part = partOf(set, asked, Number(options.passages));
+    const embeddings = createCachedEmbeddings(provider, options.cache, set.name);
+    const retrievers = await createProductRetrievers(part, embeddings, reranker);
+    collected.push(...(await collectHits(part, retrievers, part.queries, offTopic)));
     await retrievers.close();
   }
   await Promise.all([provider.close(), reranker.close()]);
   if (options.hits !== undefined) writeFileSync(options.hits, JSON.stringify(collected));
   return collected;
+}
+
+/** Keeps these questions, their answers and evenly spaced other passages. Conversations stay whole. */
+function partOf(set: DataSet, asked: readonly BenchQuery[], count: number): DataSet {
+  const isWhole = set.passages.length <= count || set.passages.some(({ group }) => group !== '');
+  if (isWhole) return { ...set, queries: [...asked] };
+  const answers = new Set(asked.flatMap(({ relevant }) => [...relevant.keys()]));
+  const others = [...set.passages.keys()].filter((number) => !answers.has(number));
+  const added = Math.max(0, count - answers.size);
+  const spaced = Array.from({ length: added }, (_, index) => others[Math.floor((index * others.length) / added)] ?? 0);
+  const kept = [...answers, ...spaced];
+  const numbers = new Map(kept.map((number, index) => [number, index]));
+  return {
+    ...set,
+    passages: kept.flatMap((number) => set.passages[number] ?? []),
+    queries: asked.map((query) => ({
+      ...query,
+      relevant: new Map([...query.relevant].map(([number, gain]) => [numbers.get(number) ?? 0, gain])),
+    })),
+  };
 }
 
 /** True if the reranker was trained on this question, as on 70 % of these sets. Its scores for them are too confident. */
