@@ -39,9 +39,6 @@ export interface Dialect {
   elements(json: string): string;
   /** Returns SQL for the position of the second text in the first, from 1; 0 if absent. */
   position(text: string, part: string): string;
-  /** Returns SQL for the smaller of two values. */
-  least(first: string, second: string): string;
-  greatest(first: string, second: string): string;
   /** Suffix of a SELECT whose rows will be changed. */
   readonly forUpdate: string;
   /** Suffix of a SELECT whose rows must not change until the end of the transaction. */

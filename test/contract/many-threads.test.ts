@@ -42,13 +42,9 @@ describe('calls on more threads than PostgreSQL has locks', {
   /** Writes an old entry in each of many threads, as storing would. */
   const fill = async (threads: number): Promise<void> => {
     await client.query(
-      `WITH added AS (
-         INSERT INTO carrel.context_entries (thread_id, source, content_type, text_content, text_hash, summary_due,
-           created_at, updated_at)
-         SELECT 'many ' || n, 'user', 'text', 'x', repeat('0', 64), 0, $1, $1 FROM generate_series(1, $2::integer) n
-         RETURNING key, thread_id)
-       INSERT INTO carrel.context_threads (thread_id, users, agents, multimodal, first_entry, last_entry, last_id)
-         SELECT thread_id, 1, 0, 0, $1, $1, key FROM added`,
+      `INSERT INTO carrel.context_entries (thread_id, source, content_type, text_content, text_hash, summary_due,
+         created_at, updated_at)
+       SELECT 'many ' || n, 'user', 'text', 'x', repeat('0', 64), 0, $1, $1 FROM generate_series(1, $2::integer) n`,
       [old.createdAt, threads],
     );
   };
@@ -102,7 +98,7 @@ describe('calls on more threads than PostgreSQL has locks', {
   test('002 store_context: an entry that repeats a just deleted one is not lost', async () => {
     await fill(many);
     const [first] = await storage.entries.store({ entries: [entry('said again', 'heron', old)] });
-    await client.query("BEGIN; SELECT 1 FROM carrel.context_threads WHERE thread_id = 'said again' FOR UPDATE");
+    await client.query("BEGIN; SELECT 1 FROM carrel.context_entries WHERE thread_id = 'said again' FOR UPDATE");
     const removing = removeOld();
     await waiting(1);
     const storing = storage.entries.store({ entries: [entry('said again', 'heron')] });

@@ -1,7 +1,7 @@
 import type { Statements } from '../dialect.ts';
 import { field, type RecordOf, recordOf } from '../record.ts';
 import { type Condition, numberOf, textOf } from '../rows.ts';
-import { allOf, countRows, readPage } from '../statements.ts';
+import { allOf, countRows } from '../statements.ts';
 import { storable } from '../storable.ts';
 import type { AmongThreads } from './entry.ts';
 import { amongThreads, isLive } from './filter-condition.ts';
@@ -34,13 +34,24 @@ export async function listThreads(
 ): Promise<{ threads: RecordOf<typeof threadFields>[]; total: number }> {
   const { containing } = request;
   const named = { sql: `${on.dialect.position('o.thread_id', '?')} > 0`, values: [storable(containing ?? '')] };
-  const { sql, values } = allOf([...(containing === undefined ? [] : [named]), ...amongThreads(request, on.dialect)]);
-  const from = { sql: `context_threads o WHERE ${sql}`, values };
-  const columns = `o.*, o.users + o.agents AS entries,
-    CASE WHEN o.users > 0 AND o.agents > 0 THEN 2 ELSE 1 END AS sources`;
-  const { rows, total } = await readPage(on, columns, from, 'o.last_entry DESC, o.last_id DESC', request);
-  return { threads: rows.map((row) => recordOf(threadFields, row)), total };
+  const { sql, values } = allOf([
+    isLive,
+    ...(containing === undefined ? [] : [named]),
+    ...amongThreads(request, on.dialect),
+  ]);
+  const from = `${on.dialect.schema}context_entries o WHERE ${sql}`;
+  const rows = await on.query(
+    `SELECT o.thread_id, count(*) AS entries, count(DISTINCT o.source) AS sources, ${multimodal} AS multimodal,
+      min(o.created_at) AS first_entry, max(o.created_at) AS last_entry, max(o.key) AS last_id
+      FROM ${from} GROUP BY o.thread_id ORDER BY last_entry DESC, last_id DESC LIMIT ? OFFSET ?`,
+    [...values, request.limit, request.offset],
+  );
+  const [count = {}] = await on.query(`SELECT count(DISTINCT o.thread_id) AS total FROM ${from}`, values);
+  return { threads: rows.map((row) => recordOf(threadFields, row)), total: numberOf(count, 'total') };
 }
+
+/** SQL that counts the entries `o` with images. */
+const multimodal = "coalesce(sum(CASE WHEN o.content_type = 'multimodal' THEN 1 ELSE 0 END), 0)";
 
 interface TagCount {
   readonly tag: string;
@@ -69,18 +80,16 @@ export async function entryStatistics(
 ): Promise<EntryStatistics> {
   const { schema } = on.dialect;
   const ofThreads = amongThreads(scope, on.dialect);
-  const where = allOf(ofThreads);
+  const where = allOf([isLive, ...ofThreads]);
+  const from = `${schema}context_entries o WHERE ${where.sql}`;
   const [sums = {}] = await on.query(
-    `SELECT coalesce(sum(o.users), 0) AS users, coalesce(sum(o.agents), 0) AS agents,
-      coalesce(sum(o.multimodal), 0) AS multimodal, count(*) AS threads FROM ${schema}context_threads o WHERE ${where.sql}`,
+    `SELECT count(*) AS total, coalesce(sum(CASE WHEN o.source = 'user' THEN 1 ELSE 0 END), 0) AS users,
+      ${multimodal} AS multimodal, count(DISTINCT o.thread_id) AS threads FROM ${from}`,
     where.values,
   );
-  const [users, agents] = [numberOf(sums, 'users'), numberOf(sums, 'agents')];
-  const multimodal = numberOf(sums, 'multimodal');
-  const total = users + agents;
+  const [total, users, withImages] = [numberOf(sums, 'total'), numberOf(sums, 'users'), numberOf(sums, 'multimodal')];
   const mostActive = await on.query(
-    `SELECT o.thread_id, o.users + o.agents AS total FROM ${schema}context_threads o WHERE ${where.sql}
-      ORDER BY total DESC, o.thread_id LIMIT ?`,
+    `SELECT o.thread_id, count(*) AS total FROM ${from} GROUP BY o.thread_id ORDER BY total DESC, o.thread_id LIMIT ?`,
     [...where.values, threadsNamed],
   );
   const tags = await countTags(on, scope);
@@ -93,8 +102,8 @@ export async function entryStatistics(
   const ofOwners = allOf([ofModel, ...owned]);
   return {
     total,
-    bySource: present({ user: users, agent: agents }),
-    byContentType: present({ text: total - multimodal, multimodal }),
+    bySource: present({ user: users, agent: total - users }),
+    byContentType: present({ text: total - withImages, multimodal: withImages }),
     images: await count(on, 'context_images p', ofLiveEntries(on, scope, 'p.entry')),
     uniqueTags: tags.length,
     threads: numberOf(sums, 'threads'),

@@ -5,8 +5,7 @@ import { numberOf, textOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { metadataOf, type NewEntry } from './entry.ts';
 import { writeFields } from './entry-parts.ts';
-import { lockThreads } from './thread-counts.ts';
-import { addEntries, fieldIndex } from './write-entries.ts';
+import { addEntries, fieldIndex, lockThreads } from './write-entries.ts';
 
 /** An entry to import. Two entries are equal if they have the same thread, source, time and text. */
 export interface ImportedEntry extends NewEntry {

@@ -15,7 +15,7 @@ import { type AmongThreads, restorableDays, type WriteRequest } from './entry.ts
 import type { Source } from './entry-filter.ts';
 import { addWords } from './entry-parts.ts';
 import { amongThreads, columnConditions, isLive } from './filter-condition.ts';
-import { lockThreads, recountThreads } from './thread-counts.ts';
+import { lockThreads } from './write-entries.ts';
 
 /** Max ids, and max threads, listed in an answer. */
 const namedMax = 100;
@@ -74,7 +74,6 @@ export async function removeEntries(on: Statements, request: RemoveRequest): Pro
       );
     }
     await removeWords(on, entryWords, ids);
-    await recountThreads(on, threadsOf(rows));
     await purge(on);
     return outcome(ids, missing);
   });
@@ -97,7 +96,6 @@ export async function restoreEntries(
     await lockThreads(on, threadsOf(await select()));
     const rows = await select();
     for (const some of batchesOf(rows, changedAtOnce)) await bringBack(on, some);
-    await recountThreads(on, threadsOf(rows));
     return { ids: idsOf(rows) };
   });
 }
@@ -205,10 +203,12 @@ function outcome(ids: readonly number[], missing: readonly string[]): RemoveOutc
 async function missingThreads(on: Statements, { threadIds, ...scope }: RemoveRequest): Promise<string[]> {
   if (threadIds === undefined) return [];
   const { sql, values } = allOf([
+    isLive,
     { sql: `o.thread_id IN (${on.dialect.texts})`, values: [{ list: threadIds.map(storable) }] },
     ...amongThreads(scope, on.dialect),
   ]);
-  const rows = await on.query(`SELECT o.thread_id FROM ${on.dialect.schema}context_threads o WHERE ${sql}`, values);
+  const from = `${on.dialect.schema}context_entries o WHERE ${sql}`;
+  const rows = await on.query(`SELECT DISTINCT o.thread_id FROM ${from}`, values);
   const known = new Set(threadsOf(rows));
   return threadIds.filter((threadId) => !known.has(storable(threadId)));
 }

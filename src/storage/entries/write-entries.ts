@@ -2,7 +2,7 @@ import { daysBefore } from '../../base/days-before.ts';
 import { CarrelError } from '../../base/errors.ts';
 import { textHash } from '../../base/text-hash.ts';
 import type { ColumnType, Statements } from '../dialect.ts';
-import { once } from '../idempotency.ts';
+import { lockAll, once } from '../idempotency.ts';
 import { numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
 import { allOf } from '../statements.ts';
 import { storable } from '../storable.ts';
@@ -31,7 +31,6 @@ import { createFieldIndex, type FieldIndex } from './field-index.ts';
 import { amongThreads } from './filter-condition.ts';
 import { readFieldNames } from './indexed-fields.ts';
 import { mergePatch } from './metadata.ts';
-import { countAdded, countRetyped, lockThreads } from './thread-counts.ts';
 
 /** The last entry of a thread that came from one source. */
 interface Turn {
@@ -141,6 +140,16 @@ export async function updateEntries(
   });
 }
 
+/**
+ * Locks threads before entries are added, removed or restored, so that what is read afterwards stays valid until the
+ * transaction ends. All threads share 256 locks, because PostgreSQL's lock table is too small for one lock per thread. Locking
+ * threads before rows avoids deadlocks.
+ */
+export async function lockThreads(on: Statements, threadIds: readonly string[]): Promise<void> {
+  const names = threadIds.map((threadId) => `threads ${textHash(threadId).slice(0, 2)}`);
+  await lockAll(on, [...new Set(names)]);
+}
+
 /** Reads which fields are indexed. This cannot change until the transaction ends. */
 export async function fieldIndex(on: Statements, isNeeded: boolean): Promise<FieldIndex> {
   return createFieldIndex(isNeeded ? await readFieldNames(on, on.dialect.forShare) : []);
@@ -213,7 +222,7 @@ export async function addEntries(
   const added = entries.map((entry, at) => ({ ...entry, id: ids[at] ?? 0, text: storable(entry.text) }));
   for (const { id, images } of added) if (images.length > 0) await writeImages(on, id, images);
   if (added.length > 0) {
-    await addWords(on, added, [countAdded(dialect, ids), ...insertTags(on, added), ...insertFields(on, added, index)]);
+    await addWords(on, added, [...insertTags(on, added), ...insertFields(on, added, index)]);
   }
   return ids;
 }
@@ -264,7 +273,6 @@ async function updateOne(
   if (metadata !== undefined) await writeFields(on, id, metadata, index);
   if (tags !== undefined) await writeTags(on, id, tags);
   if (images !== undefined) await writeImages(on, id, images);
-  if (type !== before) await countRetyped(on, textOf(row, 'thread_id'), type);
   await on.query(
     `UPDATE ${schema}context_entries SET metadata = coalesce(?, metadata), content_type = ?, updated_at = ?
       WHERE key = ?`,

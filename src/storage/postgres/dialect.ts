@@ -18,8 +18,6 @@ export function createPostgresDialect(tokenizer: Tokenizer, nearest: Nearest | u
     textList: (select) => `ARRAY(${select})`,
     elements: (json) => `jsonb_array_elements_text(${json}::jsonb) AS element (value)`,
     position: (text, part) => `strpos(${text}, ${part})`,
-    least: (first, second) => `least(${first}, ${second})`,
-    greatest: (first, second) => `greatest(${first}, ${second})`,
     forUpdate: 'FOR UPDATE',
     forShare: 'FOR SHARE',
     lock: 'SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(?::text[]) AS names (name)',

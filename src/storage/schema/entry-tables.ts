@@ -49,7 +49,11 @@ export const entryTables: Table[] = [
     indexes: {
       context_entries_newest: { columns: 'created_at DESC, key DESC', where: live },
       context_entries_last: { columns: 'thread_id, source, key', where: live },
-      context_entries_thread: { columns: 'thread_id, created_at DESC, key DESC, source, content_type', where: live },
+      // Lists and counts of threads read only this index. SQLite needs `deleted_at` in it for that.
+      context_entries_thread: {
+        columns: 'thread_id, created_at DESC, key DESC, source, content_type, deleted_at',
+        where: live,
+      },
       context_entries_order: { columns: 'thread_id, key', where: live },
       context_entries_removed: { columns: 'deleted_at', where: 'deleted_at IS NOT NULL' },
       context_entries_changed: { columns: 'updated_at', where: 'updated_at > created_at' },
@@ -121,19 +125,5 @@ export const entryTables: Table[] = [
     name: 'context_absences',
     columns: { entry: t.reference('context_entries'), removed_at: t.name, restored_at: t.name },
     indexes: { context_absences_entry: { columns: 'entry' } },
-  },
-  {
-    name: 'context_threads',
-    columns: {
-      thread_id: t.name,
-      users: t.number,
-      agents: t.number,
-      multimodal: t.number,
-      first_entry: t.name,
-      last_entry: t.name,
-      last_id: t.number,
-    },
-    primaryKey: ['thread_id'],
-    indexes: { context_threads_newest: { columns: 'last_entry DESC, last_id DESC' } },
   },
 ];

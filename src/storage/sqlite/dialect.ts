@@ -17,8 +17,6 @@ export function createSqliteDialect(database: Database, { documentsDir }: { read
     textList: (select) => `(SELECT json_group_array(value) FROM (${select}))`,
     elements: (json) => `json_each(${json}) AS element`,
     position: (text, part) => `instr(${text}, ${part})`,
-    least: (first, second) => `min(${first}, ${second})`,
-    greatest: (first, second) => `max(${first}, ${second})`,
     forUpdate: '',
     forShare: '',
     // Not needed: a transaction gets the write lock of the whole database when it begins.
