@@ -1,5 +1,5 @@
 import type { Statements } from './dialect.ts';
-import { type BoundValue, type Condition, numberOf, type Row } from './rows.ts';
+import { type BoundValue, type Condition, numberOf, type Row, valuesOf } from './rows.ts';
 
 /** Joins conditions with AND. Without conditions, the result is always true. */
 export function allOf(conditions: readonly Condition[]): Condition {
@@ -37,11 +37,10 @@ export async function insertRow(
   row: Readonly<Record<string, BoundValue>>,
   { returning, given = '' }: { readonly returning: string; readonly given?: string },
 ): Promise<Row> {
-  const columns = Object.keys(row);
-  const placeholders = columns.map(() => '?').join(', ');
+  const { columns, placeholders, values } = valuesOf(row);
   const [inserted = {}] = await on.query(
-    `INSERT INTO ${on.dialect.schema}${table} (${columns.join(', ')}) ${given} VALUES (${placeholders}) RETURNING ${returning}`,
-    Object.values(row),
+    `INSERT INTO ${on.dialect.schema}${table} (${columns}) ${given} VALUES (${placeholders}) RETURNING ${returning}`,
+    values,
   );
   return inserted;
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
-import { type ColumnKind, type Table, writtenColumns } from '../schema/table.ts';
+import { type ColumnKind, columnKinds, type Table } from '../schema/table.ts';
 import { type ArchiveMember, damaged } from './archive.ts';
 
 /** A column value in a form that both databases share. A vector is represented by its bytes. */
 export type StoredValue = string | number | null | readonly string[] | Uint8Array;
 
-/** The values of a row, in the order of `writtenColumns`. */
+/** The values of a row, in the order of the columns. */
 export type StoredRow = readonly StoredValue[];
 
 /** Formats a row as a line of JSON. Bytes are in base64. */
@@ -16,10 +16,10 @@ export function lineOf(row: StoredRow): string {
 
 /** Parses a line. Throws if it is not a row of this table. */
 export function rowOf(line: string, table: Table): StoredRow {
-  const columns = writtenColumns(table);
+  const kinds = columnKinds(table);
   const values = parse(line);
-  if (!Array.isArray(values) || values.length !== columns.length) throw damaged();
-  return columns.map(({ kind }, index) => storedValue(values[index], kind));
+  if (!Array.isArray(values) || values.length !== kinds.length) throw damaged();
+  return kinds.map((kind, index) => storedValue(values[index], kind));
 }
 
 /** Splits chunks into lines. Throws if the last line has no newline. */

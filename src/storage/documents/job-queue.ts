@@ -101,7 +101,7 @@ export async function changeOwnJob(on: Statements, { id, owner }: OwnJob, change
 }
 
 /** Assignments for `changeOwnJob` that release the lease. */
-export const isFree = 'lease_owner = NULL, lease_until = NULL';
+const isFree = 'lease_owner = NULL, lease_until = NULL';
 
 /** Assignments for a job that has ended. They also delete its text, which is no longer needed. */
 export const isEnded = `note = NULL, ${isFree}`;

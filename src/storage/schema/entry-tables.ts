@@ -31,10 +31,6 @@ export const entryTables: Table[] = [
     name: 'context_entries',
     columns: {
       key: t.key,
-      id: t.generated({
-        sqlite: "TEXT GENERATED ALWAYS AS (printf('%016d', key)) VIRTUAL",
-        postgres: `text COLLATE "C" GENERATED ALWAYS AS (lpad(key::text, 16, '0')) STORED`,
-      }),
       thread_id: check(t.name, "? <> ''"),
       source: check(t.text, "? IN ('user', 'agent')"),
       content_type: check(t.text, "? IN ('text', 'multimodal')"),

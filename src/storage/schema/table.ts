@@ -10,8 +10,6 @@ export interface Column {
   readonly kind: ColumnKind;
   readonly type: Sql;
   readonly isOptional?: boolean;
-  /** Computed by the database; never written. */
-  readonly isGenerated?: boolean;
   /** The database numbers new rows in this column, and never reuses a number. */
   readonly isIdentity?: boolean;
   /** Constraints that follow the type. `?` stands for the column's name. */
@@ -75,7 +73,6 @@ export const t = {
     const rule = (schema: string) => `REFERENCES ${schema}${table} (key) ON DELETE CASCADE`;
     return withRule(number, { sqlite: rule(''), postgres: rule('carrel.') });
   },
-  generated: (type: Readonly<Record<Backend, string>>): Column => ({ kind: 'text', type, isGenerated: true }),
 } as const satisfies Record<string, Column | ((...given: never[]) => Column)>;
 
 export function optional(column: Column): Column {
@@ -103,15 +100,13 @@ export function createTable(backend: Backend, table: Table): string {
   return [`CREATE TABLE ${on} (\n  ${lines.join(',\n  ')}\n)${options};`, ...indexes].join('\n');
 }
 
-/** Returns the columns that are not generated, in the order of a row's values. */
-export function writtenColumns({ columns }: Table): { readonly name: string; readonly kind: ColumnKind }[] {
-  return Object.entries(columns)
-    .filter(([, column]) => column.isGenerated !== true)
-    .map(([column, { kind }]) => ({ name: column, kind }));
+/** Returns the kinds of a table's columns, in the order of a row's values. */
+export function columnKinds({ columns }: Table): ColumnKind[] {
+  return Object.values(columns).map(({ kind }) => kind);
 }
 
-export function columnNames(table: Table): string[] {
-  return writtenColumns(table).map(({ name: column }) => column);
+export function columnNames({ columns }: Table): string[] {
+  return Object.keys(columns);
 }
 
 /** Returns the column in which the database numbers new rows, if any. */
@@ -127,8 +122,8 @@ function sqlFor(backend: Backend, sql: Sql): string {
   return typeof sql === 'string' ? sql : sql[backend];
 }
 
-function columnLine(backend: Backend, column: string, { type, isOptional, isGenerated, isIdentity, rules }: Column) {
-  const isNeeded = isOptional !== true && isGenerated !== true && isIdentity !== true;
+function columnLine(backend: Backend, column: string, { type, isOptional, isIdentity, rules }: Column) {
+  const isNeeded = isOptional !== true && isIdentity !== true;
   const parts = [column, sqlFor(backend, type), isNeeded ? 'NOT NULL' : ''];
   for (const rule of rules ?? []) parts.push(sqlFor(backend, rule).replace('?', column));
   return parts.filter((part) => part !== '').join(' ');

@@ -9,7 +9,7 @@ import { partsOf } from '../../postgres/originals.ts';
 import { withQuestionMarks } from '../../postgres/postgres-storage.ts';
 import { numberOf, textOf } from '../../rows.ts';
 import { checkSchema, newestSchema } from '../../schema/schema-version.ts';
-import { columnNames, identityOf, type Table, writtenColumns } from '../../schema/table.ts';
+import { columnKinds, columnNames, identityOf, type Table } from '../../schema/table.ts';
 import { tables } from '../../schema/tables.ts';
 import type { ArchiveMember } from '../archive.ts';
 import { noData, type TableFacts } from '../manifest.ts';
@@ -45,8 +45,7 @@ export function copied(table: Table): string {
 }
 
 export function rowsOf(client: Client, table: Table): AsyncIterable<StoredRow> {
-  const kinds = writtenColumns(table).map(({ kind }) => kind);
-  return copyRows(client.query(to(`COPY ${copied(table)} TO STDOUT`)), kinds);
+  return copyRows(client.query(to(`COPY ${copied(table)} TO STDOUT`)), columnKinds(table));
 }
 
 export async function readFacts(statements: Connection): Promise<TableFacts[]> {

@@ -14,7 +14,7 @@ import { vectorBytesMax, vectorOf } from '../../postgres/words/term-rows.ts';
 import { labelMark } from '../../postgres/words/tsquery.ts';
 import { numberOf, textOf, textsOf } from '../../rows.ts';
 import { checkSchema, newestSchema } from '../../schema/schema-version.ts';
-import { identityOf, type Table, writtenColumns } from '../../schema/table.ts';
+import { columnKinds, identityOf, type Table } from '../../schema/table.ts';
 import { tables } from '../../schema/tables.ts';
 import { wordIndexes } from '../../words/word-indexes.ts';
 import { type ArchiveMember, damaged } from '../archive.ts';
@@ -88,7 +88,7 @@ function targetIn(client: Client, statements: Connection): RestoreTarget {
 }
 
 async function* linesOf(table: Table, rows: AsyncIterable<StoredRow>): AsyncGenerator<Buffer> {
-  const kinds = writtenColumns(table).map(({ kind }) => kind);
+  const kinds = columnKinds(table);
   let gathered = '';
   for await (const row of rows) {
     gathered += copyLine(row, kinds);

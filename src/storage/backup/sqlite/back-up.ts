@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { CarrelError } from '../../../base/errors.ts';
 import { checkSchema, newestSchema } from '../../schema/schema-version.ts';
-import { type ColumnKind, columnNames, identityOf, type Table, writtenColumns } from '../../schema/table.ts';
+import { type ColumnKind, columnNames, identityOf, type Table } from '../../schema/table.ts';
 import { tables } from '../../schema/tables.ts';
 import { checkOwner, type Database } from '../../sqlite/database.ts';
 import { loadSqlite } from '../../sqlite/sqlite-module.ts';
@@ -65,9 +65,9 @@ export function readFacts(get: Database['get']): TableFacts[] {
 }
 
 export function* rowsOf(database: DatabaseSync, table: Table): Generator<StoredRow> {
-  const columns = writtenColumns(table);
+  const columns = Object.entries(table.columns);
   for (const row of database.prepare(`SELECT ${columnNames(table).join(', ')} FROM ${table.name}`).iterate()) {
-    yield columns.map(({ name, kind }) => storedValue(row[name] ?? null, kind));
+    yield columns.map(([name, { kind }]) => storedValue(row[name] ?? null, kind));
   }
 }
 
