@@ -30,7 +30,7 @@ async function serveFilled(t: Owner, env: Record<string, string> = {}) {
   return { origin, call };
 }
 
-/** A server for the tests that change none of its items, started by the first of them. */
+/** A server for the tests that do not change what the others read, started by the first of them. */
 let shared: ReturnType<typeof serveFilled> | undefined;
 const cleanUps: (() => void | Promise<void>)[] = [];
 after(async () => {
@@ -295,6 +295,26 @@ test('a late answer to an earlier query does not replace the current one', {
   await page.waitForURL(/q=retired\+keeper\+May/);
   assert.match(await page.locator('#results').innerText(), /retired in May/);
   assert.deepEqual(problems, []);
+});
+
+test('saving an untouched form changes nothing: control characters, line breaks, tags with commas', {
+  skip,
+}, async (t) => {
+  const { origin, call } = await sharedServer();
+  const text = 'red \u001b[31malert\u202e!\u202c\n\n\tsecond <b>"line"</b>';
+  const tags = ['one, two', 'three'];
+  const { context_id: id } = await call('store_context', { thread_id: 't', source: 'user', text, tags });
+  const { page } = await openBrowser(t, origin);
+  await page.goto(`/memories/entry/${id}`);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await Promise.all([
+    page.waitForResponse((response) => response.request().method() === 'POST' && response.status() === 303),
+    page.getByRole('button', { name: 'Save' }).click(),
+  ]);
+  const { results } = await call('search_context', { thread_id: 't' });
+  const [entry] = results as { text_content: string; tags: string[] }[];
+  assert.equal(entry?.text_content, text);
+  assert.deepEqual(entry?.tags, tags);
 });
 
 async function fill({ call }: Pick<KbAgent, 'call'>): Promise<void> {

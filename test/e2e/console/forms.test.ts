@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectAgent } from '../../acceptance/kb/kb-fixture.ts';
-import { openBrowser } from '../../support/browser.ts';
+import type { Owner } from '../../fakes/loopback-server.ts';
 import { startCarrel } from '../../support/child-program.ts';
-import { findChromium } from '../../support/install-chromium.ts';
 
-const browser = findChromium();
-const skip = typeof browser === 'string' ? browser : false;
-
-async function serve(t: TestContext, env: Record<string, string> = {}) {
+async function serve(t: Owner, env: Record<string, string> = {}) {
   const { url } = await startCarrel(t, ['serve', '--transport', 'http'], {
     env: { EMBEDDING_PROVIDER: 'none', ...env },
   });
@@ -21,29 +17,11 @@ async function serve(t: TestContext, env: Record<string, string> = {}) {
   return { url, origin, get, post };
 }
 
-test('saving an untouched form changes nothing: control characters, line breaks, tags with commas', {
-  skip,
-}, async (t) => {
-  const { url, origin } = await serve(t);
-  const { call } = await connectAgent(t, url);
-  const text = 'red \u001b[31malert\u202e!\u202c\n\n\tsecond <b>"line"</b>';
-  const tags = ['one, two', 'three'];
-  const { context_id: id } = await call('store_context', { thread_id: 't', source: 'user', text, tags });
-  const { page } = await openBrowser(t, origin);
-  await page.goto(`/memories/entry/${id}`);
-  await page.getByRole('button', { name: 'Edit' }).click();
-  await Promise.all([
-    page.waitForResponse((response) => response.request().method() === 'POST' && response.status() === 303),
-    page.getByRole('button', { name: 'Save' }).click(),
-  ]);
-  const { results } = await call('search_context', { thread_id: 't' });
-  const [entry] = results as { text_content: string; tags: string[] }[];
-  assert.equal(entry?.text_content, text);
-  assert.deepEqual(entry?.tags, tags);
-});
+/** A server for the tests without settings of their own. */
+const shared = await serve({ after });
 
 test('the longest memory can be edited, in any script; requests without sign-in are limited', async (t) => {
-  const { url, post } = await serve(t);
+  const { url, post } = shared;
   const { call } = await connectAgent(t, url);
   const { context_id: id } = await call('store_context', { thread_id: 't', source: 'user', text: 'short' });
   const saved = await post(`/memories/entry/${id}/save`, { text: '長'.repeat(2_000_000), tags: '', before: '' });
@@ -51,8 +29,8 @@ test('the longest memory can be edited, in any script; requests without sign-in 
   assert.equal((await post('/sign-in', { token: 'x'.repeat(20_000) })).status, 413);
 });
 
-test('a URL cannot redirect a form elsewhere, and odd URLs and forms are refused', async (t) => {
-  const { get, post } = await serve(t);
+test('a URL cannot redirect a form elsewhere, and odd URLs and forms are refused', async () => {
+  const { get, post } = shared;
   const lure = await (await get('/notes?done=deleted:..%2fdocuments%2f5%2fdelete')).text();
   assert.doesNotMatch(lure, /documents%2f5|documents\/5/i);
   for (const path of ['/notes/%0d%0aX-Injected:1/other', '/notes/%e4%b8%ad/other', '/documents/1/other']) {
@@ -99,7 +77,7 @@ test('signing in works through a TLS proxy that changes Host, and the cookie is 
 });
 
 test('unknown tool names are not stored', async (t) => {
-  const { url, get } = await serve(t);
+  const { url, get } = shared;
   const { call } = await connectAgent(t, url);
   await assert.rejects(call('no_such_tool_here', {}));
   const page = await (await get('/activity')).text();
