@@ -24,7 +24,7 @@ import { typicalAnswers } from '../src/cli/typical-answers.ts';
 import type { Slice } from '../src/config/field.ts';
 import { createCallJobs } from '../src/jobs/call-jobs.ts';
 import type { ToolListing } from '../src/tools/catalogue.ts';
-import { bounds } from '../src/toolsets/context/bounds.ts';
+import { bounds } from '../src/toolsets/context/inputs.ts';
 
 const root = join(import.meta.dirname, '..');
 

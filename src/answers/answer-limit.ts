@@ -40,7 +40,7 @@ export function checkAnswer<Answer>(answer: Answer, bytesMax: number, { copies, 
   );
 }
 
-export interface AnswerKind {
+interface AnswerKind {
   /** How often the answer contains the data. Tool results contain it twice: as an object and as text. */
   readonly copies: Copies;
   /** True if the call has changed data; the error then says so. */

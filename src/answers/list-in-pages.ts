@@ -2,13 +2,13 @@ import { CarrelError } from '../base/errors.ts';
 import type { CursorPosition, CursorSigner } from '../tools/signed-cursor.ts';
 
 /** A changing list that can only be read by offset. */
-export interface OffsetList<Member> {
+interface OffsetList<Member> {
   /** Returns up to `limit` members from `offset` on, in list order. */
   read(offset: number, limit: number): Promise<readonly Member[]>;
   idOf(member: Member): string;
 }
 
-export interface MemberPage<Member> {
+interface MemberPage<Member> {
   readonly members: readonly Member[];
   readonly nextCursor?: string;
 }

@@ -6,8 +6,7 @@ import type { CallJobs } from '../jobs/call-jobs.ts';
 import { fessRevision } from '../mcp/protocol-versions.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { fessSlice } from '../toolsets/fess/fess-slice.ts';
-import { findFessConfig } from '../toolsets/fess/find-fess-config.ts';
-import type { FessConfig } from '../toolsets/fess/read-fess-config.ts';
+import { type FessConfig, findFessConfig } from '../toolsets/fess/read-fess-config.ts';
 import { ownTargets } from './own-targets.ts';
 import type { Flags, Role } from './role.ts';
 

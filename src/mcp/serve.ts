@@ -4,7 +4,7 @@ import type { SharedStore } from '../base/shared-store.ts';
 import type { GuardOptions } from '../http/guards.ts';
 import type { ListenLimits } from '../http/listen.ts';
 import { type Caller, localUser } from '../tools/call.ts';
-import type { SecretRoute } from '../tools/secret-route.ts';
+import type { SecretRoute } from '../tools/toolset.ts';
 import type { HttpService, PageHandler } from './http/service.ts';
 import type { SessionLimits } from './http/sessions.ts';
 import type { MessageLimits } from './messages/messages.ts';

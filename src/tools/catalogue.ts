@@ -5,7 +5,7 @@ import { toJsonSchema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
 import { mayBecomeJob, type Toolset } from './toolset.ts';
 
-export interface CatalogueOptions {
+interface CatalogueOptions {
   /** Offer only read-only tools. */
   readOnly: boolean;
   /** Names of disabled tools, case-insensitive. */

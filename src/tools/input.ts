@@ -8,7 +8,7 @@ import { mayBecomeJob, type Toolset } from './toolset.ts';
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-export interface ParsedInput {
+interface ParsedInput {
   input: unknown;
   /** Keeps the request open instead of returning a job handle. */
   wait: boolean;
@@ -54,7 +54,7 @@ const waitInput = {
 };
 
 /** An invalid argument. `problem` continues a sentence that starts with the name of the field. */
-export interface Fault {
+interface Fault {
   field: string;
   problem: string;
 }

@@ -1,6 +1,6 @@
 import type { Call } from './call.ts';
 
-export interface PromptArgument {
+interface PromptArgument {
   name: string;
   description: string;
   required: boolean;

@@ -11,7 +11,7 @@ export interface Question {
   about?: string;
 }
 
-export interface QuestionField {
+interface QuestionField {
   type: 'boolean' | 'string';
   title: string;
 }

@@ -22,14 +22,14 @@ export interface ResourcePage {
   nextCursor?: string;
 }
 
-export interface ResourceReading {
+interface ResourceReading {
   uri: string;
   /** Where to continue a long resource. Clients may send it in different places of the request. */
   cursor?: string;
 }
 
 /** Text, or bytes in base64. */
-export type ResourcePart = { uri: string; mimeType: string; _meta?: Record<string, unknown> } & (
+type ResourcePart = { uri: string; mimeType: string; _meta?: Record<string, unknown> } & (
   | { text: string }
   | { blob: string }
 );

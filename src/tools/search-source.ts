@@ -49,7 +49,7 @@ export interface SourceAnswer {
   degraded?: string;
 }
 
-export interface SourceQuestion {
+interface SourceQuestion {
   readonly query: string;
   readonly limit: number;
   /** Include low-relevance hits. */

@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import type { ErrorCode } from '../base/errors.ts';
 import type { Call } from './call.ts';
 import type { Questions } from './question.ts';
@@ -69,7 +69,7 @@ export interface Tool extends ToolFacts {
   run(input: unknown, call: Call): Promise<object>;
 }
 
-export interface ToolLiteral<Input extends z.ZodObject, Output extends z.ZodObject> extends ToolFacts {
+interface ToolLiteral<Input extends z.ZodObject, Output extends z.ZodObject> extends ToolFacts {
   input: Input;
   output: Output;
   questions?(input: z.output<Input>, call: Call): Promise<Questions | undefined>;
@@ -89,4 +89,26 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
     ...(questions ? { questions: (input, call) => questions(input as z.output<Input>, call) } : {}),
     run: (input, call) => literal.run(input as z.output<Input>, call),
   };
+}
+
+/**
+ * Creates the output schema of an answer whose fields vary: an open object that lists all possible fields in its
+ * description. FastMCP's Python client returns such an answer as a complete dictionary. If the schema declared
+ * properties, that client would drop all other fields. `<field>?` marks an optional field.
+ */
+export function freeAnswer(fields: string) {
+  return z.looseObject({}).meta({ description: fields, additionalProperties: true });
+}
+
+/**
+ * Creates a schema for an open object that declares these fields, all optional. FastMCP's client returns it as an
+ * object with attributes.
+ */
+export function named<Field extends string>(...fields: Field[]) {
+  return z.looseObject(
+    Object.fromEntries(fields.map((field) => [field, z.unknown().optional()])) as Record<
+      Field,
+      z.ZodOptional<z.ZodUnknown>
+    >,
+  );
 }

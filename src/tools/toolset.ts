@@ -8,7 +8,6 @@ import type { Prompt } from './prompt.ts';
 import type { Quota } from './quota.ts';
 import type { ResourceProvider } from './resource.ts';
 import type { SearchSource } from './search-source.ts';
-import type { SecretRoute } from './secret-route.ts';
 import type { Tool } from './tool.ts';
 
 /**
@@ -73,4 +72,27 @@ export function scopeToolsets(toolsets: readonly Toolset[], rights: Rights): Too
 /** Whether a call may return a job handle. The tool then has the argument `wait`. */
 export function mayBecomeJob(tool: Tool, toolset: Toolset): boolean {
   return toolset.slowCallMs !== undefined && tool.takesNoSlot !== true;
+}
+
+/**
+ * HTTP paths that a toolset serves itself. They need no token, because each contains a one-time secret that was
+ * issued to one caller. The toolset enforces single use and expiry.
+ */
+export interface SecretRoute {
+  /** Such as `/kb/uploads/`. */
+  pathPrefix: string;
+  /** The accepted HTTP method. */
+  method: string;
+  /** Throws a `CarrelError` with a message for the client. */
+  handle(request: SecretRequest): Promise<object>;
+}
+
+interface SecretRequest {
+  /** The path after the prefix, without the query. */
+  rest: string;
+  /** As declared by the client. */
+  contentLength: number | undefined;
+  /** Throws if the upload aborts or stalls. May be left unread. */
+  body: AsyncIterable<Uint8Array>;
+  signal: AbortSignal;
 }

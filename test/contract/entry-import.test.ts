@@ -6,8 +6,8 @@ import { describe, test } from 'node:test';
 import type { NewEntry } from '../../src/storage/entries/entry.ts';
 import type { EntryStore } from '../../src/storage/entries/entry-store.ts';
 import { loadSqlite } from '../../src/storage/sqlite/sqlite-module.ts';
-import { exportLines } from '../../src/toolsets/context/transfer/entry-lines.ts';
 import { importEntries } from '../../src/toolsets/context/transfer/import-entries.ts';
+import { exportLines } from '../../src/toolsets/context/transfer/line-file.ts';
 import { onEachBackend, temporaryFolder } from '../support/backends.ts';
 import { carrelProgram, cleanEnv } from '../support/child-program.ts';
 

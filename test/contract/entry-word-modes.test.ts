@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { EntryStore } from '../../src/storage/entries/entry-store.ts';
-import { wordQueryOf } from '../../src/toolsets/context/search/word-modes.ts';
+import { wordQueryOf } from '../../src/toolsets/context/search/query-words.ts';
 import { type Backend, onEachBackend } from '../support/backends.ts';
 import { size } from '../support/sizes.ts';
 

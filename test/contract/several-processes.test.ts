@@ -10,7 +10,7 @@ import { openStorage, type StorageLocation } from '../../src/storage/open-storag
 import { createConnections } from '../../src/storage/postgres/connections/connections.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { createEntrySummaries } from '../../src/toolsets/context/write/entry-summaries.ts';
-import { extractiveSummaries } from '../../src/toolsets/context/write/summary-settings.ts';
+import { extractiveSummaries } from '../../src/toolsets/context/write/summarise.ts';
 import { createSharedStaging } from '../../src/toolsets/kb/uploads/shared-staging.ts';
 import { pause } from '../support/pause.ts';
 import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostgres } from '../support/postgres.ts';

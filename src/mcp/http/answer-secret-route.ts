@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CarrelError, type ErrorCode, type ErrorKind } from '../../base/errors.ts';
 import { encodedProblem, isEncoded } from '../../http/body.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
-import type { SecretRoute } from '../../tools/secret-route.ts';
+import type { SecretRoute } from '../../tools/toolset.ts';
 
 /** Max time without progress on a request body. */
 const stillMs = 30_000;

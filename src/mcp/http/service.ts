@@ -6,7 +6,7 @@ import { fileTimeoutMs, type HttpListener, type ListenLimits, listen } from '../
 import { answerMetrics, statusOf } from '../../http/metrics.ts';
 import { createPrincipalWatch } from '../../http/principal-watch.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
-import type { SecretRoute } from '../../tools/secret-route.ts';
+import type { SecretRoute } from '../../tools/toolset.ts';
 import { answerSecretRoute } from './answer-secret-route.ts';
 import { createEndpoint, type EndpointOptions } from './endpoint.ts';
 import { rpcProblem } from './read-messages.ts';

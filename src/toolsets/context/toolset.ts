@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { createMeaning } from '../../search/meaning/meaning.ts';
 import type { EmbeddingProvider } from '../../search/models/embedding-provider.ts';
 import type { SummaryProvider } from '../../search/models/summary-provider.ts';
 import { unrankedReranker } from '../../search/rerank/open-reranker.ts';
 import type { Reranker } from '../../search/rerank/reranker.ts';
+import type { EntryStore } from '../../storage/entries/entry-store.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import { type ContextParts, wakeBacklogs } from './context-parts.ts';
@@ -13,29 +15,26 @@ import { createContextPrompts } from './prompts.ts';
 import { scopedEntries, scopedMeaning } from './scoped-entries.ts';
 import { createEntrySource } from './search/entry-source.ts';
 import { createTextThread } from './search/text-thread.ts';
-import { createCitableEntries } from './show/citable-entries.ts';
-import { createEntryResources } from './show/entry-resources.ts';
-import { createContextConsoleTools } from './tools/console-tools.ts';
-import { createDeleteContextTool } from './tools/delete-context.ts';
-import { createDeleteContextBatchTool } from './tools/delete-context-batch.ts';
+import { createCitableEntries, createEntryResources } from './show/entry-resources.ts';
+import {
+  createContextConsoleTools,
+  createDeleteContextBatchTool,
+  createDeleteContextTool,
+  createRestoreContextTool,
+} from './tools/delete-context.ts';
 import { createFtsSearchContextTool } from './tools/fts-search-context.ts';
 import { createGetContextByIdsTool } from './tools/get-context-by-ids.ts';
 import { createGetStatisticsTool } from './tools/get-statistics.ts';
 import { createGrepContextTool } from './tools/grep-context.ts';
 import { createHybridSearchContextTool } from './tools/hybrid-search-context.ts';
 import { createListThreadsTool } from './tools/list-threads.ts';
-import { createNavigateContextTool } from './tools/navigate-context.ts';
-import { createReadContextRangeTool } from './tools/read-context-range.ts';
-import { createRestoreContextTool } from './tools/restore-context.ts';
+import { createNavigateContextTool, createReadContextRangeTool } from './tools/read-context.ts';
 import { createSearchContextTool } from './tools/search-context.ts';
 import { createSemanticSearchContextTool } from './tools/semantic-search-context.ts';
-import { createStoreContextTool } from './tools/store-context.ts';
-import { createStoreContextBatchTool } from './tools/store-context-batch.ts';
-import { createUpdateContextTool } from './tools/update-context.ts';
-import { createUpdateContextBatchTool } from './tools/update-context-batch.ts';
+import { createStoreContextBatchTool, createStoreContextTool } from './tools/store-context.ts';
+import { createUpdateContextBatchTool, createUpdateContextTool } from './tools/update-context.ts';
 import { createEntrySummaries } from './write/entry-summaries.ts';
-import { indexConfiguredFields } from './write/index-fields.ts';
-import { extractiveSummaries, type ModelServers, summaryProviderOf } from './write/summary-settings.ts';
+import { extractiveSummaries, type ModelServers, summaryProviderOf } from './write/summarise.ts';
 
 export interface ContextDeps {
   storage: Storage;
@@ -206,4 +205,31 @@ function inParts(provider: EmbeddingProvider, { chunking, chunkChars }: ContextC
     embed: (texts, options) => provider.embed(texts, options),
     close: () => provider.close(),
   };
+}
+
+/** Updates the metadata index to the configured fields, as far as METADATA_INDEX_SYNC_MODE allows. */
+export async function indexConfiguredFields(
+  { indexedFields: fields, indexSyncMode: mode }: Pick<ContextConfig, 'indexedFields' | 'indexSyncMode'>,
+  { entries, log }: { entries: EntryStore; log: Logger },
+): Promise<void> {
+  try {
+    const { missing, extra } = await entries.indexFields({ fields, mode });
+    const differs = missing.length > 0 || extra.length > 0;
+    if (differs && mode === 'strict') {
+      throw new CarrelError(
+        'invalid_config',
+        `METADATA_INDEXED_FIELDS differs from the index in the database (missing: ${formatNames(missing)}; extra: ${formatNames(extra)}). Set METADATA_INDEX_SYNC_MODE=auto once to change the index, or set METADATA_INDEXED_FIELDS to the fields that the index has.`,
+      );
+    }
+    if (differs && mode === 'warn')
+      log.warn('the metadata index differs from METADATA_INDEXED_FIELDS', { missing, extra });
+  } catch (error) {
+    // In a read-only database, the index stays as it is.
+    if (!isCarrelError(error) || error.code !== 'storage_read_only') throw error;
+    log.warn('the metadata index is left unchanged', { reason: error.message });
+  }
+}
+
+function formatNames(names: readonly string[]): string {
+  return names.length === 0 ? 'none' : names.join(', ');
 }

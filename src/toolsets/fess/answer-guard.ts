@@ -1,5 +1,5 @@
 /** What an answer of Fess shows about the labels of its results. Undefined fields are missing in the answer. */
-export interface LabelEvidence {
+interface LabelEvidence {
   searchQuery: string | undefined;
   hitLabels: readonly (readonly string[] | undefined)[];
   /** Number of results with the label. */

@@ -26,7 +26,7 @@ export interface DocumentContent {
   knownHash(document: FessDocument): string | undefined;
 }
 
-export interface DocumentContentDeps {
+interface DocumentContentDeps {
   api: FessApi;
   fetch: SafeFetch;
   extractor: Extractor;

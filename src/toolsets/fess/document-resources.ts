@@ -7,7 +7,7 @@ import type { FessApi, FessHit } from './fess-api/fess-api.ts';
 import { type KnowledgeDomain, visibleLine } from './knowledge-domain.ts';
 import { resultWindow } from './parameter-guard.ts';
 
-export interface DocumentResourcesDeps {
+interface DocumentResourcesDeps {
   api: FessApi;
   documents: DocumentReader;
   seal: CursorSeal;

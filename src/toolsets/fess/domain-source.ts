@@ -1,5 +1,8 @@
+import { isCarrelError } from '../../base/errors.ts';
+import type { CitableTexts } from '../../tools/citable-texts.ts';
 import type { SearchSource } from '../../tools/search-source.ts';
-import { documentUri } from './document-resources.ts';
+import type { DocumentReader } from './document-reader.ts';
+import { documentUri, parseUri } from './document-resources.ts';
 import type { FessApi, FessHit } from './fess-api/fess-api.ts';
 import { type KnowledgeDomain, visibleLine } from './knowledge-domain.ts';
 
@@ -33,4 +36,21 @@ export function createDomainSource(api: FessApi, domain: KnowledgeDomain): Searc
 function dateOf({ fields }: FessHit): string | null {
   const date = new Date(String(fields['last_modified'] ?? fields['created'] ?? fields['timestamp'] ?? ''));
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
+}
+
+/** Makes the texts of a domain's documents citable, by the URI of the document or of its text. */
+export function createCitableDocuments(documents: DocumentReader, domain: KnowledgeDomain): CitableTexts {
+  const uriPrefix = documentUri(domain, '');
+  return {
+    uriPrefixes: [uriPrefix],
+    async read(uri, call) {
+      try {
+        const { text, hash, isTruncated } = await documents.readText(parseUri(uri, uriPrefix).docId, call);
+        return { hash, passages: [{ text }], isTruncated: isTruncated };
+      } catch (error) {
+        if (isCarrelError(error) && error.kind === 'not_found') return undefined;
+        throw error;
+      }
+    },
+  };
 }

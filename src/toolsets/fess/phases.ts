@@ -7,7 +7,7 @@ export interface Phases {
   done(): void;
 }
 
-export type Phase = 'fetching' | 'converting' | 'chunking';
+type Phase = 'fetching' | 'converting' | 'chunking';
 
 const total = 100;
 /** Range of each phase: its start, and the limit that it approaches but never reaches. */

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { makeFolder } from '../../../test/support/child-program.ts';
 import { Secret, scrubSecrets } from '../../base/secret.ts';
-import { findFessConfig } from './find-fess-config.ts';
-import { readFessConfig } from './read-fess-config.ts';
+import { findFessConfig, readFessConfig } from './read-fess-config.ts';
 
 const domain = { id: 'finance', name: 'Finance', labelFilter: 'finance' };
 const minimal = { fessBaseUrl: 'http://localhost:8080/fess', domain };

@@ -1,13 +1,15 @@
-import { dirname, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
 import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
+import { findHome } from '../../base/home-folder.ts';
 import { isObject } from '../../base/json.ts';
 import { registerAddress, type Secret } from '../../base/secret.ts';
+import { noteConsulted } from '../../config/consulted-files.ts';
 import { exposedWarning, isReadableByOthers } from '../../config/exposed-file.ts';
 import { readJsonFile } from '../../config/load.ts';
 import { parseTargetList } from '../../web/target-list.ts';
 import { type FessSettings, fessConfigSchema, secretText } from './fess-config.ts';
-import { type Environment, findFessConfig, usualFessConfig } from './find-fess-config.ts';
 import { describeDomains, type KnowledgeDomain, visible } from './knowledge-domain.ts';
 
 export interface FessConfig extends FessSettings {
@@ -122,4 +124,28 @@ function unwrap(schema: unknown): unknown {
   const isWrapped =
     schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
   return isWrapped ? unwrap(schema.unwrap()) : schema;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The MCP-Fess specification spells the folder with and without a dot. The third is the later name of the original bridge. */
+const folders = ['.mcp-feiss', 'mcp-feiss', '.mcp-fess'] as const;
+
+/** Returns the first configuration file that exists, in the order of `folders`. Undefined if there is none. */
+export function findFessConfig(env: Environment): string | undefined {
+  for (const folder of folders) {
+    const file = configFile(env, folder);
+    if (existsSync(file)) return file;
+    noteConsulted(file, undefined);
+  }
+  return undefined;
+}
+
+/** Returns where the file is expected, for the error if there is none. */
+function usualFessConfig(env: Environment): string {
+  return configFile(env, folders[0]);
+}
+
+function configFile(env: Environment, folder: string): string {
+  return join(env['HOME'] || env['USERPROFILE'] || (findHome() ?? sep), folder, 'config.json');
 }

@@ -7,24 +7,25 @@ import type { Tool } from '../../tools/tool.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import { createSafeFetch } from '../../web/safe-fetch.ts';
 import { parseTargetList } from '../../web/target-list.ts';
-import { createCitableDocuments } from './citable-documents.ts';
 import { createCursorSeal } from './cursor-seal.ts';
 import { createDocumentContent } from './document-content.ts';
 import { createDocumentReader } from './document-reader.ts';
 import { createDocumentResources } from './document-resources.ts';
-import { createDomainSource } from './domain-source.ts';
+import { createCitableDocuments, createDomainSource } from './domain-source.ts';
 import { createFessApi, type DetectingFessApi } from './fess-api/create-fess-api.ts';
 import { faultOf } from './fess-api/fess-errors.ts';
 import { domainFacts, type KnowledgeDomain } from './knowledge-domain.ts';
 import { createPrompts } from './prompts.ts';
 import type { FessConfig } from './read-fess-config.ts';
-import { createHealthTool } from './tools/health.ts';
-import { createJobGetTool } from './tools/job-get.ts';
-import { createListLabelsTool } from './tools/list-labels.ts';
-import { createPopularWordsTool } from './tools/popular-words.ts';
-import { createReadTool } from './tools/read.ts';
+import {
+  createHealthTool,
+  createJobGetTool,
+  createListLabelsTool,
+  createPopularWordsTool,
+  createReadTool,
+  createSuggestTool,
+} from './tools/domain-tools.ts';
 import { createSearchTool } from './tools/search.ts';
-import { createSuggestTool } from './tools/suggest.ts';
 
 export interface FessToolsetDeps {
   jobs: CallJobs;

@@ -11,7 +11,7 @@ export interface SourceReport {
   message?: string;
 }
 
-export interface Asked {
+interface Asked {
   lists: { source: string; hits: SourceHit[] }[];
   /** Number of low-relevance hits that the sources left out. */
   omitted: number;
@@ -20,7 +20,7 @@ export interface Asked {
   reports: SourceReport[];
 }
 
-export interface Question {
+interface Question {
   query: string;
   limit: number;
   includesWeak: boolean;

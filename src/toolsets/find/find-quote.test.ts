@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findQuote, isQuotable, sliceUnits } from './find-quote.ts';
-import { findNearestSentence } from './nearest-sentence.ts';
+import { findNearestSentence, findQuote, isQuotable, sliceUnits } from './find-quote.ts';
 
 const { signal } = new AbortController();
 const passages = (...texts: string[]) => texts.map((text) => ({ text }));

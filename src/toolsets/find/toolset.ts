@@ -2,8 +2,7 @@ import type { Reranker } from '../../search/rerank/reranker.ts';
 import type { CitableTexts } from '../../tools/citable-texts.ts';
 import type { SearchSource } from '../../tools/search-source.ts';
 import type { Toolset } from '../../tools/toolset.ts';
-import { createFindTool } from './tools/find.ts';
-import { createFindFilteredTool } from './tools/find-filtered.ts';
+import { createFindFilteredTool, createFindTool } from './tools/find.ts';
 import { createVerifyTool } from './tools/verify.ts';
 
 export interface FindDeps {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isBlank } from '../../base/text.ts';
 import type { Engine, EngineCall, SubmitOutcome } from '../../engine/engine.ts';
-import { storedText } from '../../tools/stored-text.ts';
+import { storedText } from '../../tools/text-input.ts';
 import { collectionInput, tagListInput } from './inputs/collections.ts';
 import { showOutcome } from './shapes/shapes.ts';
 

@@ -6,33 +6,26 @@ import type { Engine } from '../../engine/engine.ts';
 import { measureEngine } from '../../engine/measure-engine.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import type { KbConfig } from './kb-slice.ts';
-import { createCitableDocuments } from './shapes/citable-documents.ts';
-import { createDocumentResources } from './shapes/document-resources.ts';
+import { createCitableDocuments, createDocumentResources } from './shapes/document-resources.ts';
 import { createDocumentSource } from './shapes/document-source.ts';
-import { createSourceResources } from './shapes/source-resources.ts';
+import { createKbBulkDeleteTool, createKbBulkSetTagsTool, createKbBulkTagsTool } from './tools/bulk-tools.ts';
+import { createKbDeleteTool, createKbSetCollectionTool, createKbUpdateNoteTool } from './tools/change-tools.ts';
 import { createKbConsoleTools } from './tools/console-tools.ts';
-import { createKbAddTool } from './tools/kb-add.ts';
-import { createKbAddnoteTool } from './tools/kb-addnote.ts';
-import { createKbBulkDeleteTool } from './tools/kb-bulk-delete.ts';
-import { createKbBulkSetTagsTool } from './tools/kb-bulk-set-tags.ts';
-import { createKbBulkTagsTool } from './tools/kb-bulk-tags.ts';
-import { createKbDeleteTool } from './tools/kb-delete.ts';
+import { createKbAddnoteTool, createKbAddTool } from './tools/kb-add.ts';
 import { createKbGetTool } from './tools/kb-get.ts';
-import { createKbJobsTool } from './tools/kb-jobs.ts';
 import { createKbListTool } from './tools/kb-list.ts';
 import { createKbSearchTool } from './tools/kb-search.ts';
-import { createKbSetCollectionTool } from './tools/kb-set-collection.ts';
-import { createKbSourcesTool } from './tools/kb-sources.ts';
-import { createKbStatusTool } from './tools/kb-status.ts';
-import { createKbUpdateNoteTool } from './tools/kb-update-note.ts';
-import { createKbUploadChunkTool } from './tools/kb-upload-chunk.ts';
-import { createKbUploadFinishTool } from './tools/kb-upload-finish.ts';
-import { createKbUploadStartTool } from './tools/kb-upload-start.ts';
-import { createSourceTools } from './tools/source-tools.ts';
+import { createKbJobsTool, createKbStatusTool } from './tools/kb-status.ts';
+import { createKbSourcesTool, createSourceResources, createSourceTools } from './tools/source-tools.ts';
+import {
+  createKbUploadChunkTool,
+  createKbUploadFinishTool,
+  createKbUploadStartTool,
+  createUploadRoute,
+} from './tools/upload-tools.ts';
 import { createUploads } from './uploads/create-uploads.ts';
 import { createSharedStaging } from './uploads/shared-staging.ts';
 import { createStaging } from './uploads/staging.ts';
-import { createUploadRoute } from './uploads/upload-route.ts';
 
 export interface KbDeps {
   /** Local or remote; closed with the toolset. */

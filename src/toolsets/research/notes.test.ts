@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CarrelError } from '../../base/errors.ts';
 import { showNote, sourceUrlList, tagList } from './notes.ts';
-import { writeNote } from './write-note.ts';
+import { writeNote } from './tools/note-tools.ts';
 
 test('004 save_note: tags are trimmed, in lower case and each once, before they are counted', () => {
   const tags = tagList(2);

@@ -2,9 +2,8 @@ import * as z from 'zod';
 import { cleanText } from '../../documents/text/clean-text.ts';
 import type { ListedNote, Note } from '../../storage/notes/note.ts';
 import type { NoteStore } from '../../storage/notes/notes.ts';
-import { boundedText } from '../../tools/bounded-text.ts';
 import { type Origin, originField, originOfSources } from '../../tools/origin.ts';
-import { storedText } from '../../tools/stored-text.ts';
+import { boundedText, storedText } from '../../tools/text-input.ts';
 
 const titleCharsMax = 200;
 const contentCharsMax = 50_000;

@@ -14,7 +14,7 @@ export interface Page {
   published: string | null;
 }
 
-export interface PageRequest {
+interface PageRequest {
   url: string;
   mode: ExtractMode;
   /**
@@ -28,7 +28,7 @@ export interface PageReader {
   read(request: PageRequest): Promise<Page>;
 }
 
-export interface PageReaderDeps {
+interface PageReaderDeps {
   fetch: SafeFetch;
   extractor: Extractor;
   /** A monotonic clock, in milliseconds. */

@@ -1,4 +1,4 @@
-export interface PageWindow {
+interface PageWindow {
   content: string;
   /** Where the next window starts. Together, the windows are the whole text. */
   end: number;

@@ -4,7 +4,7 @@ import type { Reranker, RerankingState } from '../../search/rerank/reranker.ts';
 import type { ListedNote } from '../../storage/notes/note.ts';
 import type { NoteStore } from '../../storage/notes/notes.ts';
 
-export interface NoteSearch {
+interface NoteSearch {
   readonly query: string;
   readonly tags?: readonly string[] | undefined;
   readonly limit: number;
@@ -14,13 +14,13 @@ export interface NoteSearch {
   readonly signal: AbortSignal;
 }
 
-export interface FoundNote {
+interface FoundNote {
   readonly note: ListedNote;
   readonly relevance: number;
   readonly evidence: Evidence;
 }
 
-export interface FoundNotes {
+interface FoundNotes {
   readonly notes: readonly FoundNote[];
   readonly total: number;
   readonly omitted: number;

@@ -1,12 +1,15 @@
-import { whyFound } from '../../answers/why-found.ts';
+import { whyFound } from '../../answers/explain.ts';
 import type { CallCounter } from '../../base/shared-window.ts';
+import { textHash } from '../../base/text-hash.ts';
 import { sharesOf } from '../../search/rank/evidence-shares.ts';
 import { type Reranker, withoutModel } from '../../search/rerank/reranker.ts';
 import type { NoteStore } from '../../storage/notes/notes.ts';
+import type { CitableTexts } from '../../tools/citable-texts.ts';
 import { type Quota, spend } from '../../tools/quota.ts';
 import type { SearchSource } from '../../tools/search-source.ts';
-import { noteCitation } from './note-resources.ts';
-import { originOf, showListedNote } from './notes.ts';
+import { noteCitation, noteUriPrefix } from './note-resources.ts';
+import { findNote, originOf, showListedNote } from './notes.ts';
+import type { PageReader } from './page-reader.ts';
 import { searchNotes } from './search-notes.ts';
 import type { ProviderChain } from './web-search/provider-chain.ts';
 
@@ -45,7 +48,7 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
   };
 }
 
-export interface WebSourceConfig {
+interface WebSourceConfig {
   resultsMax: number;
   /** The quota of `web_search`. A `find` that includes the web counts against it. */
   quota: Quota & { window: CallCounter };
@@ -74,6 +77,29 @@ export function createWebSource({ resultsMax, quota }: WebSourceConfig, chain: P
         })),
         ...(blocked.length > 0 ? { degraded: `used ${provider} instead (${blocked.join(', ')})` } : {}),
       };
+    },
+  };
+}
+
+export function createCitableNotes(notes: NoteStore): CitableTexts {
+  return {
+    uriPrefixes: [noteUriPrefix],
+    async read(uri, { signal }) {
+      const note = await findNote(notes, uri.slice(noteUriPrefix.length), signal);
+      return note && { hash: textHash(note.content), passages: [{ text: `${note.title}\n` }, { text: note.content }] };
+    },
+  };
+}
+
+/** Makes web pages citable, in their current version. Reading one counts against the quota of `fetch_page`. */
+export function createCitablePages(quota: Quota & { window: CallCounter }, pages: PageReader): CitableTexts {
+  return {
+    uriPrefixes: ['https://', 'http://'],
+    tool: 'fetch_page',
+    async read(url, { signal, caller }) {
+      await spend(quota.window, 'fetch', quota, caller.id);
+      const { text, isTruncated } = await pages.read({ url, mode: 'text', reusesRecent: false, signal });
+      return { hash: textHash(text), passages: [{ text }], isTruncated };
     },
   };
 }

@@ -10,18 +10,19 @@ import type { NoteStore } from '../../storage/notes/notes.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import type { SafeFetch, SafeFetchConfig } from '../../web/safe-fetch.ts';
 import { parseTargetList } from '../../web/target-list.ts';
-import { createCitableNotes, createCitablePages } from './citable-texts.ts';
 import { createNoteResources } from './note-resources.ts';
 import { createPageReader } from './page-reader.ts';
 import type { ResearchConfig } from './research-slice.ts';
-import { createNotesSource, createWebSource } from './sources.ts';
-import { createNoteConsoleTools } from './tools/console-tools.ts';
-import { createDeleteNoteTool } from './tools/delete-note.ts';
+import { createCitableNotes, createCitablePages, createNotesSource, createWebSource } from './sources.ts';
 import { createFetchPageTool } from './tools/fetch-page.ts';
-import { createGetNoteTool } from './tools/get-note.ts';
 import { createListNotesTool } from './tools/list-notes.ts';
-import { createSaveNoteTool } from './tools/save-note.ts';
-import { createUpdateNoteTool } from './tools/update-note.ts';
+import {
+  createDeleteNoteTool,
+  createGetNoteTool,
+  createNoteConsoleTools,
+  createSaveNoteTool,
+  createUpdateNoteTool,
+} from './tools/note-tools.ts';
 import { createWebSearchTool } from './tools/web-search.ts';
 import { createProviders } from './web-search/create-providers.ts';
 import { createProviderChain } from './web-search/provider-chain.ts';

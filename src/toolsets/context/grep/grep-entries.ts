@@ -15,7 +15,7 @@ import {
   type MatchPlace,
 } from './grep-text.ts';
 
-export interface GrepSearch {
+interface GrepSearch {
   readonly pattern: GrepPattern;
   readonly filter: EntryFilter;
   readonly entriesMax: number;
@@ -31,7 +31,7 @@ export interface EntryPlace extends MatchPlace {
   readonly id: number;
 }
 
-export interface GrepOutcome {
+interface GrepOutcome {
   readonly entries: { readonly id: number; readonly matches: readonly LineMatch[] }[];
   readonly scanned: number;
   /** Where to continue if a limit of entries, matches, bytes or time was reached. */

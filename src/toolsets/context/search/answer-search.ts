@@ -1,15 +1,12 @@
-import { rounded } from '../../../answers/explain.ts';
-import { weakHint } from '../../../answers/weak-hint.ts';
-import { whyFound } from '../../../answers/why-found.ts';
+import { rounded, weakHint, whyFound } from '../../../answers/explain.ts';
 import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
 import type { Call } from '../../../tools/call.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { citationOf } from '../show/citation.ts';
+import { citationOf } from '../show/entry-resources.ts';
 import { showFound } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
-import { type EmptySearch, emptyHint, joinHints } from './empty-hint.ts';
-import { joinWarnings, pastWarnings, type Warned } from './past-warnings.ts';
-import { filterFaults, nextOffset } from './search-answer.ts';
+import { type EmptySearch, emptyHint, joinHints } from './hints.ts';
+import { filterFaults, joinWarnings, nextOffset, pastWarnings, type Warned } from './search-answer.ts';
 import { pageOf, parseFilters, queryText, type SearchArguments } from './search-input.ts';
 
 /** A search with parsed arguments. */
@@ -56,7 +53,7 @@ export interface SearchOutcome {
 }
 
 /** The parts that differ between keyword, semantic and hybrid search. */
-export interface SearchMode {
+interface SearchMode {
   readonly head: object;
   /** Fields of the answer if the filters are invalid. */
   readonly unsearched: { readonly counts?: object; stats(applied: number): object };

@@ -1,6 +1,6 @@
 import { CarrelError } from '../../../base/errors.ts';
 
-export interface DateRange {
+interface DateRange {
   readonly createdFrom?: string;
   readonly createdTo?: string;
 }

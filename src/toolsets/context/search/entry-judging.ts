@@ -4,7 +4,7 @@ import { type RerankingState, rerankingField } from '../../../search/rerank/rera
 import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
 import type { WordQuery } from '../../../words/word-query.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { replacementsAmong } from './replaced-entries.ts';
+import { replacementsAmong } from '../replaced-entries.ts';
 
 /**
  * Max characters of an entry that are read for scoring. Fifty entries of a megabyte would exhaust a small machine.
@@ -40,7 +40,7 @@ export function createEntryJudging(
   };
 }
 
-export interface Judged {
+interface Judged {
   readonly omitted: number;
   readonly reranking?: RerankingState;
 }

@@ -1,4 +1,4 @@
-import { whyFound } from '../../../answers/why-found.ts';
+import { whyFound } from '../../../answers/explain.ts';
 import { sharesOf } from '../../../search/rank/evidence-shares.ts';
 import { withoutModel } from '../../../search/rerank/reranker.ts';
 import { originOfMetadata } from '../../../tools/origin.ts';
@@ -6,8 +6,7 @@ import type { SearchSource } from '../../../tools/search-source.ts';
 import { makeSnippet } from '../../../words/snippet.ts';
 import { nothing } from '../../../words/word-query.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
-import { citationOf } from '../show/citation.ts';
-import { entryUriPrefix, titleOf } from '../show/entry-resources.ts';
+import { citationOf, entryUriPrefix, titleOf } from '../show/entry-resources.ts';
 import { searchEntries } from './hybrid-entries.ts';
 import type { Excerpt } from './text-thread.ts';
 

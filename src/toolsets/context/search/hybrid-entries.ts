@@ -1,14 +1,23 @@
-import { type HybridMatch, searchHybrid } from '../../../search/rank/hybrid.ts';
+import { type HybridDeps, type HybridMatch, searchHybrid } from '../../../search/rank/hybrid.ts';
 import type { Evidence } from '../../../search/rank/relevance.ts';
+import {
+  createMeaningRetriever,
+  createRetrieverCorpus,
+  createWordRetriever,
+  type MeaningRetriever,
+  type WordRetriever,
+} from '../../../search/rank/retrievers.ts';
 import type { RerankingState } from '../../../search/rerank/reranker.ts';
+import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { ScoredPage } from '../../../storage/entries/search-entries.ts';
 import type { CorrectedWord } from '../../../words/ranking/word-index.ts';
-import type { ContextParts } from '../context-parts.ts';
+import { plainQuery } from '../../../words/word-query.ts';
+import type { ContextParts, EntryMeaning } from '../context-parts.ts';
 import { createEntryJudging } from './entry-judging.ts';
-import { createEntryRetrievers, type RetrieverRequest } from './entry-retrievers.ts';
-import type { Warned } from './past-warnings.ts';
-import { distanceOf, pendingWarning, rankDepth } from './ranked-search.ts';
+import { distanceOf, neededFilter, pendingWarning, planOf, rankDepth } from './ranked-search.ts';
+import { type Stats, startStats, type Warned } from './search-answer.ts';
 
-export interface HybridRequest extends RetrieverRequest {
+interface HybridRequest extends RetrieverRequest {
   readonly limit: number;
   readonly offset: number;
   readonly rrfK: number;
@@ -16,20 +25,20 @@ export interface HybridRequest extends RetrieverRequest {
   readonly includesWeak: boolean;
 }
 
-export interface HybridScores {
+interface HybridScores {
   rrf: number;
   rerank_score: number | null;
 }
 
 /** An entry's rank and score in each stage, or null if that stage did not find it. */
-export interface StageScores {
+interface StageScores {
   fts_rank: number | null;
   semantic_rank: number | null;
   fts_score: number | null;
   semantic_distance: number | null;
 }
 
-export interface EntryMatch {
+interface EntryMatch {
   readonly id: number;
   readonly relevance: number;
   readonly scores: HybridScores;
@@ -41,7 +50,7 @@ export interface EntryMatch {
   readonly replacedBy?: number | undefined;
 }
 
-export interface HybridMatches {
+interface HybridMatches {
   /** The matches on the page, best first. */
   readonly matches: readonly EntryMatch[];
   readonly modes: readonly ('fts' | 'semantic')[];
@@ -163,4 +172,97 @@ const orThreshold = 4;
 function adaptiveMode(text: string): 'match' | 'boolean' {
   const words = text.match(/"[^"]*"|\S+/g)?.filter((word) => word.length > 1) ?? [];
   return words.length >= orThreshold ? 'boolean' : 'match';
+}
+
+interface RetrieverRequest {
+  readonly text: string;
+  readonly filter: EntryFilter;
+  /** Number of filters, for the statistics. */
+  readonly applied: number;
+  readonly explain: boolean;
+  /** See `MeaningRequest`. */
+  readonly waitMs?: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Keyword and semantic search over entries, as `searchHybrid` needs them. They fill in `report` while they run. */
+interface EntryRetrievers extends HybridDeps {
+  readonly report: {
+    /** BM25 scores, by entry id. */
+    wordScores: ReadonlyMap<number, number>;
+    /** Undefined if keyword search was not used. */
+    wordMode: 'boolean' | undefined;
+    wordStats: Stats | undefined;
+    meaningStats: Stats | undefined;
+    /** Misspelt words, with the words that were searched for instead. */
+    corrected: readonly CorrectedWord[];
+  };
+}
+
+type RetrieverParts = Pick<ContextParts, 'entries' | 'meaning' | 'backend'>;
+
+function createEntryRetrievers(
+  request: RetrieverRequest,
+  { words }: { words: boolean },
+  parts: RetrieverParts,
+): EntryRetrievers {
+  const { filter, applied, explain, signal } = request;
+  const { entries, meaning, backend } = parts;
+  const report: EntryRetrievers['report'] = {
+    wordScores: new Map(),
+    wordMode: undefined,
+    wordStats: undefined,
+    meaningStats: undefined,
+    corrected: [],
+  };
+  let lastCorrected: readonly CorrectedWord[] = [];
+  return {
+    report,
+    corpus: createRetrieverCorpus({
+      words: words ? wordRetriever() : undefined,
+      meaning: meaning && meaningRetriever(meaning),
+      corrected: () => lastCorrected,
+    }),
+  };
+
+  function wordRetriever(): WordRetriever {
+    return createWordRetriever({
+      async search({ limit }) {
+        const stats = startStats(backend, applied);
+        const { hits, scoreMax, plan, corrected } = await searchWords(limit);
+        report.wordScores = new Map(hits.map(({ id, score }) => [id, score]));
+        report.wordMode = 'boolean';
+        lastCorrected = corrected;
+        // Keep the corrections of the first search. It is repeated with the corrected words, which need no
+        // correction.
+        if (corrected.length > 0) report.corrected = corrected;
+        report.wordStats = stats(hits.length, plan);
+        return { hits, scoreMax };
+      },
+      scoreWords: (asked, options) => entries.scoreWords(asked, options),
+    });
+  }
+
+  async function searchWords(limit: number): Promise<ScoredPage> {
+    const query = plainQuery(request.text);
+    return entries.searchWords({ query, filter, limit, offset: 0, counts: false, explain }, { signal });
+  }
+
+  function meaningRetriever(known: EntryMeaning): MeaningRetriever {
+    const retriever = createMeaningRetriever<EntryFilter>({
+      meaning: known,
+      filter: neededFilter(filter),
+      waitMs: request.waitMs,
+    });
+    return {
+      ...retriever,
+      async search(text, limit) {
+        const stats = startStats(backend, applied);
+        const plan = explain ? await planOf(entries, filter, signal) : undefined;
+        const found = await retriever.search(text, limit, signal);
+        report.meaningStats = stats(found.matches.length, plan);
+        return found;
+      },
+    };
+  }
 }

@@ -1,7 +1,7 @@
 import { type MetadataCondition, operators, type Scalar } from '../../../storage/entries/entry-filter.ts';
-import { type Bound, bounds, exceeded } from '../bounds.ts';
+import { type Bound, bounds, exceeded } from '../inputs.ts';
 
-export interface ParsedFilters {
+interface ParsedFilters {
   readonly conditions: readonly MetadataCondition[];
   /** One sentence per invalid filter, so that all can be fixed at once. */
   readonly faults: readonly string[];

@@ -1,16 +1,15 @@
 import * as z from 'zod';
 import { explainInput } from '../../../answers/explain.ts';
+import { budgetInput } from '../../../answers/token-budget.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { isBlank } from '../../../base/text.ts';
 import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
 import { storable } from '../../../storage/storable.ts';
-import { bounds, checkBound } from '../bounds.ts';
-import { jsonObject, normaliseTags } from '../inputs.ts';
-import { budgetInput } from '../show/entry-budget.ts';
+import { bounds, checkBound, jsonObject, normaliseTags } from '../inputs.ts';
 import { parseDateRange, parseMoment } from './dates.ts';
 import { parseMetadataFilters } from './metadata-filters.ts';
 
-export const limitMax = bounds.limit.max;
+const limitMax = bounds.limit.max;
 
 /** Arguments of all four searches. */
 export function searchInput(defaults: { limit: number }) {
@@ -73,7 +72,7 @@ interface FilterArguments {
   as_of?: string | undefined;
 }
 
-export interface ParsedSearch {
+interface ParsedSearch {
   readonly filter: EntryFilter;
   /** Faults in metadata filters. If there are any, nothing is searched and the answer lists them. */
   readonly faults: readonly string[];
@@ -101,7 +100,7 @@ export function asOfFilter({ as_of: text }: { as_of?: string | undefined }): { a
   return text === undefined ? {} : { asOf: parseMoment('as_of', text) };
 }
 
-export interface Page {
+interface Page {
   readonly limit: number;
   readonly offset: number;
   readonly clamped: { clamped_limit?: { requested: number; applied: number } };

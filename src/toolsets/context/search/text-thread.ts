@@ -1,4 +1,4 @@
-import { matchedWords } from '../../../answers/why-found.ts';
+import { matchedWords } from '../../../answers/explain.ts';
 import { createSlots } from '../../../base/slots.ts';
 import type { Calls } from '../../../base/workers/calls.ts';
 import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
@@ -6,8 +6,14 @@ import { bestPart, type TextPart, type Windowed } from '../../../search/rerank/b
 import { currentLanguage, type Language, useLanguage } from '../../../words/language.ts';
 import { findMatches, makeSnippet } from '../../../words/snippet.ts';
 import { plainQuery, type WordQuery } from '../../../words/word-query.ts';
-import { type FittedOutline, fitOutline, type OutlineBounds } from '../show/fit-outline.ts';
-import { findNode, type OutlineNode, outlineOf } from '../show/outline.ts';
+import {
+  type FittedOutline,
+  findNode,
+  fitOutline,
+  type OutlineBounds,
+  type OutlineNode,
+  outlineOf,
+} from '../show/outline.ts';
 
 export interface TextThread {
   highlight(text: string, query: WordQuery, signal: AbortSignal): Promise<string>;

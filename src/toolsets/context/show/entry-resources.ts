@@ -1,15 +1,18 @@
 import { hash } from 'node:crypto';
 import { itemBytesMax } from '../../../answers/answer-limit.ts';
+import { shortHash } from '../../../answers/explain.ts';
 import { listInPages } from '../../../answers/list-in-pages.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { fittingUnits, wireBytes } from '../../../base/wire-bytes.ts';
+import type { Entry } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { Call } from '../../../tools/call.ts';
+import type { CitableTexts } from '../../../tools/citable-texts.ts';
 import { originOfMetadata } from '../../../tools/origin.ts';
 import type { ResourceProvider, ResourceSummary } from '../../../tools/resource.ts';
 import { beginning, checkSameText, createCursorSigner } from '../../../tools/signed-cursor.ts';
-import { batchBytes } from './collect-entries.ts';
 import { truncate } from './entry-shapes.ts';
+import { batchBytes } from './fit-answer.ts';
 
 export const entryUriPrefix = 'carrel://context/';
 
@@ -155,4 +158,24 @@ function notFound(uri: string): CarrelError {
 /** Returns the first line, shortened to a title. */
 export function titleOf(text: string, charsMax = titleChars): string {
   return truncate(text.split('\n', 1)[0]?.trim() ?? '', charsMax).text;
+}
+
+/** Returns an entry's URI, its hash for `verify`, and the range of the scored passage in UTF-16 units. */
+export function citationOf(
+  { id, text, textHash }: Entry,
+  range: readonly [start: number, end: number] | undefined,
+): { uri: string; hash: string; range: [start: number, end: number] } {
+  const [start, end] = range ?? [0, text.length];
+  return { uri: `${entryUriPrefix}${id}`, hash: shortHash(textHash), range: [start, end] };
+}
+
+export function createCitableEntries(entries: Pick<EntryStore, 'get'>): CitableTexts {
+  return {
+    uriPrefixes: [entryUriPrefix],
+    async read(uri, { signal }) {
+      const id = /^[1-9]\d{0,14}$/.exec(uri.slice(entryUriPrefix.length))?.[0];
+      const [entry] = id === undefined ? [] : await entries.get({ ids: [Number(id)], images: false }, { signal });
+      return entry && { hash: entry.textHash, passages: [{ text: entry.text }] };
+    },
+  };
 }

@@ -56,3 +56,9 @@ export function truncate(text: string, charsMax: number): { text: string; trunca
   const beginning = space > charsMax * 0.7 ? start.slice(0, space) : start;
   return { text: `${beginning.join('')}...`, truncated: true };
 }
+
+/** Formats remarks for the end of a message, in parentheses. Falsy ones are dropped. */
+export function remarks(...notes: (string | false | undefined)[]): string {
+  const said = notes.filter((note) => typeof note === 'string');
+  return said.length === 0 ? '' : ` (${said.join(', ')})`;
+}

@@ -6,12 +6,22 @@ import { currentLanguage } from '../../../words/language.ts';
 import { quotedIn } from '../../../words/word-query.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { answerSearch, type SearchOutcome, type SearchRequest } from '../search/answer-search.ts';
-import { correctedHint, wordsOf } from '../search/empty-hint.ts';
 import { createEntryJudging, judgedFields } from '../search/entry-judging.ts';
-import { absentWords, listed, type QueryWord, relaxedMin, searchMostWords } from '../search/query-words.ts';
+import { correctedHint, wordsOf } from '../search/hints.ts';
+import {
+  absentWords,
+  listed,
+  modeRemark,
+  type QueryWord,
+  queryWords,
+  relaxedMin,
+  type SearchMode,
+  searchModes,
+  searchMostWords,
+  wordQueryOf,
+} from '../search/query-words.ts';
 import { foundEntries, searchAnswer, startStats } from '../search/search-answer.ts';
 import { queryInput, searchInput } from '../search/search-input.ts';
-import { modeRemark, queryWords, type SearchMode, searchModes, wordQueryOf } from '../search/word-modes.ts';
 
 type Parts = Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranker' | 'summaries' | 'texts'>;
 

@@ -1,11 +1,11 @@
 import * as z from 'zod';
+import { budgetInput } from '../../../answers/token-budget.ts';
 import type { Entry } from '../../../storage/entries/entry.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { bounds } from '../bounds.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { pastWarnings } from '../search/past-warnings.ts';
+import { bounds } from '../inputs.ts';
+import { pastWarnings } from '../search/search-answer.ts';
 import { asOfFilter, asOfInput } from '../search/search-input.ts';
-import { budgetInput } from '../show/entry-budget.ts';
 import { showFull } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
 

@@ -1,12 +1,11 @@
 import * as z from 'zod';
 import type { Reranker } from '../../../search/rerank/reranker.ts';
 import type { Storage } from '../../../storage/storage.ts';
-import { freeAnswer } from '../../../tools/free-answer.ts';
-import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
 import { currentLanguage } from '../../../words/language.ts';
 import type { ContextParts } from '../context-parts.ts';
 
-export interface StatisticsSettings {
+interface StatisticsSettings {
   readonly words: boolean;
   /** Undefined if texts are embedded whole. */
   readonly chunkChars: number | undefined;

@@ -3,12 +3,11 @@ import { itemBytesMax } from '../../../answers/answer-limit.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../answers/token-budget.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { createSlots } from '../../../base/slots.ts';
-import { freeAnswer } from '../../../tools/free-answer.ts';
-import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { type EntryPlace, grepEntries } from '../grep/grep-entries.ts';
-import { emptyHint } from '../search/empty-hint.ts';
-import { pastWarnings } from '../search/past-warnings.ts';
+import { emptyHint } from '../search/hints.ts';
+import { pastWarnings } from '../search/search-answer.ts';
 import { asOfInput, filterInput, parseFilters } from '../search/search-input.ts';
 
 /** Rows are shown whole or omitted. get_context_by_ids returns the whole entry. */

@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { fitItems, itemBytesMax } from '../../../answers/answer-limit.ts';
-import { named } from '../../../tools/free-answer.ts';
-import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { defineTool, named, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { nearestName } from '../search/nearest-name.ts';
+import { nearestName } from '../search/hints.ts';
 
 /** Max threads, latest first, that are compared with a misspelt thread id. */
 const comparedMax = 10_000;

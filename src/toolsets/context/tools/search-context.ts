@@ -2,11 +2,10 @@ import * as z from 'zod';
 import { itemBytesMax } from '../../../answers/answer-limit.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { emptyHint } from '../search/empty-hint.ts';
-import { pastWarnings } from '../search/past-warnings.ts';
-import { filterFaults, listAnswer, nextOffset, startStats } from '../search/search-answer.ts';
+import { emptyHint } from '../search/hints.ts';
+import { filterFaults, listAnswer, nextOffset, pastWarnings, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, searchInput } from '../search/search-input.ts';
-import { citationOf } from '../show/citation.ts';
+import { citationOf } from '../show/entry-resources.ts';
 import { showFound } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
 

@@ -1,8 +1,11 @@
 import * as z from 'zod';
+import type { NewEntry } from '../../../storage/entries/entry.ts';
+import type { StoreOutcome } from '../../../storage/entries/write-entries.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { jsonObject } from '../inputs.ts';
-import { remarks } from '../show/remarks.ts';
+import { remarks } from '../show/entry-shapes.ts';
+import { type BatchRow, batchAnswer, batchInput, batchItems, batchOutput, runBatch } from '../write/batch.ts';
 import {
   idempotencyInput,
   idempotencyOf,
@@ -52,4 +55,46 @@ export function createStoreContextTool(parts: WriteParts): Tool {
       };
     },
   });
+}
+
+export function createStoreContextBatchTool(parts: WriteParts): Tool {
+  const { entries, meaning, writes } = parts;
+  return defineTool({
+    name: 'store_context_batch',
+    title: 'Store Context (Batch)',
+    description: 'Saves up to 100 entries to memory in one call. atomic: all or none; otherwise the valid ones.',
+    effect: 'add',
+    input: z.object({ entries: batchItems.describe('Each with the arguments of store_context.'), ...batchInput }),
+    output: batchOutput,
+    async run(input) {
+      const replaceable = await replacedEntries(entries, input.entries);
+      const rows = await runBatch<NewEntry, StoreOutcome>({
+        items: input.entries,
+        atomic: input.atomic,
+        parse: (item) => parseNewEntry(item, writes, replaceable),
+        refusal: ({ index, fault }) => `entries, nothing was stored. First error at index ${index}: ${fault}`,
+        perform: (items) => entries.store({ entries: items, ...idempotencyOf('store_context_batch', input) }),
+      });
+      wakeBacklogs(parts);
+      const results = rows.map((row) =>
+        'fault' in row
+          ? { index: row.index, success: false, context_id: null, error: row.fault }
+          : { index: row.index, success: true, context_id: row.outcome.id, error: null },
+      );
+      return batchAnswer(results, (succeeded) =>
+        succeeded === 0
+          ? 'All entries failed validation'
+          : `Stored ${succeeded}/${rows.length} entries successfully${notes(rows, meaning !== undefined)}`,
+      );
+    },
+  });
+}
+
+function notes(rows: readonly BatchRow<NewEntry, StoreOutcome>[], embeds: boolean): string {
+  const stored = rows.flatMap((row) => ('outcome' in row ? [row] : []));
+  return remarks(
+    embeds && stored.some(({ outcome }) => !outcome.repeated) && 'embeddings queued',
+    stored.some(({ item, outcome }) => item.summaryWanted && !outcome.summaryKept) && 'summaries queued',
+    stored.some(({ outcome }) => outcome.summaryKept) && 'summaries preserved',
+  );
 }

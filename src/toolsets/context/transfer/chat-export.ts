@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../../../base/json.ts';
 import { isBlank } from '../../../base/text.ts';
-import { timeOf } from './entry-lines.ts';
 import { type FoundEntry, foundEntry } from './found-entry.ts';
+import { timeOf } from './line-file.ts';
 
 /** Reads the messages of a ChatGPT or Claude export (conversations.json). Each conversation becomes a thread. */
 export function* entriesOfChats(conversations: readonly unknown[]): Generator<FoundEntry> {

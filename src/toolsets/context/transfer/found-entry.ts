@@ -1,6 +1,6 @@
 import { CarrelError, isCarrelError } from '../../../base/errors.ts';
 import type { NewEntry } from '../../../storage/entries/entry.ts';
-import { bounds, checkBound } from '../bounds.ts';
+import { bounds, checkBound } from '../inputs.ts';
 import { checkJson, checkText } from '../write/checked-text.ts';
 
 /** An item of an imported file: an entry, or why it can't be imported. */

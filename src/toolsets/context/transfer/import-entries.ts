@@ -7,7 +7,7 @@ import type { Metadata, NewEntry } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { ImportedEntry, References } from '../../../storage/entries/import-entries.ts';
 import { summaryCharsMin } from '../context-slice.ts';
-import { replacedIdOf } from '../replaced-reference.ts';
+import { replacedIdOf } from '../replaced-entries.ts';
 import { entriesOfChats, isChatExport } from './chat-export.ts';
 import type { FoundEntry } from './found-entry.ts';
 import { entriesOfLines, unknownKind } from './line-file.ts';

@@ -6,9 +6,8 @@ import type { Metadata, NewEntry, NewImage } from '../../../storage/entries/entr
 import { loadSqlite } from '../../../storage/sqlite/sqlite-module.ts';
 import { normaliseTags } from '../inputs.ts';
 import { checkText } from '../write/checked-text.ts';
-import { damaged, timeOf } from './entry-lines.ts';
 import { type FoundEntry, foundEntry, unreadable } from './found-entry.ts';
-import { unknownKind } from './line-file.ts';
+import { damaged, timeOf, unknownKind } from './line-file.ts';
 
 type Row = Record<string, unknown>;
 

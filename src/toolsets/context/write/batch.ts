@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { CarrelError, isCarrelError } from '../../../base/errors.ts';
-import { named } from '../../../tools/free-answer.ts';
-import { bounds } from '../bounds.ts';
-import { jsonObject } from '../inputs.ts';
+import { named } from '../../../tools/tool.ts';
+import { bounds, jsonObject } from '../inputs.ts';
 import { idempotencyInput } from './write-input.ts';
 
 /** Arguments that store_context_batch and update_context_batch share. */
@@ -21,7 +20,7 @@ export const batchOutput = z.object({
 
 export type BatchItem = Readonly<Record<string, unknown>>;
 
-export interface Batch<Item, Outcome> {
+interface Batch<Item, Outcome> {
   readonly items: readonly BatchItem[];
   readonly atomic: boolean;
   parse(item: BatchItem): Item;

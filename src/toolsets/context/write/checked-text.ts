@@ -1,6 +1,6 @@
 import { CarrelError } from '../../../base/errors.ts';
 import { storingFault } from '../../../storage/storable.ts';
-import { type Bound, bounds, checkBound } from '../bounds.ts';
+import { type Bound, bounds, checkBound } from '../inputs.ts';
 
 /** Rejects text that a database would alter. */
 export function checkText(name: string, text: string): void {

@@ -9,7 +9,7 @@ import { type SummaryProvider, UnusableText } from '../../../search/models/summa
 import type { NewEntry } from '../../../storage/entries/entry.ts';
 import { createSqliteStorage } from '../../../storage/sqlite/sqlite-storage.ts';
 import { createEntrySummaries } from './entry-summaries.ts';
-import { extractiveSummaries } from './summary-settings.ts';
+import { extractiveSummaries } from './summarise.ts';
 
 const long = 'The pipeline was rewritten last week. '.repeat(20);
 const local = extractiveSummaries({ summaryMaxTokens: 2000 });

@@ -22,7 +22,7 @@ export interface EntrySummaries {
   close(): Promise<void>;
 }
 
-export interface EntrySummariesDeps {
+interface EntrySummariesDeps {
   readonly entries: EntryStore;
   readonly provider: SummaryProvider;
   /** For texts that the provider cannot summarize. */

@@ -1,7 +1,7 @@
 import { CarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
 import type { Metadata, NewImage } from '../../../storage/entries/entry.ts';
-import { bounds, checkBound } from '../bounds.ts';
+import { bounds, checkBound } from '../inputs.ts';
 import { checkJson } from './checked-text.ts';
 
 export interface ImageLimits {

@@ -6,10 +6,9 @@ import { isBlank } from '../../../base/text.ts';
 import type { Idempotency, Metadata, NewEntry } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { EntryUpdate } from '../../../storage/entries/write-entries.ts';
-import { storedText } from '../../../tools/stored-text.ts';
-import { bounds, checkBound } from '../bounds.ts';
-import { normaliseTags } from '../inputs.ts';
-import { withReplaced } from '../replaced-reference.ts';
+import { storedText } from '../../../tools/text-input.ts';
+import { bounds, checkBound, normaliseTags } from '../inputs.ts';
+import { withReplaced } from '../replaced-entries.ts';
 import { checkJson, checkText } from './checked-text.ts';
 import { type ImageLimits, parseImages } from './images.ts';
 

@@ -209,7 +209,7 @@ async function readCachedPage(
 }
 
 /** Reads the original. Fess redirects to the URL of a web document, and sends the bytes of a file. Other redirects are errors. */
-export async function readOriginal(
+async function readOriginal(
   client: FessClient,
   { docId, queryId, requestedTime, url }: FessDocument,
   options?: FessContentOptions,

@@ -82,7 +82,7 @@ export interface FessFacetCounts {
   queries: FessFacetCount[];
 }
 
-export interface FessFacetCount {
+interface FessFacetCount {
   value: string;
   count: number;
 }

@@ -37,7 +37,7 @@ const messages: Record<FessFault, string> = {
     'Fess did not keep the search within the knowledge domain, so its results are withheld. The cause is the server, not the query: the operator must set query.orsearch.min.hit.count of Fess to -1, and look for plugins that rewrite searches.',
 };
 
-export interface FessFaultFacts {
+interface FessFaultFacts {
   endpoint: string;
   httpStatus: number;
   errorId?: string | undefined;

@@ -6,7 +6,7 @@ import { resultWindow } from '../parameter-guard.ts';
 import { createPhases } from '../phases.ts';
 import { queryLengthMax } from '../query-guard.ts';
 
-export interface SearchToolConfig {
+interface SearchToolConfig {
   label: string;
   pageSizeMax: number;
 }

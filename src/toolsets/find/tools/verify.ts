@@ -1,12 +1,10 @@
 import * as z from 'zod';
 import { shortHash } from '../../../answers/explain.ts';
 import { CarrelError } from '../../../base/errors.ts';
-import { boundedText } from '../../../tools/bounded-text.ts';
 import type { CitablePassage, CitableText, CitableTexts } from '../../../tools/citable-texts.ts';
-import { freeAnswer } from '../../../tools/free-answer.ts';
-import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { findQuote, isQuotable } from '../find-quote.ts';
-import { findNearestSentence } from '../nearest-sentence.ts';
+import { boundedText } from '../../../tools/text-input.ts';
+import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { findNearestSentence, findQuote, isQuotable } from '../find-quote.ts';
 
 export function createVerifyTool(texts: readonly CitableTexts[]): Tool {
   const prefixes = texts.flatMap(({ uriPrefixes }) => uriPrefixes);

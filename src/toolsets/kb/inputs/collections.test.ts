@@ -3,9 +3,8 @@ import { type TestContext, test } from 'node:test';
 import { type FakeOptions, startFakeEngine } from '../../../../test/fakes/kb-engine/start-fake-engine.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { createRemoteEngine } from '../../../engine/remote/create-remote-engine.ts';
-import { setCollection } from '../actions/set-collection.ts';
-import { createKbBulkSetTagsTool } from '../tools/kb-bulk-set-tags.ts';
-import { createKbBulkTagsTool } from '../tools/kb-bulk-tags.ts';
+import { createKbBulkSetTagsTool, createKbBulkTagsTool } from '../tools/bulk-tools.ts';
+import { setCollection } from '../tools/change-tools.ts';
 import { collectionInput, readTags, splitTags, tagListInput, tagsToMatch, tagsToStore } from './collections.ts';
 
 test('the collection is shown apart from the tags (003 Search results strip collection tags)', () => {

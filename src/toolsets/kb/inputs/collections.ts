@@ -15,7 +15,7 @@ export function splitTags(tags: readonly string[]): { collection: string | null;
   };
 }
 
-export interface TagArguments {
+interface TagArguments {
   collection?: string | undefined;
   tags?: readonly string[] | undefined;
 }

@@ -1,5 +1,4 @@
-import { shortHash } from '../../../answers/explain.ts';
-import { whyFound } from '../../../answers/why-found.ts';
+import { shortHash, whyFound } from '../../../answers/explain.ts';
 import { isObject } from '../../../base/json.ts';
 import type { Engine, EngineHit } from '../../../engine/engine.ts';
 import type { SearchSource, SourceHit } from '../../../tools/search-source.ts';

@@ -2,7 +2,7 @@ import { estimateTokens } from '../../../answers/token-estimate.ts';
 import type { EngineChunk } from '../../../engine/engine.ts';
 
 /** The start of a page or section. */
-export interface OutlineEntry {
+interface OutlineEntry {
   chunk_index: number;
   page?: number;
   heading?: string;

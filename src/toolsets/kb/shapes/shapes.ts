@@ -1,7 +1,7 @@
 import { rounded, shortHash } from '../../../answers/explain.ts';
 import type { EngineDocument, EngineHit, EngineJob, SubmitOutcome } from '../../../engine/engine.ts';
-import { freeAnswer } from '../../../tools/free-answer.ts';
 import { type Origin, originField, originOfSources } from '../../../tools/origin.ts';
+import { freeAnswer } from '../../../tools/tool.ts';
 import { splitTags } from '../inputs/collections.ts';
 
 /* Answer shapes. Fields are listed explicitly, because an engine may send more. */

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import type { Engine } from '../../../engine/engine.ts';
-import { freeAnswer } from '../../../tools/free-answer.ts';
-import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
 import { splitTags } from '../inputs/collections.ts';
 import { createKbTableTool } from './kb-list.ts';
 

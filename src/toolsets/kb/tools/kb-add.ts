@@ -7,11 +7,11 @@ import { createLastingIngestion } from '../actions/lasting-ingestion.ts';
 import { splitTags, tagsToStore } from '../inputs/collections.ts';
 import { describeOutcome, filingInput, noteInput, pathInput } from '../kb-parts.ts';
 import { outcomeOutput } from '../shapes/shapes.ts';
-import { type PathRules, submitPath } from '../uploads/submit-path.ts';
+import { type PathRules, submitPath } from '../uploads/local-file.ts';
 
 const { collection, tags, title } = filingInput;
 
-export interface KbAddDeps {
+interface KbAddDeps {
   readonly paths: PathRules;
   /** Undefined with a remote engine. */
   readonly sources?: Pick<WebSources, 'add'> | undefined;
@@ -68,4 +68,26 @@ async function addAddress(sources: KbAddDeps['sources'], request: SourceRequest)
   }
   const { source_id, job_id, url } = await sources.add(request);
   return { status: 'queued', job_id, filename: url, source_id, ...splitTags(request.tags) };
+}
+
+export function createKbAddnoteTool(
+  engine: Pick<Engine, 'submit' | 'documentAlone' | 'job' | 'cancelJob'>,
+  allowed?: readonly string[],
+): Tool {
+  return defineTool({
+    name: 'kb_addnote',
+    title: 'Add a note',
+    description:
+      'Saves a note in the knowledge base, beside its documents. Returns a job; poll kb_jobs. kb_add does the same for files.',
+    effect: 'add',
+    idempotent: true,
+    input: z.object({ text: noteInput, ...filingInput }),
+    output: outcomeOutput,
+    lasting: createLastingIngestion(engine),
+    async run({ text, title, source_path, ...tagArguments }, { signal }) {
+      const tags = tagsToStore(tagArguments, allowed);
+      const outcome = await engine.submit({ note: text, title, tags, source_path }, { signal });
+      return describeOutcome(engine, outcome, tags, { signal });
+    },
+  });
 }

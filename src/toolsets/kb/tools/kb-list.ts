@@ -4,12 +4,10 @@ import { wireBytes } from '../../../base/wire-bytes.ts';
 import type { DocumentsRequest, Engine, EngineDocument, EngineUpkeep } from '../../../engine/engine.ts';
 import { documentSorts } from '../../../storage/documents/read-documents.ts';
 import type { Call } from '../../../tools/call.ts';
-import { freeAnswer } from '../../../tools/free-answer.ts';
-import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, splitTags, tagListInput, tagsToMatch } from '../inputs/collections.ts';
 import { docTypeInput, queryInput } from '../kb-parts.ts';
-import { type Narrowing, noneLeft } from '../shapes/empty-hint.ts';
-import { checkCollection, overview } from '../shapes/overview.ts';
+import { checkCollection, type Narrowing, noneLeft, overview } from '../shapes/hints.ts';
 import { leftOut } from '../shapes/shapes.ts';
 
 /** Max tags and max collections in an answer. */

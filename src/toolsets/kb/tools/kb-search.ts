@@ -1,19 +1,15 @@
 import * as z from 'zod';
 import { fitItems, itemBytesMax } from '../../../answers/answer-limit.ts';
-import { explainInput } from '../../../answers/explain.ts';
+import { explainInput, weakHint } from '../../../answers/explain.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../answers/token-budget.ts';
-import { weakHint } from '../../../answers/weak-hint.ts';
 import { CarrelError } from '../../../base/errors.ts';
-import type { Engine, EngineSearchAnswer } from '../../../engine/engine.ts';
+import type { Engine, EngineHit, EngineSearchAnswer } from '../../../engine/engine.ts';
 import { rerankingField } from '../../../search/rerank/reranker.ts';
-import { freeAnswer } from '../../../tools/free-answer.ts';
-import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, tagListInput, tagsToMatch } from '../inputs/collections.ts';
 import { docTypeInput, queryInput } from '../kb-parts.ts';
-import { nothingFound } from '../shapes/empty-hint.ts';
-import { type JoinedHit, joinHits } from '../shapes/join-hits.ts';
-import { checkCollection } from '../shapes/overview.ts';
-import { documentUriPrefix, explainHit, showHit } from '../shapes/shapes.ts';
+import { checkCollection, nothingFound } from '../shapes/hints.ts';
+import { documentUriPrefix, explainHit, type ShownHit, showHit } from '../shapes/shapes.ts';
 
 /** Default number of results. */
 const resultsDefault = 5;
@@ -116,3 +112,41 @@ const shape: Budgeted<JoinedHit, number | string> = {
   next: ({ document_id: id, chunk_index: first, chunk_indexes: both }) =>
     `kb_get(document_id=${id}, first_chunk=${first}, max_chunks=${both?.length ?? 1})`,
 };
+
+type JoinedHit = ShownHit & {
+  /** Indexes of the first and last chunk of a merged hit. */
+  chunk_indexes?: [number, number];
+};
+
+/** Merges two hits on consecutive chunks into one, at the rank of the better one. */
+function joinHits(hits: readonly EngineHit[]): JoinedHit[] {
+  const shown: { hit: EngineHit; joined?: EngineHit }[] = [];
+  for (const hit of hits) {
+    const beside = shown.find(({ hit: other, joined }) => joined === undefined && areNeighbours(hit, other));
+    if (beside === undefined) shown.push({ hit });
+    else beside.joined = hit;
+  }
+  return shown.map(({ hit, joined }) => (joined === undefined ? showHit(hit) : showJoined(hit, joined)));
+}
+
+function areNeighbours(one: EngineHit, other: EngineHit): boolean {
+  return (
+    one.document_id !== null &&
+    one.document_id === other.document_id &&
+    Math.abs(one.chunk_index - other.chunk_index) === 1
+  );
+}
+
+function showJoined(better: EngineHit, other: EngineHit): JoinedHit {
+  const [first, second] = better.chunk_index < other.chunk_index ? [better, other] : [other, better];
+  const { line_end: end } = second.chunk_metadata;
+  return {
+    ...showHit({
+      ...better,
+      chunk_index: first.chunk_index,
+      text: `${first.text}\n\n${second.text}`,
+      chunk_metadata: { ...first.chunk_metadata, ...(end === undefined ? {} : { line_end: end }) },
+    }),
+    chunk_indexes: [first.chunk_index, second.chunk_index],
+  };
+}

@@ -5,9 +5,18 @@ import type { MonotonicClock } from '../../../base/sliding-window.ts';
 import type { Engine, SubmitOutcome } from '../../../engine/engine.ts';
 import type { Call } from '../../../tools/call.ts';
 import type { Manifest, Staging } from './staging.ts';
-import { completeChunks, createUpload, isFinished, type Upload, uploadNotFound } from './upload.ts';
-import { exactly, reported, tooManyBytes } from './upload-content.ts';
-import { checkQuotas, type UploadQuotas } from './upload-quotas.ts';
+import {
+  checkQuotas,
+  completeChunks,
+  createUpload,
+  exactly,
+  isFinished,
+  reported,
+  tooManyBytes,
+  type Upload,
+  type UploadQuotas,
+  uploadNotFound,
+} from './upload.ts';
 
 export interface UploadsConfig extends UploadQuotas {
   /** Max bytes per upload. */
@@ -17,16 +26,16 @@ export interface UploadsConfig extends UploadQuotas {
   survivesRestart: boolean;
 }
 
-export interface UploadsDeps {
+interface UploadsDeps {
   staging: Staging;
   engine: Pick<Engine, 'submit'>;
   log: Logger;
   clock?: MonotonicClock;
 }
 
-export type NewUpload = Pick<Manifest, 'filename' | 'totalSize' | 'tags' | 'title' | 'docType' | 'sourcePath'>;
+type NewUpload = Pick<Manifest, 'filename' | 'totalSize' | 'tags' | 'title' | 'docType' | 'sourcePath'>;
 
-export interface Receipt {
+interface Receipt {
   receivedBytes: number;
   totalSize: number;
   chunks: number;
@@ -48,7 +57,7 @@ export interface Uploads {
   close(): Promise<void>;
 }
 
-export interface Body {
+interface Body {
   content: AsyncIterable<Uint8Array>;
   /** The request's Content-Length, if it has one. */
   length: number | undefined;

@@ -38,7 +38,7 @@ const manifestSchema = z.object({
 
 export type Manifest = Omit<z.output<typeof manifestSchema>, 'outcome'> & { outcome?: SubmitOutcome | undefined };
 
-export interface Found {
+interface Found {
   manifest: Manifest;
   /** Sizes in bytes, by chunk_index. */
   chunks: Map<number, number>;
@@ -64,7 +64,7 @@ export interface Staging {
   readonly between?: UploadsBetween;
 }
 
-export interface UploadsBetween {
+interface UploadsBetween {
   /** Manifests of all unexpired uploads. */
   manifests(): Promise<Manifest[]>;
   /** Runs work on an upload while no other process does. */

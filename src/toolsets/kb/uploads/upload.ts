@@ -1,5 +1,6 @@
 import { CarrelError } from '../../../base/errors.ts';
 import { createSlots, type Slots } from '../../../base/slots.ts';
+import type { Call } from '../../../tools/call.ts';
 import type { Manifest } from './staging.ts';
 
 /** An upload as this process knows it. */
@@ -77,4 +78,85 @@ export function uploadNotFound(idleMs: number): CarrelError {
 
 export function isFinished({ manifest: { outcome } }: Upload): boolean {
   return outcome !== undefined;
+}
+
+/** Limits on unfinished uploads. */
+export interface UploadQuotas {
+  clientUploadsMax: number;
+  clientBytesMax: number;
+  uploadsMax: number;
+  stagingBytesMax: number;
+}
+
+const retryAfterSeconds = 60;
+
+/** Throws if a new upload would exceed the limits of its client or of all clients. */
+export function checkQuotas(
+  quotas: UploadQuotas,
+  open: readonly Upload[],
+  { totalSize, callerId }: { totalSize: number; callerId: string },
+): void {
+  const own = open.filter(({ manifest }) => manifest.caller === callerId);
+  if (own.length >= quotas.clientUploadsMax) {
+    throw refusal(`You have ${own.length} unfinished uploads, the maximum per client.`);
+  }
+  if (bytesOf(own) + totalSize > quotas.clientBytesMax) {
+    throw refusal(`Your unfinished uploads would exceed ${quotas.clientBytesMax} bytes.`);
+  }
+  if (open.length >= quotas.uploadsMax || bytesOf(open) + totalSize > quotas.stagingBytesMax) {
+    throw refusal('The server has too many unfinished uploads.');
+  }
+}
+
+/** Sums up the declared sizes, whether or not the bytes have arrived. */
+function bytesOf(uploads: readonly Upload[]): number {
+  return uploads.reduce((sum, { manifest }) => sum + manifest.totalSize, 0);
+}
+
+function refusal(problem: string): CarrelError {
+  const message = `${problem} Finish one, or wait until idle ones expire.`;
+  return new CarrelError('upload_quota', message, { retryAfterSeconds });
+}
+
+/** Passes the content through. Throws if it has more or fewer bytes than `size`. */
+export async function* exactly(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
+  let received = 0;
+  for await (const part of content) {
+    received += part.length;
+    if (received > size) throw tooManyBytes(received, size);
+    yield part;
+  }
+  if (received < size) {
+    throw new CarrelError(
+      'upload_incomplete',
+      `${received} bytes arrived, but total_size is ${size}. Send all of them.`,
+      {
+        data: { received_bytes: received, total_size: size },
+      },
+    );
+  }
+}
+
+/** Passes the content through and reports progress. */
+export async function* reported(
+  content: AsyncIterable<Uint8Array>,
+  total: number,
+  call: Pick<Call, 'report'>,
+): AsyncGenerator<Uint8Array> {
+  let progress = 0;
+  for await (const part of content) {
+    yield part;
+    progress += part.length;
+    call.report({ progress, total, message: 'bytes sent to the engine' });
+  }
+}
+
+export function tooManyBytes(bytes: number, totalSize: number): CarrelError {
+  return new CarrelError(
+    'upload_too_large',
+    `total_size is ${totalSize}, but there are ${bytes} bytes. Start again with kb_upload_start and the right total_size.`,
+    {
+      data: { received_bytes: bytes, total_size: totalSize },
+    },
+  );
 }

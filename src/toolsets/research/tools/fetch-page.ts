@@ -2,13 +2,12 @@ import * as z from 'zod';
 import { itemBytesMax } from '../../../answers/answer-limit.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { fittingUnits } from '../../../base/wire-bytes.ts';
-import { freeAnswer } from '../../../tools/free-answer.ts';
 import type { Origin } from '../../../tools/origin.ts';
-import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
 import type { Page, PageReader } from '../page-reader.ts';
 import { windowAt } from '../page-window.ts';
 
-export interface FetchPageToolConfig {
+interface FetchPageToolConfig {
   /** Max characters per answer, even if a call asks for more. */
   pageCharsMax: number;
 }

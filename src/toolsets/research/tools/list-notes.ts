@@ -1,13 +1,10 @@
 import * as z from 'zod';
-import { explainInput, rounded } from '../../../answers/explain.ts';
-import { whyFound } from '../../../answers/why-found.ts';
+import { explainInput, rounded, whyFound } from '../../../answers/explain.ts';
 import { sharesOf } from '../../../search/rank/evidence-shares.ts';
-import type { Reranker } from '../../../search/rerank/reranker.ts';
-import { rerankingField } from '../../../search/rerank/reranker.ts';
+import { type Reranker, rerankingField } from '../../../search/rerank/reranker.ts';
 import type { NoteStore } from '../../../storage/notes/notes.ts';
-import { boundedText } from '../../../tools/bounded-text.ts';
-import { freeAnswer } from '../../../tools/free-answer.ts';
-import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { boundedText } from '../../../tools/text-input.ts';
+import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
 import { noteCitation, noteUriPrefix } from '../note-resources.ts';
 import { showListedNote, tagList, tagsMax } from '../notes.ts';
 import { searchNotes } from '../search-notes.ts';

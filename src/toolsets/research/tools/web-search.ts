@@ -1,12 +1,11 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
-import { boundedText } from '../../../tools/bounded-text.ts';
-import { freeAnswer } from '../../../tools/free-answer.ts';
 import type { Origin } from '../../../tools/origin.ts';
-import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { boundedText } from '../../../tools/text-input.ts';
+import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
 import type { ProviderChain } from '../web-search/provider-chain.ts';
 
-export interface WebSearchToolConfig {
+interface WebSearchToolConfig {
   /** The operator's limit on results. */
   resultsMax: number;
 }

@@ -9,21 +9,21 @@ import {
   type SearchResult,
 } from './search-provider.ts';
 
-export interface ProviderChainConfig {
+interface ProviderChainConfig {
   /** The provider to try first if a call names none. */
   chosen: ProviderName;
   /** Whether to try the other providers if the first fails. */
   fallback: boolean;
 }
 
-export interface ProviderChainDeps {
+interface ProviderChainDeps {
   /** The configured providers, in order. */
   providers: readonly SearchProvider[];
   log: Logger;
   clock?: MonotonicClock;
 }
 
-export interface WebSearch {
+interface WebSearch {
   query: string;
   limit: number;
   provider?: ProviderName | undefined;
@@ -31,9 +31,9 @@ export interface WebSearch {
 }
 
 /** `skipped`: the provider has asked for a pause, which isn't over yet. */
-export type AttemptOutcome = 'answered' | FailureReason | 'skipped';
+type AttemptOutcome = 'answered' | FailureReason | 'skipped';
 
-export interface Attempt {
+interface Attempt {
   provider: ProviderName;
   outcome: AttemptOutcome;
   /** The HTTP status, if it was the cause of the failure. */
@@ -150,9 +150,9 @@ function reasonOf(attempts: readonly Attempt[]): AttemptOutcome {
  * State of a provider. `ready`: can be used. `resting`: failed recently, so others are tried first. `closed`: has
  * asked not to be called before a certain time.
  */
-export type Readiness = 'ready' | 'resting' | 'closed';
+type Readiness = 'ready' | 'resting' | 'closed';
 
-export interface BackOff {
+interface BackOff {
   readiness(): Readiness;
   /** Milliseconds until the provider is ready again. */
   waitMs(): number;

@@ -1,7 +1,7 @@
 export const providerNames = ['duckduckgo', 'searxng', 'brave', 'serper'] as const;
 export type ProviderName = (typeof providerNames)[number];
 
-export interface SearchRequest {
+interface SearchRequest {
   query: string;
   /** Max results; a provider may return fewer. */
   limit: number;
@@ -27,7 +27,7 @@ export interface SearchProvider {
  */
 export type FailureReason = 'blocked' | 'timeout' | 'failed';
 
-export interface FailureFacts {
+interface FailureFacts {
   status?: number;
   /** The pause that the provider asks for. */
   retryAfterSeconds?: number;

@@ -1,0 +1,65 @@
+import { isObject } from '../../base/json.ts';
+import { findReplacements, type Replacements } from '../../search/rank/replacements.ts';
+import type { Entry, Metadata } from '../../storage/entries/entry.ts';
+import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
+import type { EntryStore } from '../../storage/entries/entry-store.ts';
+
+/* An entry that replaces another has the other's id in its metadata, beside further references. */
+
+const replacesPath = ['references', 'replaces'] as const;
+
+/** Returns the id of the replaced entry, if any. */
+export function replacedIdOf(metadata: Metadata | undefined): number | undefined {
+  const [group, key] = replacesPath;
+  const references = metadata?.[group];
+  const id = isObject(references) ? references[key] : undefined;
+  return typeof id === 'number' ? id : undefined;
+}
+
+/** Adds the id of the replaced entry to metadata, or to a metadata patch. */
+export function withReplaced(metadata: Metadata | undefined, id: number): Metadata {
+  const [group, key] = replacesPath;
+  const references = metadata?.[group];
+  return { ...metadata, [group]: { ...(isObject(references) ? references : {}), [key]: id } };
+}
+
+/**
+ * Characters loaded of each text. Texts of this length are too long to replace others implicitly; see
+ * `findReplacements`.
+ */
+const textChars = 1_001;
+
+/** Max replacing entries considered, newest first. */
+const replacingMax = 100;
+
+/** Finds which of these entries replace one another, and which other entries explicitly replace one of them. */
+export async function replacementsAmong(
+  entries: EntryStore,
+  ids: readonly number[],
+  filter: EntryFilter,
+  signal?: AbortSignal,
+): Promise<Replacements> {
+  const [found, outright] = await Promise.all([
+    entries.get({ ids, images: false, asOf: filter.asOf, textChars }, { signal }),
+    replacing(ids),
+  ]);
+  const byId = new Map([...found, ...outright].map((entry) => [entry.id, entry]));
+  // A replacement may have been replaced itself.
+  for (let last = outright.filter(({ id }) => !ids.includes(id)); last.length > 0; ) {
+    const more = await replacing(last.map(({ id }) => id));
+    last = more.filter(({ id }) => !byId.has(id));
+    for (const entry of last) byId.set(entry.id, entry);
+  }
+  return findReplacements(
+    Array.from(byId.values(), ({ id, text, createdAt: time, metadata }) => {
+      return { id, text, time, replaces: replacedIdOf(metadata) };
+    }),
+  );
+
+  async function replacing(replaced: readonly number[]): Promise<readonly Entry[]> {
+    const isReplaced = { path: replacesPath, operator: 'in', value: replaced, caseSensitive: true } as const;
+    const metadata = [...(filter.metadata ?? []), isReplaced];
+    const page = { limit: replacingMax, offset: 0, images: false, explain: false, textChars };
+    return (await entries.list({ filter: { ...filter, metadata }, ...page }, { signal })).entries;
+  }
+}

@@ -1,0 +1,223 @@
+import { isLong } from '../../../base/exact-json.ts';
+import type { EntryFilter, MetadataCondition, Scalar } from '../../../storage/entries/entry-filter.ts';
+import type { EntryStore } from '../../../storage/entries/entry-store.ts';
+import { editDistance } from '../../../words/edit-distance.ts';
+import type { CorrectedWord } from '../../../words/ranking/word-index.ts';
+import { leavesOf, type WordQuery } from '../../../words/word-query.ts';
+import { absentWords, listed, type QueryWord } from './query-words.ts';
+import { neededFilter } from './ranked-search.ts';
+
+export interface EmptySearch {
+  readonly filter: EntryFilter;
+  readonly offset?: number;
+  /** Number of entries found on all pages, if known. */
+  readonly total?: number;
+  /** The query's words, for keyword searches. */
+  readonly words?: readonly QueryWord[];
+  /** Advice if the filters match some entries and all words occur in memory. */
+  readonly tryThis?: string;
+}
+
+/** Explains an empty result and suggests what to try. Returns no hint if there are results. */
+export async function emptyHint(
+  entries: EntryStore,
+  shown: readonly unknown[],
+  search: EmptySearch,
+  signal: AbortSignal,
+): Promise<{ hint?: string }> {
+  if (shown.length > 0) return {};
+  const { filter, offset = 0, total, words = [], tryThis } = search;
+  if (total !== undefined && total > 0) {
+    return { hint: `offset ${offset} is past the last of ${total} entries; start again with offset 0.` };
+  }
+  if ((await entries.threads({ limit: 1, offset: 0 }, { signal })).total === 0 && filter.asOf === undefined) {
+    return { hint: 'Memory is empty: add entries with store_context.' };
+  }
+  const isFiltered = neededFilter(filter) !== undefined;
+  const left = isFiltered ? (await entries.matching(filter, { signal })).length : undefined;
+  if (left === 0) return { hint: await filterHints(entries, filter, signal) };
+  const absent = await absentWords(entries, words, signal);
+  const said = [
+    offset > 0 && words.length === 0
+      ? `offset ${offset} is past the last entry${left === undefined ? '' : ` of ${left}`}; start again with offset 0.`
+      : left !== undefined && `Without the query, the filters match ${entryCount(left)}.`,
+    absent.length > 0 && `No entry contains ${listed(absent)}: leave it out or use other words.`,
+    absent.length === 0 && tryThis,
+  ].filter((sentence) => typeof sentence === 'string');
+  return said.length === 0 ? { hint: 'No entry matches; use other words.' } : { hint: said.join(' ') };
+}
+
+/** Says which words were misspelt and what was searched for instead. */
+export function correctedHint(corrected: readonly CorrectedWord[]): string | undefined {
+  if (corrected.length === 0) return undefined;
+  const said = corrected.map(
+    ({ word, terms }) => `No entry contains ${listed([word])}; searched for ${listed(terms)}.`,
+  );
+  return said.join(' ');
+}
+
+export function joinHints(...hints: readonly (string | undefined)[]): { hint?: string } {
+  const said = hints.filter((each) => each !== undefined);
+  return said.length === 0 ? {} : { hint: said.join(' ') };
+}
+
+/** Returns the words of a parsed query, as written if known, else as indexed. */
+export function wordsOf(query: WordQuery): QueryWord[] {
+  return leavesOf(query).map((leaf) => ({
+    query: leaf,
+    word:
+      leaf.kind === 'phrase'
+        ? leaf.terms.join(' ')
+        : leaf.kind === 'prefix'
+          ? `${leaf.prefix}*`
+          : leaf.kind === 'near'
+            ? leaf.written
+            : (leaf.written ?? leaf.term),
+  }));
+}
+
+function entryCount(count: number): string {
+  return count === 1 ? '1 entry' : `${count} entries`;
+}
+
+/** Max filters examined separately; each costs a search. */
+const lookedAtMax = 10;
+/** Max threads, latest first, that are compared with a misspelt thread id. */
+const threadsMax = 10_000;
+
+/** Explains which filters match no entry, and suggests similar values. */
+async function filterHints(entries: EntryStore, filter: EntryFilter, signal: AbortSignal): Promise<string> {
+  const { asOf } = filter;
+  const counts: string[] = [];
+  const none: string[] = [];
+  for (const [name, part] of partsOf(filter).slice(0, lookedAtMax)) {
+    const matches = await count({ ...part, asOf });
+    if (matches > 0) counts.push(`${name} ${matches}`);
+    else none.push(await whyNone(name, part));
+  }
+  if (none.length > 0) return `No entry matches the filters. ${none.join(' ')}`;
+  const when = asOf === undefined ? '' : ` as of ${asOf}`;
+  if (counts.length < 2) return `No entry matches the filters${when}.`;
+  return `No entry matches all filters${when}; separately they match: ${counts.join(', ')}. Leave one out.`;
+
+  async function count(part: EntryFilter): Promise<number> {
+    return (await entries.matching(part, { signal })).length;
+  }
+
+  async function whyNone(name: string, part: EntryFilter): Promise<string> {
+    if (part.threadId !== undefined) {
+      const { threads } = await entries.threads({ limit: threadsMax, offset: 0 }, { signal });
+      const near = nearestName(
+        part.threadId,
+        threads.map(({ threadId }) => threadId),
+      );
+      return `There is no thread ${formatValue(part.threadId)}; ${near ? `the closest is ${formatValue(near)}` : 'list_threads lists all threads'}.`;
+    }
+    if (part.tags !== undefined) {
+      const known = (await entries.tags({}, { signal })).map(({ tag }) => tag);
+      const near = part.tags.flatMap((tag) => nearestName(tag, known) ?? []);
+      const meant = near.length > 0 ? `; the closest is ${near.map(formatValue).join(', ')}` : '';
+      return `No entry has the tag ${part.tags.map(formatValue).join(' or ')}${meant}.`;
+    }
+    const [condition] = part.metadata ?? [];
+    return condition === undefined ? `${name} matches no entry.` : whyNoMetadata(condition);
+  }
+
+  async function whyNoMetadata(condition: MetadataCondition): Promise<string> {
+    const key = condition.path.join('.');
+    const said = 'value' in condition ? `${key} ${condition.operator} ${formatValue(condition.value)}` : key;
+    for (const other of alternatives(condition)) {
+      const matches = await count({ metadata: [other], asOf });
+      if (matches > 0 && 'value' in other) {
+        return `metadata ${said} matches no entry, but ${other.operator} ${formatValue(other.value)} matches ${matches}: ${reason(condition, other)}.`;
+      }
+    }
+    const path = condition.path;
+    if (
+      condition.operator !== 'not_exists' &&
+      (await count({ metadata: [{ path, operator: 'exists' }], asOf })) === 0
+    ) {
+      return `No entry has a metadata field ${key}.`;
+    }
+    return `metadata ${said} matches no entry.`;
+  }
+}
+
+/** Splits a filter into its conditions, each named after its argument. */
+function partsOf(filter: EntryFilter): [name: string, part: EntryFilter][] {
+  const { threadId, source, contentType, tags, createdFrom, createdTo, metadata = [] } = filter;
+  const parts: [string, EntryFilter][] = [
+    ['thread_id', { threadId }],
+    ['source', { source }],
+    ['content_type', { contentType }],
+    ['tags', { tags }],
+    ['start_date', { createdFrom }],
+    ['end_date', { createdTo }],
+  ];
+  return [
+    ...parts.filter(([, part]) => Object.values(part).some((value) => value !== undefined)),
+    ...metadata.map((each): [string, EntryFilter] => [`metadata ${each.path.join('.')}`, { metadata: [each] }]),
+  ];
+}
+
+/** Returns similar conditions to try: the value as another type, or as a member of an array. */
+function alternatives(condition: MetadataCondition): MetadataCondition[] {
+  switch (condition.operator) {
+    case 'eq':
+    case 'array_contains':
+      return otherTypes(condition.value)
+        .map((value): MetadataCondition => ({ ...condition, value }))
+        .concat(condition.operator === 'eq' ? [{ ...condition, operator: 'array_contains' }] : []);
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return otherTypes(condition.value).flatMap((value) =>
+        typeof value === 'boolean' ? [] : [{ ...condition, value }],
+      );
+    case 'in':
+      return [{ ...condition, value: condition.value.flatMap((value) => [...otherTypes(value), value]) }];
+    case 'contains':
+      return otherTypes(condition.value).map((value) => ({ ...condition, operator: 'array_contains', value }));
+    default:
+      return [];
+  }
+}
+
+function otherTypes(value: Scalar): Scalar[] {
+  if (typeof value !== 'string') return [String(value)];
+  if (value === 'true' || value === 'false') return [value === 'true'];
+  const number = Number(value);
+  if (value.trim() === '' || !Number.isFinite(number)) return [];
+  return [isLong(number) && /^-?\d+$/.test(value) ? BigInt(value) : number];
+}
+
+function reason(asked: MetadataCondition, other: MetadataCondition): string {
+  return asked.operator === other.operator ? 'a number or boolean is not the same as its text' : 'the field is a list';
+}
+
+function formatValue(value: unknown): string {
+  return (JSON.stringify(value) ?? '').slice(0, 80).toWellFormed();
+}
+
+/** Max edit distance relative to the longer name; worse guesses only confuse. */
+const shareMax = 0.34;
+/** Max characters compared, from the beginning: the cost grows with the product of both lengths. */
+const comparedMax = 80;
+
+/** Returns the known name that is closest, ignoring case, if any is close enough. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const word = name.toLowerCase().slice(0, comparedMax);
+  let best: { name: string; distance: number } | undefined;
+  for (const name of known) {
+    const candidate = name.toLowerCase().slice(0, comparedMax);
+    const allowed = Math.max(1, Math.floor(Math.max(word.length, candidate.length) * shareMax));
+    const isPart = word.length >= 3 && candidate.includes(word);
+    if (!isPart && Math.abs(word.length - candidate.length) > allowed) continue;
+    const distance = candidate === word ? 0 : isPart ? 0.5 : editDistance(word, candidate);
+    if ((isPart || distance <= allowed) && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) {
+      best = { name, distance };
+    }
+  }
+  return best?.name;
+}

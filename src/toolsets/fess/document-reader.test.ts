@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { textHash } from '../../base/text-hash.ts';
+import { createCursorSeal } from './cursor-seal.ts';
+import { type Chunk, chunkAt } from './document-reader.ts';
+
+const seal = createCursorSeal();
+const bound = ['doc', 'me'];
+const content = (text: string) => ({ text, hash: textHash(text), source: 'index' as const, isTruncated: false });
+
+function readAll(text: string, chunkBytesMax: number): Chunk[] {
+  const chunks: Chunk[] = [];
+  let cursor: string | undefined;
+  do {
+    const chunk = chunkAt(content(text), { chunkBytesMax, seal, bound, cursor });
+    chunks.push(chunk);
+    cursor = chunk.nextCursor;
+  } while (cursor !== undefined);
+  return chunks;
+}
+
+test('chunks are sequential, none is too long, no character is split, and together they are the text (000 §8.4)', () => {
+  const text = 'aé世🎉'.repeat(50);
+  for (const chunkBytesMax of [4, 5, 7, 10, 64, 499, 500, 501]) {
+    const chunks = readAll(text, chunkBytesMax);
+    assert.equal(chunks.map((chunk) => chunk.text).join(''), text);
+    let offset = 0;
+    for (const [index, chunk] of chunks.entries()) {
+      const bytes = Buffer.byteLength(chunk.text);
+      assert.ok(bytes > 0 && bytes <= chunkBytesMax);
+      assert.ok(chunk.text.isWellFormed() && !chunk.text.includes('\ufffd'));
+      assert.equal(chunk.offset, offset);
+      offset += bytes;
+      assert.equal(chunk.isLast, index === chunks.length - 1);
+      assert.equal(chunk.isLast, chunk.nextCursor === undefined);
+      assert.equal(chunk.hash, textHash(text));
+      assert.equal(chunk.totalBytes, Buffer.byteLength(text));
+    }
+  }
+});
+
+test('a text that fits is one chunk, an empty one too', () => {
+  assert.deepEqual(readAll('abc', 4).length, 1);
+  const [only] = readAll('', 4);
+  assert.deepEqual([only?.text, only?.isLast, only?.totalBytes], ['', true, 0]);
+});
+
+test('a cursor of a changed text is content_changed; one of another document or caller is invalid (contract §4)', () => {
+  const { nextCursor: cursor } = chunkAt(content('abcdefgh'), { chunkBytesMax: 4, seal, bound, cursor: undefined });
+  const read = (text: string, owner: string) =>
+    chunkAt(content(text), { chunkBytesMax: 4, seal, bound: ['doc', owner], cursor });
+  assert.equal(read('abcdefgh', 'me').text, 'efgh');
+  assert.throws(() => read('abcdefgX', 'me'), { code: 'content_changed' });
+  assert.throws(() => read('abcdefgh', 'you'), { code: 'invalid_cursor' });
+});

@@ -1,0 +1,111 @@
+import { whyFound } from '../../answers/explain.ts';
+import { sharesOf } from '../../search/rank/evidence-shares.ts';
+import { judgePage } from '../../search/rank/judging.ts';
+import { leadAmong, threeDigits } from '../../search/rank/relevance.ts';
+import type { Reranker, RerankingState } from '../../search/rerank/reranker.ts';
+import type { SourceHit } from '../../tools/search-source.ts';
+import { findMatches } from '../../words/snippet.ts';
+import { leavesOf, plainQuery } from '../../words/word-query.ts';
+
+interface JudgedHits {
+  readonly hits: FoundHit[];
+  /** Number of low-relevance hits left out. */
+  readonly omitted: number;
+  /** Undefined if there was nothing to score. */
+  readonly reranking: RerankingState | undefined;
+}
+
+/**
+ * Scores hits of external sources (Fess, the web), which report no relevance, by title and snippet. Then compares the
+ * hits of all sources.
+ */
+export async function judgeHits(
+  lists: readonly { source: string; hits: readonly SourceHit[] }[],
+  { query, includesWeak, signal }: { query: string; includesWeak: boolean; signal: AbortSignal },
+  reranker: Reranker,
+): Promise<JudgedHits> {
+  const all = lists.flatMap(({ source, hits }) => hits.map((hit) => ({ ...hit, source })));
+  const known = all.flatMap((hit) => (hit.relevance === undefined ? [] : [{ ...hit, relevance: hit.relevance }]));
+  const unknown = all.filter(({ relevance }) => relevance === undefined);
+  if (unknown.length === 0) return { hits: comparedAcross(known, reranker), omitted: 0, reranking: undefined };
+  const ranked = unknown.map((hit, id) => ({
+    id,
+    score: 1 - id / unknown.length,
+    coverage: coverageOf(hit, query),
+    hit,
+  }));
+  const texts = new Map(
+    ranked.map(({ id, hit }) => [id, { text: hit.snippet, prefix: hit.title && `${hit.title}\n` }]),
+  );
+  const { page, omitted, reranking } = await judgePage(
+    { text: query, limit: ranked.length, offset: 0, cutoff: includesWeak ? undefined : 'weak', signal },
+    ranked,
+    { reranker, words: undefined, texts: async () => texts },
+  );
+  const judged = page.map(({ hit: { hit }, relevance, evidence }) => {
+    const why = whyFound({ query, text: `${hit.title}\n${hit.snippet}`, passage: hit.snippet });
+    return { ...hit, relevance, why: `${hit.why}; ${why}`, scores: sharesOf(evidence, reranker) };
+  });
+  return { hits: comparedAcross([...known, ...judged], reranker), omitted, reranking };
+}
+
+/**
+ * Returns the share of the query's words that occur in title or snippet. All words count alike, because their rarity
+ * is unknown here.
+ */
+function coverageOf({ title, snippet }: SourceHit, query: string): number {
+  const words = plainQuery(query);
+  const matched = new Set(findMatches(`${title}\n${snippet}`, words).map(({ leaf }) => leaf));
+  return matched.size / Math.max(1, leavesOf(words).length);
+}
+
+/**
+ * Lowers the relevance of hits that stand out only in their own source. Each source has compared its hits with one
+ * another; this function compares them with the hits of the other sources.
+ */
+function comparedAcross(hits: readonly FoundHit[], { judge }: Pick<Reranker, 'judge'>): FoundHit[] {
+  return hits.map((hit) => {
+    const { logit, lead } = hit.scores ?? {};
+    const others = hits.flatMap(({ source, replaced_by: newer, scores }) =>
+      source !== hit.source && newer === undefined && isNumber(scores?.logit) ? [scores.logit] : [],
+    );
+    if (others.length === 0 || !isNumber(logit) || !isNumber(lead)) return hit;
+    const [before, after] = [lead, leadAmong(logit, lead, others)].map(
+      (each) => judge({ logit, lead: each }).relevance,
+    );
+    return before && after !== undefined ? { ...hit, relevance: threeDigits(hit.relevance * (after / before)) } : hit;
+  });
+}
+
+/** Checks a score, because a remote engine may send anything. */
+function isNumber(value: unknown): value is number {
+  return Number.isFinite(value);
+}
+
+export interface FoundHit extends SourceHit {
+  source: string;
+  relevance: number;
+}
+
+/**
+ * Sorts the hits of all sources by relevance, then date, then source order. Of hits with the same URI, only the best
+ * one remains.
+ */
+export function byRelevance(hits: readonly FoundHit[]): FoundHit[] {
+  const found = new Map<string, FoundHit>();
+  for (const hit of hits) {
+    const known = found.get(hit.uri);
+    if (known === undefined) found.set(hit.uri, { ...hit });
+    else if (known.source !== hit.source) {
+      const [better, other] = hit.relevance > known.relevance ? [hit, known] : [known, hit];
+      found.set(hit.uri, { ...better, why: `${better.why}; ${other.source}: ${other.why}` });
+    }
+  }
+  return [...found.values()].toSorted((a, b) => b.relevance - a.relevance || timeOf(b) - timeOf(a));
+}
+
+/** Hits without a date sort last. */
+function timeOf({ date }: FoundHit): number {
+  const time = Date.parse(date ?? '');
+  return Number.isNaN(time) ? Number.NEGATIVE_INFINITY : time;
+}

@@ -1,0 +1,92 @@
+import * as z from 'zod';
+import { CarrelError } from '../../../base/errors.ts';
+import { collectionTag, isCollectionTag } from '../../../engine/collection-tag.ts';
+import type { Engine, EngineCall, EngineDocument } from '../../../engine/engine.ts';
+import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { collectionInput } from '../inputs/collections.ts';
+import { documentIdInput, noteInput } from '../kb-parts.ts';
+import { documentOutput, showDocument } from '../shapes/shapes.ts';
+
+export function createKbUpdateNoteTool(engine: Pick<Engine, 'updateNote'>): Tool {
+  return defineTool({
+    name: 'kb_update_note',
+    title: 'Update a note',
+    description: 'Replaces the text of a note; its id, tags and collection stay. Files cannot be updated.',
+    effect: 'change',
+    idempotent: true,
+    input: z.object({ document_id: documentIdInput, text: noteInput }),
+    output: documentOutput,
+    run: async ({ document_id: id, text }, { signal }) => showDocument(await engine.updateNote(id, text, { signal })),
+  });
+}
+
+export function createKbDeleteTool(engine: Pick<Engine, 'deleteDocument' | 'restoreDocument'>): Tool {
+  return defineTool({
+    name: 'kb_delete',
+    title: 'Delete a document',
+    description: 'Deletes a document or note from the knowledge base. restore: true undoes this for 30 days.',
+    effect: 'change',
+    idempotent: true,
+    input: z.object({ document_id: documentIdInput, restore: z.boolean().optional() }),
+    output: freeAnswer('status, document_id, title, job_id?'),
+    async run({ document_id: id, restore }, { signal }) {
+      return { ...(await (restore ? engine.restoreDocument(id, { signal }) : engine.deleteDocument(id, { signal }))) };
+    },
+  });
+}
+
+export function createKbSetCollectionTool(engine: Pick<Engine, 'documentAlone' | 'changeTags'>): Tool {
+  return defineTool({
+    name: 'kb_set_collection',
+    title: 'Set the collection',
+    description: 'Moves a document to another collection. Without collection, removes it from its own.',
+    effect: 'change',
+    idempotent: true,
+    input: z.object({ document_id: documentIdInput, collection: collectionInput.optional() }),
+    output: documentOutput,
+    run: async ({ document_id: id, collection }, { signal }) =>
+      showDocument(await setCollection(engine, id, collection, { signal })),
+  });
+}
+
+/**
+ * Moves a document to another collection, or out of all collections.
+ *
+ * 1. Read its collection tags.
+ * 2. Remove them and add the new one in one request. Carrel's own engine does both or neither.
+ * 3. Check the result. If another engine did only a part, do the rest: first remove, then add.
+ *
+ * Another client may change the collection between 1 and 2. Then both clients see two tags, and both keep the alphabetically
+ * first one. If each kept its own, two tags or none would remain.
+ */
+export async function setCollection(
+  engine: Pick<Engine, 'documentAlone' | 'changeTags'>,
+  id: number,
+  collection: string | undefined,
+  options: EngineCall,
+): Promise<EngineDocument> {
+  const wanted = collection === undefined ? [] : [collectionTag(collection)];
+  let document: EngineDocument = await engine.documentAlone(id, options);
+  const old = document.tags.filter((tag) => isCollectionTag(tag) && !wanted.includes(tag));
+  const missing = wanted.filter((tag) => !document.tags.includes(tag));
+  if (old.length > 0 || missing.length > 0) {
+    document = await engine.changeTags(id, { remove: old, add: missing }, options);
+  }
+  const left = document.tags.filter((tag) => old.includes(tag));
+  if (left.length > 0) document = await engine.changeTags(id, { remove: left }, options);
+  if (wanted.length > 0 && !document.tags.some(isCollectionTag)) {
+    document = await engine.changeTags(id, { add: wanted }, options);
+  }
+  for (let round = 0; round < roundsMax; round += 1) {
+    const [, ...others] = document.tags.filter(isCollectionTag).sort();
+    if (others.length === 0) return document;
+    document = await engine.changeTags(id, { remove: others }, options);
+  }
+  throw new CarrelError(
+    'engine_error',
+    'The engine did not set the requested collection. Check the document with kb_get and try again.',
+  );
+}
+
+/** Max attempts to remove a second collection. Each client that interferes costs one. */
+const roundsMax = 5;

@@ -1,0 +1,173 @@
+import * as z from 'zod';
+import { CarrelError } from '../../../base/errors.ts';
+import { readDocType } from '../../../engine/contract/validate-input.ts';
+import type { Engine } from '../../../engine/engine.ts';
+import type { Call } from '../../../tools/call.ts';
+import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import type { SecretRoute } from '../../../tools/toolset.ts';
+import { createLastingIngestion } from '../actions/lasting-ingestion.ts';
+import { tagsToStore } from '../inputs/collections.ts';
+import { describeOutcome, docTypeInput, filingInput, pathInput } from '../kb-parts.ts';
+import { outcomeFields, outcomeOutput } from '../shapes/shapes.ts';
+import type { Uploads } from '../uploads/create-uploads.ts';
+import { type PathRules, submitPath } from '../uploads/local-file.ts';
+
+interface UploadStartConfig {
+  /** The server's URL as clients reach it, if it differs from its listening address. */
+  publicUrl: string | undefined;
+  chunkBytesMax: number;
+  idleMs: number;
+  /** The collections of a restricted caller. */
+  collections?: readonly string[] | undefined;
+}
+
+const more = { ...filingInput, doc_type: docTypeInput.optional() };
+
+export function createKbUploadStartTool(
+  config: UploadStartConfig & { paths: PathRules },
+  {
+    uploads,
+    engine,
+  }: { uploads: Pick<Uploads, 'start'>; engine: Pick<Engine, 'submit' | 'documentAlone' | 'job' | 'cancelJob'> },
+): Tool {
+  return defineTool({
+    name: 'kb_upload_start',
+    title: 'Start an upload',
+    effect: 'add',
+    description:
+      'Uploads a file: give its path to upload it at once (returns job_id). Otherwise give filename and total_size, send the bytes with kb_upload_chunk, or by PUT to upload_url if present, and call kb_upload_finish.',
+    input: z.object({
+      path: pathInput.optional(),
+      filename: fileNameInput.optional().describe('A name, not a path.'),
+      total_size: z.int().min(1).optional().describe('Bytes.'),
+      ...more,
+    }),
+    output: freeAnswer(`${startedFields}; with path ${outcomeFields}`),
+    lasting: createLastingIngestion(engine),
+    async run({ path, filename, total_size, ...filing }, call) {
+      if (path === undefined) {
+        if (filename === undefined || total_size === undefined) {
+          const missing = filename === undefined ? 'filename' : 'total_size';
+          throw new CarrelError('invalid_arguments', `${missing} is missing: give filename and total_size, or path.`);
+        }
+        return start(config, uploads, { filename, total_size, ...filing }, call);
+      }
+      const { title, doc_type, source_path, ...tagArguments } = filing;
+      const tags = tagsToStore(tagArguments, config.collections);
+      const file = { path, filename, title, tags, doc_type, source_path };
+      return describeOutcome(engine, await submitPath(engine, config.paths, file, call), tags, call);
+    },
+  });
+}
+
+const startedFields = 'upload_id, upload_url?, chunk_bytes_max, expires_after_idle_seconds';
+
+type Starting = z.output<z.ZodObject<typeof more>> & { filename: string; total_size: number };
+
+async function start(
+  config: UploadStartConfig,
+  uploads: Pick<Uploads, 'start'>,
+  { filename, total_size, title, doc_type, source_path, ...tagArguments }: Starting,
+  { caller }: Call,
+) {
+  const tags = tagsToStore(tagArguments, config.collections);
+  const docType = readDocType(doc_type);
+  const upload = { filename, totalSize: total_size, tags, title, docType, sourcePath: source_path };
+  const { id, secret } = await uploads.start(upload, caller.id);
+  const origin = (caller.reachedAt === undefined ? undefined : config.publicUrl) ?? caller.reachedAt;
+  return {
+    upload_id: id,
+    ...(origin === undefined ? {} : { upload_url: `${origin.replace(/\/+$/, '')}${uploadPath}${id}/${secret}` }),
+    chunk_bytes_max: config.chunkBytesMax,
+    expires_after_idle_seconds: config.idleMs / 1000,
+  };
+}
+
+const chunksMax = 10_000;
+
+export function createKbUploadChunkTool(uploads: Pick<Uploads, 'addChunk'>): Tool {
+  return defineTool({
+    name: 'kb_upload_chunk',
+    title: 'Upload a chunk',
+    description: 'Adds a chunk of the file, in any order. Resending the same chunk is harmless.',
+    effect: 'add',
+    idempotent: true,
+    input: z.object({
+      upload_id: z.string(),
+      data: z.string().describe('Base64.'),
+      chunk_index: z
+        .int()
+        .min(0)
+        .max(chunksMax - 1)
+        .describe('From 0.'),
+    }),
+    output: freeAnswer('upload_id, chunk_index, received_bytes, total_size, chunks'),
+    async run({ upload_id, data, chunk_index }, call) {
+      const bytes = decodeBase64(data, 'data');
+      const { receivedBytes, totalSize, chunks } = await uploads.addChunk(upload_id, chunk_index, bytes, call);
+      return { upload_id, chunk_index, received_bytes: receivedBytes, total_size: totalSize, chunks };
+    },
+  });
+}
+
+export function createKbUploadFinishTool(deps: {
+  uploads: Pick<Uploads, 'finish'>;
+  engine: Pick<Engine, 'documentAlone' | 'submit' | 'job' | 'cancelJob'>;
+}): Tool {
+  return defineTool({
+    name: 'kb_upload_finish',
+    title: 'Finish an upload',
+    description: 'Submits the complete file and returns the job_id of its ingestion. If this fails, call it again.',
+    effect: 'add',
+    idempotent: true,
+    input: z.object({ upload_id: z.string() }),
+    output: outcomeOutput,
+    lasting: createLastingIngestion(deps.engine),
+    async run({ upload_id: id }, call) {
+      const { outcome, tags } = await deps.uploads.finish(id, call, deps.engine);
+      return { upload_id: id, ...(await describeOutcome(deps.engine, outcome, tags, call)) };
+    },
+  });
+}
+
+const bytesMax = 255;
+
+/** Accepts a file name, not a path. The name is displayed, stored and sent on, and must mean the same everywhere. */
+export const fileNameInput = z
+  .string()
+  .trim()
+  .refine((name) => name !== '' && Buffer.byteLength(name) <= bytesMax, {
+    error: `must have 1 to ${bytesMax} bytes in UTF-8`,
+  })
+  .refine((name) => !/[/\\]/.test(name) && name !== '.' && name !== '..', { error: 'must be a name, not a path' })
+  .refine((name) => !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u.test(name), {
+    error: 'must not contain control characters',
+  });
+
+/** Decodes base64 strictly (RFC 4648 §4). Node skips invalid characters, so bytes could be lost silently. */
+export function decodeBase64(text: string, argument: string): Buffer {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length > 0 && bytes.toString('base64') === text) return bytes;
+  const problem =
+    text === ''
+      ? 'must not be empty'
+      : 'must be base64 (A–Z a–z 0–9 + / and = at the end to a multiple of four characters, no line breaks)';
+  throw new CarrelError('invalid_arguments', `${argument} ${problem}.`, {
+    data: { details: { faults: [{ field: argument, problem }] } },
+  });
+}
+
+const uploadPath = '/kb/uploads/';
+
+/** Handles `PUT /kb/uploads/<upload_id>/<secret>` with the file's bytes. kb_upload_finish then completes the upload. */
+export function createUploadRoute(uploads: Pick<Uploads, 'receive'>): SecretRoute {
+  return {
+    pathPrefix: uploadPath,
+    method: 'PUT',
+    async handle({ rest, contentLength, body, signal }) {
+      const [id = '', secret = ''] = rest.split('/');
+      const { receivedBytes } = await uploads.receive(id, secret, { content: body, length: contentLength }, signal);
+      return { upload_id: id, received_bytes: receivedBytes };
+    },
+  };
+}

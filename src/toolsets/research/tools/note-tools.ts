@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { daysBefore } from '../../../base/days-before.ts';
+import { CarrelError, isCarrelError } from '../../../base/errors.ts';
+import { type Idempotency, restorableDays } from '../../../storage/entries/entry.ts';
+import { noteNotFound } from '../../../storage/notes/note.ts';
+import type { NoteStore } from '../../../storage/notes/notes.ts';
+import { storedText } from '../../../tools/text-input.ts';
+import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { findNote, noteContent, noteId, noteTitle, showNote, sourceUrlList, tagList, tagsMax } from '../notes.ts';
+
+/** Repeated calls with the same key run once and return the same answer. */
+const idempotencyInput = { idempotency_key: storedText(z.string().min(1).max(256)).optional() };
+
+/**
+ * Returns the key of a call with a hash of its input. The input must be parsed: then its fields have a fixed order,
+ * and equal calls have equal hashes.
+ */
+function idempotencyOf(
+  tool: string,
+  { idempotency_key: key, ...rest }: { idempotency_key?: string | undefined },
+): Idempotency | undefined {
+  if (key === undefined) return undefined;
+  const bodyHash = createHash('sha256')
+    .update(`${tool} ${JSON.stringify(rest)}`)
+    .digest('hex');
+  return { key, bodyHash };
+}
+
+function existingId(text: string): string {
+  const id = noteId(text);
+  if (id === undefined) throw noteNotFound(text);
+  return id;
+}
+
+/**
+ * Turns storage failures into `note_save_failed`, as the research server's specification demands. Our own code
+ * becomes `details.reason`. Errors that the caller caused stay as they are.
+ */
+export async function writeNote<Answer>(done: string, writing: Promise<Answer>): Promise<Answer> {
+  try {
+    return await writing;
+  } catch (error) {
+    if (!isCarrelError(error) || ['input', 'not_found', 'cancelled'].includes(error.kind)) throw error;
+    const { retryAfterSeconds: retryAfter } = error;
+    throw new CarrelError('note_save_failed', `The note was not ${done}: ${error.message}`, {
+      cause: error,
+      data: { details: { reason: error.code, ...(retryAfter === undefined ? {} : { retryAfter }) } },
+    });
+  }
+}
+
+export function createSaveNoteTool(notes: NoteStore): Tool {
+  return defineTool({
+    name: 'save_note',
+    title: 'Save a note',
+    description: 'Saves a finding from web research as a note, with its source_urls. list_notes finds it again.',
+    effect: 'add',
+    quota: 'notes',
+    argumentError: 'note_invalid',
+    input: z.object({
+      title: noteTitle(),
+      content: noteContent(),
+      tags: tagList(tagsMax).default([]),
+      source_urls: sourceUrlList().default([]),
+      ...idempotencyInput,
+    }),
+    output: freeAnswer('note, with the fields of get_note'),
+    async run(input) {
+      const { title, content, tags, source_urls: sourceUrls } = input;
+      const idempotency = idempotencyOf('save_note', input);
+      const saving = notes.save({ title, content, tags, sourceUrls, idempotency });
+      return { note: showNote(await writeNote('saved', saving)) };
+    },
+  });
+}
+
+export function createGetNoteTool(notes: NoteStore): Tool {
+  return defineTool({
+    name: 'get_note',
+    title: 'Get a note',
+    description: 'Returns a whole research note by its id from list_notes.',
+    effect: 'read',
+    quota: 'notes',
+    argumentError: 'validation_error',
+    input: z.object({ id: z.string() }),
+    output: freeAnswer('note: {id, title, content, tags, source_urls, origin?, created_at, updated_at}'),
+    async run({ id }, call) {
+      const note = await findNote(notes, id, call.signal);
+      if (note === undefined) throw noteNotFound(id);
+      return { note: showNote(note) };
+    },
+  });
+}
+
+export function createUpdateNoteTool(notes: NoteStore): Tool {
+  return defineTool({
+    name: 'update_note',
+    title: 'Update a note',
+    description: 'Replaces the given fields of a research note; [] clears tags or source_urls.',
+    effect: 'change',
+    idempotent: true,
+    quota: 'notes',
+    argumentError: 'note_invalid',
+    input: z.object({
+      id: z.string(),
+      title: noteTitle().optional(),
+      content: noteContent().optional(),
+      tags: tagList(tagsMax).optional(),
+      source_urls: sourceUrlList().optional(),
+      ...idempotencyInput,
+    }),
+    output: freeAnswer('note, with the fields of get_note'),
+    async run(input) {
+      const { title, content, tags, source_urls: sourceUrls } = input;
+      if ([title, content, tags, sourceUrls].every((field) => field === undefined)) {
+        throw new CarrelError('note_invalid', 'Give at least one of title, content, tags and source_urls.');
+      }
+      const changes = { title, content, tags, sourceUrls };
+      const idempotency = idempotencyOf('update_note', input);
+      const updating = notes.update({ id: existingId(input.id), changes, idempotency });
+      return { note: showNote(await writeNote('updated', updating)) };
+    },
+  });
+}
+
+export function createDeleteNoteTool(notes: NoteStore): Tool {
+  return defineTool({
+    name: 'delete_note',
+    title: 'Delete a note',
+    description: `Deletes a research note. restore: true undoes this for ${restorableDays} days.`,
+    effect: 'change',
+    idempotent: true,
+    quota: 'notes',
+    argumentError: 'validation_error',
+    input: z.object({ id: z.string(), restore: z.boolean().default(false), ...idempotencyInput }),
+    output: freeAnswer('id, deleted, restorable_until?'),
+    async run(input) {
+      const id = existingId(input.id);
+      const request = { id, idempotency: idempotencyOf('delete_note', input) };
+      if (input.restore) {
+        await writeNote('restored', notes.restore(request));
+        return { id, deleted: false };
+      }
+      const { deletedAt } = await writeNote('deleted', notes.remove(request));
+      return { id, deleted: true, restorable_until: daysBefore(deletedAt, -restorableDays) };
+    },
+  });
+}
+
+/** Creates the tools that only the web console offers. */
+export function createNoteConsoleTools(notes: NoteStore): Tool[] {
+  return [
+    defineTool({
+      name: 'notes_trash',
+      title: 'Deleted notes',
+      description: 'Lists deleted research notes that can be restored, last deleted first.',
+      effect: 'read',
+      input: z.object({ limit: z.int().min(1).max(500).default(50), offset: z.int().min(0).default(0) }),
+      output: freeAnswer('notes, total'),
+      async run(request, { signal }) {
+        const { notes: deleted, total } = await notes.deleted(request, { signal });
+        const shown = deleted.map(({ id, title, tags, createdAt, deletedAt }) => ({
+          id,
+          title,
+          tags: [...tags],
+          created_at: createdAt,
+          deleted_at: deletedAt,
+        }));
+        return { notes: shown, total };
+      },
+    }),
+    defineTool({
+      name: 'notes_purge',
+      title: 'Delete notes for good',
+      description: 'Removes deleted research notes from the trash.',
+      effect: 'change',
+      input: z.object({ ids: z.array(z.string()).min(1).max(500) }),
+      output: freeAnswer('purged'),
+      run: async ({ ids }) => ({ purged: await notes.purge({ ids }) }),
+    }),
+  ];
+}
