@@ -6,15 +6,12 @@ import type { WordQuery } from '../../../words/word-query.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { replacementsAmong } from '../replaced-entries.ts';
 
-/**
- * Max characters of an entry that are read for scoring. Fifty entries of a megabyte would exhaust a small machine.
- */
-const judgedChars = 100_000;
+/** Max characters of an entry that are read for scoring. Limits memory if many entries are long. */
+const scoredCharsMax = 100_000;
 
 /**
- * Creates the dependencies of `judgePage` for entries, which are scored by their text as of the filter's `asOf`. Without a parsed
- * `query`, it uses the words of the search text. A short reply ("Yes, last Friday!") is scored together with the
- * message before it, if that is short too and the reranking model supports this.
+ * Creates the dependencies of `judgePage` for entries. Without a parsed `query`, it uses the words of the search text.
+ * A short reply ("Yes, last Friday!") is scored together with the previous message, if the reranking model supports it.
  */
 export function createEntryJudging(
   { entries, reranker, texts }: Pick<ContextParts, 'entries' | 'reranker' | 'texts'>,
@@ -26,7 +23,7 @@ export function createEntryJudging(
     async texts(ids, signal, charsMax) {
       const { before } = reranker;
       const [found, previous] = await Promise.all([
-        entries.get({ ids, images: false, asOf, textChars: charsMax ?? judgedChars }, { signal }),
+        entries.get({ ids, images: false, asOf, textChars: charsMax ?? scoredCharsMax }, { signal }),
         before && charsMax === undefined && asOf === undefined
           ? entries.textsBefore({ ids, charsMax: before.charsMax }, { signal })
           : [],
@@ -36,19 +33,11 @@ export function createEntryJudging(
     },
     parts: texts.parts,
     replacements: (ids, signal) => replacementsAmong(entries, ids, filter, signal),
-    words: createWordScores((asked, options) => entries.scoreWords(asked, options), query && (() => query)),
+    words: createWordScores((request, options) => entries.scoreWords(request, options), query && (() => query)),
   };
-}
-
-interface Judged {
-  readonly omitted: number;
-  readonly reranking?: RerankingState;
 }
 
 /** Returns the answer's fields about relevance. */
-export function judgedFields({ omitted, reranking }: Judged) {
-  return {
-    ...rerankingField(reranking),
-    ...(omitted > 0 ? { weak_omitted: omitted } : {}),
-  };
+export function judgedFields({ omitted, reranking }: { omitted: number; reranking: RerankingState | undefined }) {
+  return { ...rerankingField(reranking), ...(omitted > 0 ? { weak_omitted: omitted } : {}) };
 }

@@ -106,12 +106,8 @@ async function filterHints(entries: EntryStore, filter: EntryFilter, signal: Abo
 
   async function whyNone(name: string, part: EntryFilter): Promise<string> {
     if (part.threadId !== undefined) {
-      const { threads } = await entries.threads({ limit: threadsMax, offset: 0 }, { signal });
-      const near = nearestName(
-        part.threadId,
-        threads.map(({ threadId }) => threadId),
-      );
-      return `There is no thread ${formatValue(part.threadId)}; ${near ? `the closest is ${formatValue(near)}` : 'list_threads lists all threads'}.`;
+      const { nearest } = await nearestThread(entries, part.threadId, signal);
+      return `There is no thread ${formatValue(part.threadId)}; ${nearest ? `the closest is ${formatValue(nearest)}` : 'list_threads lists all threads'}.`;
     }
     if (part.tags !== undefined) {
       const known = (await entries.tags({}, { signal })).map(({ tag }) => tag);
@@ -204,6 +200,13 @@ function formatValue(value: unknown): string {
 const shareMax = 0.34;
 /** Max characters compared, from the beginning: the cost grows with the product of both lengths. */
 const comparedMax = 80;
+
+/** Returns the thread id that is closest to a misspelt one, if any, and the number of threads. */
+export async function nearestThread(entries: EntryStore, name: string, signal: AbortSignal) {
+  const { threads, total } = await entries.threads({ limit: threadsMax, offset: 0 }, { signal });
+  const ids = threads.map(({ threadId }) => threadId);
+  return { nearest: nearestName(name, ids), total };
+}
 
 /** Returns the known name that is closest, ignoring case, if any is close enough. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {

@@ -9,8 +9,6 @@ import { bounds, checkBound, jsonObject, normaliseTags } from '../inputs.ts';
 import { parseDateRange, parseMoment } from './dates.ts';
 import { parseMetadataFilters } from './metadata-filters.ts';
 
-const limitMax = bounds.limit.max;
-
 /** Arguments of all four searches. */
 export function searchInput(defaults: { limit: number }) {
   return {
@@ -25,14 +23,7 @@ export function searchInput(defaults: { limit: number }) {
   };
 }
 
-export interface SearchArguments extends FilterArguments {
-  limit: number;
-  offset: number;
-  include_images: boolean;
-  explain: boolean;
-  explain_query: boolean;
-  budget_tokens?: number | undefined;
-}
+export type SearchArguments = z.output<z.ZodObject<ReturnType<typeof searchInput>>>;
 
 /** For searches that hide low-relevance results. */
 export const weakInput = {
@@ -60,27 +51,13 @@ export const asOfInput = {
 
 export const queryInput = z.string().min(1);
 
-interface FilterArguments {
-  thread_id?: string | undefined;
-  source?: 'user' | 'agent' | undefined;
-  tags?: string[] | undefined;
-  content_type?: 'text' | 'multimodal' | undefined;
-  metadata?: Record<string, unknown> | undefined;
-  metadata_filters?: Record<string, unknown>[] | undefined;
-  start_date?: string | undefined;
-  end_date?: string | undefined;
-  as_of?: string | undefined;
-}
+type FilterArguments = Partial<z.output<z.ZodObject<typeof filterInput & typeof asOfInput>>>;
 
-interface ParsedSearch {
-  readonly filter: EntryFilter;
-  /** Faults in metadata filters. If there are any, nothing is searched and the answer lists them. */
-  readonly faults: readonly string[];
-  /** Number of filters. */
-  readonly applied: number;
-}
-
-export function parseFilters(input: FilterArguments): ParsedSearch {
+/**
+ * Returns the filter and the number of its conditions. If a metadata filter is invalid, `faults` describes it; the search
+ * must then not run.
+ */
+export function parseFilters(input: FilterArguments) {
   const { conditions, faults } = parseMetadataFilters(input.metadata, input.metadata_filters);
   const tags = normaliseTags((input.tags ?? []).map(storable));
   const filter: EntryFilter = {
@@ -100,15 +77,11 @@ export function asOfFilter({ as_of: text }: { as_of?: string | undefined }): { a
   return text === undefined ? {} : { asOf: parseMoment('as_of', text) };
 }
 
-interface Page {
-  readonly limit: number;
-  readonly offset: number;
-  readonly clamped: { clamped_limit?: { requested: number; applied: number } };
-}
-
-export function pageOf({ limit, offset }: { limit: number; offset: number }): Page {
-  if (limit <= limitMax) return { limit, offset, clamped: {} };
-  return { limit: limitMax, offset, clamped: { clamped_limit: { requested: limit, applied: limitMax } } };
+/** Limits the page size. If the caller asked for more, `clamped` reports it. */
+export function pageOf({ limit, offset }: { limit: number; offset: number }) {
+  const { max } = bounds.limit;
+  const clamped = limit <= max ? {} : { clamped_limit: { requested: limit, applied: max } };
+  return { limit: Math.min(limit, max), offset, clamped };
 }
 
 export function queryText(text: string): string {

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { budgetInput } from '../../../answers/token-budget.ts';
-import type { Entry } from '../../../storage/entries/entry.ts';
-import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { defineTool, named, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { bounds } from '../inputs.ts';
 import { pastWarnings } from '../search/search-answer.ts';
@@ -26,14 +25,7 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
     output: z
       .looseObject({
         result: z.array(z.unknown()),
-        missing_ids: z.unknown().optional(),
-        hint: z.unknown().optional(),
-        budget: z.unknown().optional(),
-        truncated: z.unknown().optional(),
-        omitted_ids: z.unknown().optional(),
-        omitted_next: z.unknown().optional(),
-        cut: z.unknown().optional(),
-        warnings: z.unknown().optional(),
+        ...named('missing_ids', 'hint', 'budget', 'truncated', 'omitted_ids', 'omitted_next', 'cut', 'warnings').shape,
       })
       .meta({ 'x-fastmcp-wrap-result': true }),
     async run(input, call) {
@@ -42,15 +34,14 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
       const ids = [...new Set(requested)];
       const { asOf } = asOfFilter(input);
       await summaries?.waitForLocal();
-      const show = (entry: Entry) => showFull(entry);
-      const fitted = await fitAnswer(entries, ids, { images, asOf, order: 'newest', input, show }, call);
-      const { results: result, omitted, report } = fitted;
-      const there = new Set([...fitted.found, ...omitted]);
-      const missing = ids.filter((id) => !there.has(id));
+      const request = { images, asOf, order: 'newest', input, show: showFull } as const;
+      const { results: result, found, omitted, report } = await fitAnswer(entries, ids, request, call);
+      const existing = new Set([...found, ...omitted]);
+      const missing = ids.filter((id) => !existing.has(id));
       return {
         result,
         ...(missing.length > 0 ? { missing_ids: missing } : {}),
-        ...(there.size > 0 ? {} : { hint: 'No entry has any of these ids; use a search to find valid ones.' }),
+        ...(existing.size > 0 ? {} : { hint: 'No entry has any of these ids; use a search to find valid ones.' }),
         ...report,
         ...(await pastWarnings(entries, { ids, asOf }, 'read', signal)),
       };

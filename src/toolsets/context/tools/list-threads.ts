@@ -2,24 +2,17 @@ import * as z from 'zod';
 import { fitItems, itemBytesMax } from '../../../answers/answer-limit.ts';
 import { defineTool, named, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { nearestName } from '../search/hints.ts';
-
-/** Max threads, latest first, that are compared with a misspelt thread id. */
-const comparedMax = 10_000;
+import { nearestThread } from '../search/hints.ts';
 
 /** Max threads if the caller sets no limit. An answer can't hold more. */
-const rowsMax = 20_000;
+const threadsDefault = 20_000;
 
 export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
   async function hintOf(part: string | undefined, total: number, signal: AbortSignal): Promise<string> {
     if (total > 0) return `offset is past the last of ${total} threads; start again with offset 0.`;
-    const known = await entries.threads({ limit: comparedMax, offset: 0 }, { signal });
-    if (part === undefined || known.total === 0) return 'Memory is empty: add entries with store_context.';
-    const near = nearestName(
-      part,
-      known.threads.map(({ threadId }) => threadId),
-    );
-    return `None of the ${known.total} thread ids contains this${near ? `; the closest is ${JSON.stringify(near)}` : ''}.`;
+    const { nearest, total: count } = await nearestThread(entries, part ?? '', signal);
+    if (part === undefined || count === 0) return 'Memory is empty: add entries with store_context.';
+    return `None of the ${count} thread ids contains this${nearest ? `; the closest is ${JSON.stringify(nearest)}` : ''}.`;
   }
 
   return defineTool({
@@ -39,11 +32,9 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
       ),
       total_threads: z.int(),
       has_more: z.unknown(),
-      next_offset: z.unknown().optional(),
-      truncated: z.unknown().optional(),
-      hint: z.unknown().optional(),
+      ...named('next_offset', 'truncated', 'hint').shape,
     }),
-    async run({ filter: containing, limit = rowsMax, offset }, call) {
+    async run({ filter: containing, limit = threadsDefault, offset }, call) {
       const { signal } = call;
       const { threads, total } = await entries.threads({ containing, limit, offset }, { signal });
       const shown = fitItems(
