@@ -188,7 +188,10 @@ describe('processes with roles on one PostgreSQL, using PgBouncer in transaction
 
 it('rejects unknown roles, and on SQLite warns about work left undone', async (t) => {
   const refused = await runCarrel(t, ['engine'], { env: { KB_ROLES: 'ingest,serach' } });
-  assert.deepEqual([refused.code, /KB_ROLES must contain one or more of ingest, embed, search/.test(refused.stderr)], [78, true]);
+  assert.deepEqual(
+    [refused.code, /KB_ROLES must contain one or more of ingest, embed, search/.test(refused.stderr)],
+    [78, true],
+  );
   const alone = await startEngine(t, { flags: ['--search', '--ingest'] });
   assert.match(alone.program.stderrText(), /this process will not embed; other processes on the same SQLite file must/);
 });
