@@ -23,11 +23,11 @@ export class FairQueue<Item> {
     return true;
   }
 
-  /** Takes the first item of the next caller that `mayHave` accepts. */
-  take(mayHave: (caller: string) => boolean = () => true): { caller: string; item: Item } | undefined {
+  /** Removes and returns the first item of the next caller for which `accepts` is true. */
+  take(accepts: (caller: string) => boolean = () => true): { caller: string; item: Item } | undefined {
     for (const [caller, lane] of this.#lanes) {
       const [item] = lane;
-      if (item === undefined || !mayHave(caller)) continue;
+      if (item === undefined || !accepts(caller)) continue;
       this.delete(caller, item);
       // Setting it again moves the caller to the end.
       if (this.#lanes.delete(caller)) this.#lanes.set(caller, lane);
@@ -36,7 +36,7 @@ export class FairQueue<Item> {
     return undefined;
   }
 
-  /** Takes the last item of the caller that has the most, if that is at least two more than `caller` has. */
+  /** Removes and returns the last item of the longest lane, if it has at least two items more than `caller`'s lane. */
   takeFromLongest(caller: string): Item | undefined {
     const own = this.#lanes.get(caller)?.size ?? 0;
     let longest: [string, Set<Item>] | undefined;

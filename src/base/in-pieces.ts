@@ -3,14 +3,14 @@ export async function* inPieces(
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   bytesMin: number,
 ): AsyncGenerator<Buffer> {
-  let held: Uint8Array[] = [];
+  let parts: Uint8Array[] = [];
   let size = 0;
-  for await (const part of content) {
-    held.push(part);
-    size += part.byteLength;
+  for await (const bytes of content) {
+    parts.push(bytes);
+    size += bytes.byteLength;
     if (size < bytesMin) continue;
-    yield Buffer.concat(held);
-    [held, size] = [[], 0];
+    yield Buffer.concat(parts);
+    [parts, size] = [[], 0];
   }
-  if (size > 0) yield Buffer.concat(held);
+  if (size > 0) yield Buffer.concat(parts);
 }

@@ -1,7 +1,9 @@
+import { parseJson } from './json.ts';
+
 export interface JsonBounds {
   /** Max nesting of arrays and objects, because later code recurses. */
   readonly depthMax: number;
-  /** Max array elements and object members in total, because validation takes time for each, however small it is. */
+  /** Max array elements and object members in total, because validation takes time for each. */
   readonly elementsMax: number;
 }
 
@@ -13,12 +15,7 @@ export const serviceBounds: JsonBounds = { depthMax: 128, elementsMax: 100_000 }
 
 /** Parses JSON from outside. Returns undefined if it is invalid or exceeds the bounds. */
 export function parseMeasured(text: string, bounds: JsonBounds = serviceBounds): unknown {
-  if (excessOf(text, bounds) !== undefined) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return excessOf(text, bounds) === undefined ? parseJson(text) : undefined;
 }
 
 /** Returns which bound the JSON exceeds, if any. Scans the text once; strings don't count. */

@@ -1,15 +1,16 @@
 import { inspect } from 'node:util';
+import { decodePercent } from './text.ts';
 
 const mask = '[secret]';
 
-/** Raw values of all secrets. They are masked in text that contains one by accident. */
+/** Values of all secrets, to mask in log lines and messages. */
 const known = new Set<string>();
 /** Min characters of a value that is masked. Shorter ones would also match ordinary words in the log. */
 const scrubbedCharsMin = 6;
 
 /**
- * A value from a secret configuration field. It prints as a mask however it is formatted, logged or serialised; only `reveal`
- * returns the text.
+ * A value from a secret configuration field. It always prints, logs and serializes as a mask. Only `reveal` returns the
+ * value.
  */
 export class Secret {
   readonly #value: string;
@@ -65,15 +66,8 @@ export function registerAddress(address: string): void {
   const url = URL.parse(address);
   if (url === null) return;
   const values = [url.password, ...url.searchParams.values()];
-  for (const value of values) for (const spelling of [value, decoded(value)]) if (spelling !== '') new Secret(spelling);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  for (const value of values)
+    for (const spelling of [value, decodePercent(value)]) if (spelling !== '') new Secret(spelling);
 }
 
 /** User name and password in a URL. */

@@ -28,19 +28,16 @@ export interface ExtractProcessConfig {
   readonly cpuMsMax: number;
 }
 
-/** Max time to start Node and load the readers. Usually 0.1 s, but far more on a busy machine. */
+/** Max time to start Node and load the readers. It is long because the machine may be busy. */
 const startTimeoutMs = 120_000;
 
-/**
- * Max elapsed time per document, as a multiple of the CPU limit. A worker ends itself when its CPU time is used up; this limit
- * catches a worker that hangs. It is large because the machine may be busy.
- */
+/** Max elapsed time per document, as a multiple of the CPU limit. Catches a worker that hangs without using CPU time. */
 const waitFactor = 20;
 
 /** Share of a worker's memory for the JavaScript heap. The rest is for Node and off-heap buffers. */
 const heapShare = 0.6;
 
-/** If a worker still uses more than this share of its memory after a document, it is replaced. */
+/** A worker that still uses more than this share of its memory after a document is replaced. */
 const residentShareMax = 0.6;
 
 /**
@@ -70,16 +67,18 @@ export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: Extra
     },
     async run(source, limits, { signal, cpuMsMax = cpuMsDefault } = {}) {
       allowedMs = cpuMsMax;
-      const bounds = { signal, abandoned: cancelled };
-      await withTimeout(calls, calls.ready(), { ...bounds, timeoutMs: startTimeoutMs, overdue: unavailable }).catch(
-        (error) => {
-          throw isCarrelError(error) && error.code === 'cancelled' ? error : unavailable(error);
-        },
-      );
+      const bounds = { signal, abortError: cancelled };
+      await withTimeout(calls, calls.ready(), {
+        ...bounds,
+        timeoutMs: startTimeoutMs,
+        timeoutError: unavailable,
+      }).catch((error) => {
+        throw isCarrelError(error) && error.code === 'cancelled' ? error : unavailable(error);
+      });
       const answer = await withTimeout(calls, calls.call({ source, limits, cpuMsMax }), {
         ...bounds,
         timeoutMs: cpuMsMax * waitFactor,
-        overdue: tooLong,
+        timeoutError: tooLong,
       });
       if (answer.residentMb > memoryMb * residentShareMax) void calls.terminate();
       if ('failure' in answer) throw fromWire(answer.failure);
@@ -94,7 +93,7 @@ export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: Extra
     if (ended.signal === memorySignal || ended.signal === 'SIGABRT' || ended.exitCode === 134) {
       return new CarrelError(
         'extraction_memory',
-        `Reading this document needed more than ${memoryMb} MB and was stopped. Try another source for it.`,
+        `Reading this document needed more than ${memoryMb} MB and was stopped. ${raise('KB_EXTRACT_MEMORY_MB')}`,
         { cause: ended, data: { memoryMb } },
       );
     }
@@ -114,10 +113,15 @@ export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: Extra
   function tooLong(cause?: ProcessEnded): CarrelError {
     return new CarrelError(
       'extraction_timeout',
-      `Reading this document took more than ${allowedMs} ms of CPU time and was stopped. Try another source for it.`,
+      `Reading this document took more than ${allowedMs} ms of CPU time and was stopped. ${raise('KB_EXTRACT_CPU_MS')}`,
       { cause, data: { cpuMsMax: allowedMs } },
     );
   }
+}
+
+/** Only the knowledge base has settings for the limits. */
+function raise(setting: string): string {
+  return `In the knowledge base, raise ${setting}; elsewhere, use another source.`;
 }
 
 function cancelled(): CarrelError {

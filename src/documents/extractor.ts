@@ -46,11 +46,11 @@ export function createExtractor(config: ExtractorConfig): Extractor {
       workersMax,
       waitingMax: config.queueMax ?? workersMax * 32,
       idleMs,
-      refused: () =>
+      refusal: () =>
         new CarrelError('too_many_in_flight', 'Too many documents are waiting to be read. Try again shortly.', {
           retryAfterSeconds: Math.ceil(cpuMsMax / 1000),
         }),
-      closed: () => new CarrelError('cancelled', 'The extractor is closed.'),
+      closedError: () => new CarrelError('cancelled', 'The extractor is closed.'),
     },
     () => createExtractProcess({ memoryMb, cpuMsMax }),
   );

@@ -48,6 +48,6 @@ answerCalls<TestRequest, unknown>(() => {
           return bytes.byteLength === 0 ? 'gone' : bytes;
       }
     },
-    handOver: (_request, answer) => (answer === bytes ? [bytes.buffer] : []),
+    transfer: (_request, answer) => (answer === bytes ? [bytes.buffer] : []),
   };
 });

@@ -19,23 +19,23 @@ export type WorkerMessage<Answer> =
 
 export interface CallHandler<Request, Answer> {
   perform(request: Request): Answer | Promise<Answer>;
-  /** Buffers of an answer to transfer instead of copy. */
-  handOver?(request: Request, answer: Answer): ArrayBuffer[];
-  /** Turns an error into one for callers. */
+  /** Returns the buffers of an answer to transfer instead of copy. */
+  transfer?(request: Request, answer: Answer): ArrayBuffer[];
+  /** Converts an error to one for callers. */
   explain?(error: unknown): unknown;
   close?(): void | Promise<void>;
 }
 
 /**
- * Answers the calls of calls.ts in the worker, which is a thread or a forked process. Calls run one at a time, in order; each
- * waits until the previous one has been answered. Calls that arrive before the handler is open wait, too.
+ * Answers the calls of calls.ts in a worker: a thread or a forked process. Calls run one at a time, in order, once the handler
+ * is open.
  */
 export function answerCalls<Request, Answer>(
   open: () => CallHandler<Request, Answer> | Promise<CallHandler<Request, Answer>>,
 ): void {
   const port = parentPort ?? processPort;
-  const send = (message: WorkerMessage<Answer>, handedOver: ArrayBuffer[] = []) =>
-    port.postMessage(message, handedOver);
+  const send = (message: WorkerMessage<Answer>, transferred: ArrayBuffer[] = []) =>
+    port.postMessage(message, transferred);
   let handler: CallHandler<Request, Answer> | undefined;
   let last = start();
   port.on('message', (message: WorkerCall<Request> | 'close') => {
@@ -56,7 +56,7 @@ export function answerCalls<Request, Answer>(
     if (handler === undefined) return;
     try {
       const value = await handler.perform(request);
-      send({ kind: 'answer', id, value, isLarge: isLarge(value) }, handler.handOver?.(request, value));
+      send({ kind: 'answer', id, value, isLarge: isLarge(value) }, handler.transfer?.(request, value));
     } catch (error) {
       send({ kind: 'error', id, error: toWire(handler.explain?.(error) ?? error) });
     }
@@ -71,6 +71,7 @@ export function answerCalls<Request, Answer>(
 /** The channel to the parent process. It cannot transfer buffers. */
 const processPort = {
   postMessage: (message: unknown) => void process.send?.(message),
-  on: (event: 'message', take: Parameters<NonNullable<typeof parentPort>['on']>[1]) => void process.on(event, take),
+  on: (event: 'message', listener: Parameters<NonNullable<typeof parentPort>['on']>[1]) =>
+    void process.on(event, listener),
   close: () => process.disconnect(),
 };

@@ -23,15 +23,15 @@ export interface Calls<Request, Answer> {
 /** The message channel. */
 export interface Peer {
   send(message: unknown): void;
-  /** `held` is true if the worker should keep our process alive. */
-  hold(held: boolean): void;
+  /** Sets whether the worker keeps our process alive. */
+  setRef(isRef: boolean): void;
   terminate(): void | Promise<void>;
-  onMessage(take: (message: unknown) => void): void;
-  /** Calls `tell` when the worker has ended, with the cause if known. */
-  onEnd(tell: (cause: unknown) => void): void;
+  onMessage(listener: (message: unknown) => void): void;
+  /** The listener is called when the worker has ended, with the cause if known. */
+  onEnd(listener: (cause: unknown) => void): void;
 }
 
-interface Waiting {
+interface PendingCall {
   caller: string;
   resolve(value: unknown): void;
   reject(reason: unknown): void;
@@ -39,17 +39,17 @@ interface Waiting {
 
 /** Creates calls to a worker. If it ends, pending calls fail with `exitError(cause)`; after `terminate` the cause is undefined. */
 export function createCalls<Request, Answer>(peer: Peer, exitError: (cause: unknown) => Error): Calls<Request, Answer> {
-  const waiting = new Map<number, Waiting>();
+  const pending = new Map<number, PendingCall>();
   const started = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
   // Without this, a failed start that nobody waits for would be an unhandled rejection.
   started.promise.catch(() => {});
   let failure: Error | undefined;
   let time = (): ThreadTime | undefined => undefined;
-  let holds = 0;
+  let refs = 0;
   let lastId = 0;
 
-  peer.hold(false);
+  peer.setRef(false);
   peer.onMessage((received) => {
     const message = received as WorkerMessage<Answer>;
     if (message.kind === 'ready') {
@@ -58,12 +58,12 @@ export function createCalls<Request, Answer>(peer: Peer, exitError: (cause: unkn
     } else if (message.kind === 'failed') fail(fromWire(message.error));
     else if (message.kind === 'answer') {
       const { id, value, isLarge } = message;
-      const call = waiting.get(id);
+      const call = pending.get(id);
       // Removed before delivery: if the worker dies now, this call must not fail.
-      waiting.delete(id);
+      pending.delete(id);
       if (isLarge && call) deliverFairly(call.caller, () => call.resolve(value));
       else call?.resolve(value);
-    } else waiting.get(message.id)?.reject(fromWire(message.error));
+    } else pending.get(message.id)?.reject(fromWire(message.error));
   });
   peer.onEnd((cause) => {
     if (failure === undefined) fail(exitError(cause));
@@ -74,16 +74,16 @@ export function createCalls<Request, Answer>(peer: Peer, exitError: (cause: unkn
     get alive() {
       return failure === undefined;
     },
-    ready: () => held(() => started.promise),
+    ready: () => withRef(() => started.promise),
     time: () => time(),
     call,
     close: () =>
-      held(async () => {
+      withRef(async () => {
         if (failure === undefined) peer.send('close');
         await ended.promise;
       }),
     terminate: () =>
-      held(async () => {
+      withRef(async () => {
         if (failure === undefined) fail(exitError(undefined));
         void peer.terminate();
         await ended.promise;
@@ -96,43 +96,43 @@ export function createCalls<Request, Answer>(peer: Peer, exitError: (cause: unkn
     lastId += 1;
     const id = lastId;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const abandon = () => reject(signal?.reason);
-    signal?.addEventListener('abort', abandon);
-    waiting.set(id, { caller: currentCaller(), resolve, reject });
-    hold();
+    const abort = () => reject(signal?.reason);
+    signal?.addEventListener('abort', abort);
+    pending.set(id, { caller: currentCaller(), resolve, reject });
+    ref();
     try {
       peer.send({ id, request } satisfies WorkerCall<Request>);
       // Both sides share the types, but the compiler can't check messages.
       return (await promise) as Answer;
     } finally {
-      waiting.delete(id);
-      signal?.removeEventListener('abort', abandon);
-      release();
+      pending.delete(id);
+      signal?.removeEventListener('abort', abort);
+      unref();
     }
   }
 
   function fail(error: Error): void {
     failure = error;
     started.reject(error);
-    for (const call of waiting.values()) call.reject(error);
+    for (const call of pending.values()) call.reject(error);
   }
 
-  async function held<T>(action: () => Promise<T>): Promise<T> {
-    hold();
+  async function withRef<T>(action: () => Promise<T>): Promise<T> {
+    ref();
     try {
       return await action();
     } finally {
-      release();
+      unref();
     }
   }
 
-  function hold(): void {
-    holds += 1;
-    if (holds === 1) peer.hold(true);
+  function ref(): void {
+    refs += 1;
+    if (refs === 1) peer.setRef(true);
   }
 
-  function release(): void {
-    holds -= 1;
-    if (holds === 0) peer.hold(false);
+  function unref(): void {
+    refs -= 1;
+    if (refs === 0) peer.setRef(false);
   }
 }

@@ -37,8 +37,8 @@ function lingeringWorkers(): { started: TestWorker[]; start: () => TestWorker } 
 const config: PoolConfig = {
   workersMax: 2,
   waitingMax: 1000,
-  refused: () => new CarrelError('storage_busy', 'Too many.'),
-  closed: () => new CarrelError('unavailable', 'Closed.'),
+  refusal: () => new CarrelError('storage_busy', 'Too many.'),
+  closedError: () => new CarrelError('unavailable', 'Closed.'),
 };
 
 const never = () => new Promise<never>(() => {});
@@ -71,8 +71,8 @@ test('replaces a dead worker, busy or idle', async () => {
 test('leaves nobody waiting when lingering workers block new ones', { timeout: 60_000 }, async () => {
   const { started, start } = lingeringWorkers();
   const pool = createPool({ ...config, lingeringMax: 8 }, start);
-  const overdue = () => new CarrelError('query_timeout', 'Too long.');
-  const call = () => pool.use((worker) => withTimeout(worker, never(), { timeoutMs: 1, overdue }));
+  const timeoutError = () => new CarrelError('query_timeout', 'Too long.');
+  const call = () => pool.use((worker) => withTimeout(worker, never(), { timeoutMs: 1, timeoutError }));
   const ends = await endings(Array.from({ length: 14 }, call));
   assert.equal(ends.filter((end) => end === 'query_timeout').length, started.length);
   assert.equal(ends.filter((end) => end === 'storage_busy').length, 14 - started.length);
@@ -136,8 +136,10 @@ test('a caller that gives up ends its worker', async () => {
   const { started, start } = lingeringWorkers();
   const pool = createPool(config, start);
   const gone = new AbortController();
-  const overdue = () => new Error('overdue');
-  const call = pool.use((worker) => withTimeout(worker, never(), { timeoutMs: 60_000, signal: gone.signal, overdue }));
+  const timeoutError = () => new Error('overdue');
+  const call = pool.use((worker) =>
+    withTimeout(worker, never(), { timeoutMs: 60_000, signal: gone.signal, timeoutError }),
+  );
   await new Promise((resolve) => setImmediate(resolve));
   gone.abort(new CarrelError('cancelled', 'Gone.'));
   await assert.rejects(call, { code: 'cancelled' });

@@ -15,12 +15,12 @@ export interface PoolConfig {
   readonly waitingMax: number;
   /** Max terminated workers that have not exited yet. With this many, calls that need a new worker are refused. */
   readonly lingeringMax?: number;
-  /** Total time that callers of the pool wait for busy workers. Once it is used up, they start new workers at once. Default: 0. */
+  /** Total time for which callers wait for busy workers before new workers are started. Default: 0. */
   readonly patienceMs?: number;
   /** An idle worker ends after this time. */
   readonly idleMs?: number;
-  refused(): CarrelError;
-  closed(): CarrelError;
+  refusal(): CarrelError;
+  closedError(): CarrelError;
 }
 
 export interface Pool<W> {
@@ -33,7 +33,7 @@ export interface Pool<W> {
 /** Creates a pool that starts workers on demand. */
 export function createPool<W extends PooledWorker>(config: PoolConfig, start: () => W): Pool<W> {
   const { workersMax, waitingMax, lingeringMax = Number.POSITIVE_INFINITY, idleMs } = config;
-  const slots = createSlots({ runningMax: workersMax, waitingMax }, config.refused);
+  const slots = createSlots({ runningMax: workersMax, waitingMax }, config.refusal);
   const idle: { worker: W; timer: NodeJS.Timeout | undefined }[] = [];
   const workers = new Set<W>();
   const lingering = new Set<W>();
@@ -44,19 +44,18 @@ export function createPool<W extends PooledWorker>(config: PoolConfig, start: ()
 
   return {
     async use(work, signal) {
-      if (closed) throw config.closed();
-      const leave = await slots.acquire(signal);
-      // Whatever happens below, the slot must be released for the next caller.
+      if (closed) throw config.closedError();
+      const releaseSlot = await slots.acquire(signal);
       try {
-        if (idle.length === 0 && workers.size > 0 && patienceMs > 0) await idleWorker();
-        const worker = take();
+        if (idle.length === 0 && workers.size > 0 && patienceMs > 0) await waitForIdle();
+        const worker = acquireWorker();
         try {
           return await work(worker);
         } finally {
-          rest(worker);
+          releaseWorker(worker);
         }
       } finally {
-        leave();
+        releaseSlot();
       }
     },
     async close() {
@@ -67,8 +66,8 @@ export function createPool<W extends PooledWorker>(config: PoolConfig, start: ()
     },
   };
 
-  /** Resolves when a worker is idle, or when patience has run out. */
-  async function idleWorker(): Promise<void> {
+  /** Resolves when a worker is idle, or when `patienceMs` is used up. */
+  async function waitForIdle(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const since = performance.now();
     const timer = setTimeout(resolve, patienceMs);
@@ -80,20 +79,20 @@ export function createPool<W extends PooledWorker>(config: PoolConfig, start: ()
     patienceMs -= performance.now() - since;
   }
 
-  function take(): W {
-    if (closed) throw config.closed();
-    for (let free = idle.pop(); free !== undefined; free = idle.pop()) {
-      clearTimeout(free.timer);
-      if (free.worker.alive) return free.worker;
-      drop(free.worker);
+  function acquireWorker(): W {
+    if (closed) throw config.closedError();
+    for (let next = idle.pop(); next !== undefined; next = idle.pop()) {
+      clearTimeout(next.timer);
+      if (next.worker.alive) return next.worker;
+      drop(next.worker);
     }
-    if (lingering.size >= lingeringMax) throw config.refused();
+    if (lingering.size >= lingeringMax) throw config.refusal();
     const worker = start();
     workers.add(worker);
     return worker;
   }
 
-  function rest(worker: W): void {
+  function releaseWorker(worker: W): void {
     if (closed || !worker.alive) drop(worker);
     else idle.push({ worker, timer: idleMs === undefined ? undefined : setTimeout(stop, idleMs).unref() });
     waiters.shift()?.();

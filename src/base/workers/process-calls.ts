@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { type Calls, createCalls } from './calls.ts';
 
-/** Why a process no longer answers. */
+/** Tells how a process ended. */
 export class ProcessEnded extends Error {
   readonly exitCode: number | null;
   readonly signal: string | null;
@@ -21,17 +21,17 @@ export function createProcessCalls<Request, Answer>(
   return createCalls(
     {
       send: (message) => void child.send(Object(message)),
-      hold(held) {
-        const handle = held ? 'ref' : 'unref';
-        child[handle]();
-        child.channel?.[handle]();
+      setRef(isRef) {
+        const method = isRef ? 'ref' : 'unref';
+        child[method]();
+        child.channel?.[method]();
       },
       terminate: () => void child.kill('SIGKILL'),
-      onMessage: (take) => child.on('message', take),
-      onEnd(tell) {
-        child.once('exit', (exitCode, signal) => tell(new ProcessEnded(exitCode, signal)));
+      onMessage: (listener) => child.on('message', listener),
+      onEnd(listener) {
+        child.once('exit', (exitCode, signal) => listener(new ProcessEnded(exitCode, signal)));
         // This listener is never removed: an unhandled error event would end the program.
-        child.on('error', (error) => tell(new ProcessEnded(null, null, error)));
+        child.on('error', (error) => listener(new ProcessEnded(null, null, error)));
       },
     },
     (cause) => exitError(cause instanceof ProcessEnded ? cause : undefined),

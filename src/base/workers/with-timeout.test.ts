@@ -5,14 +5,14 @@ import { withTimeout } from './with-timeout.ts';
 import { createWorkerCalls } from './worker-calls.ts';
 
 const from = new URL('../../../test/support/', import.meta.url).href;
-const overdue = () => new Error('overdue');
+const timeoutError = () => new Error('overdue');
 
 async function ask(request: TestRequest, timeoutMs: number, signal?: AbortSignal) {
   const exitError = () => new Error('lost');
   const thread = createWorkerCalls<TestRequest, unknown>({ from, file: 'test-thread', name: 'test', exitError });
   await thread.ready();
   const [outcome] = await Promise.allSettled([
-    withTimeout(thread, thread.call(request), { timeoutMs, signal, overdue }),
+    withTimeout(thread, thread.call(request), { timeoutMs, signal, timeoutError }),
   ]);
   const { alive } = thread;
   await thread.terminate();

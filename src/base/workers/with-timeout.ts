@@ -4,10 +4,9 @@ export interface Bounds {
   /** Max CPU time if the worker reports it, otherwise max time in which this process ran. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** The error on timeout. */
-  overdue(): Error;
-  /** The error when the signal aborts. */
-  abandoned?(signal: AbortSignal): Error;
+  timeoutError(): Error;
+  /** Default: the signal's reason. */
+  abortError?(signal: AbortSignal): Error;
 }
 
 export interface BoundedWorker {
@@ -18,17 +17,17 @@ export interface BoundedWorker {
 /** Number of checks during the timeout. */
 const steps = 20;
 
-/** A thread that waits instead of computing (slow disk, hang) gets the timeout times this. */
-const patience = 10;
+/** A thread that waits instead of computing, for example for a slow disk, gets this multiple of the timeout. */
+const waitFactor = 10;
 
 /**
- * Waits for a worker's result. A timeout or abort terminates the worker, because nothing else stops it. The timeout is not
- * wall-clock time, which includes time in which the machine slept or the process was stopped.
+ * Waits for a worker's result. A timeout or abort terminates the worker, because nothing else stops it. Time in which the
+ * machine sleeps or the process is stopped does not count.
  */
 export async function withTimeout<T>(
   worker: BoundedWorker,
   result: Promise<T>,
-  { timeoutMs, signal, overdue, abandoned }: Bounds,
+  { timeoutMs, signal, timeoutError, abortError }: Bounds,
 ): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const end = (error: unknown): void => {
@@ -36,7 +35,7 @@ export async function withTimeout<T>(
     reject(error);
     void worker.terminate();
   };
-  const abandon = (): void => end(signal && (abandoned?.(signal) ?? signal.reason));
+  const abort = (): void => end(signal && (abortError?.(signal) ?? signal.reason));
   const stepMs = Math.max(1, timeoutMs / steps);
   let ranMs = 0;
   let before: ThreadTime | undefined;
@@ -45,24 +44,24 @@ export async function withTimeout<T>(
     ranMs += stepMs;
     // Read at the first step: most calls are answered before that and skip it.
     before ??= worker.time?.();
-    if (ranMs >= timeoutMs && isOver()) end(overdue());
+    if (ranMs >= timeoutMs && isUsedUp()) end(timeoutError());
   }, stepMs);
-  signal?.addEventListener('abort', abandon);
-  if (signal?.aborted) abandon();
+  signal?.addEventListener('abort', abort);
+  if (signal?.aborted) abort();
   try {
     return await Promise.race([promise, result]);
   } finally {
     clearInterval(timer);
-    signal?.removeEventListener('abort', abandon);
+    signal?.removeEventListener('abort', abort);
     // The loser of the race is ignored.
     result.catch(() => {});
     promise.catch(() => {});
   }
 
-  function isOver(): boolean {
+  function isUsedUp(): boolean {
     const now = worker.time?.();
     if (before === undefined || now === undefined) return true;
-    const hadMs = ranMs - (now.queuedMs - before.queuedMs);
-    return now.cpuMs - before.cpuMs >= timeoutMs || hadMs >= timeoutMs * patience;
+    const scheduledMs = ranMs - (now.queuedMs - before.queuedMs);
+    return now.cpuMs - before.cpuMs >= timeoutMs || scheduledMs >= timeoutMs * waitFactor;
   }
 }

@@ -18,13 +18,13 @@ export function startWorker({ from, file, name }: WorkerFile, options: WorkerOpt
   return new Worker(fileBeside(from, file), { ...options, name, execArgv: [] });
 }
 
-/** Makes a thread collect garbage early. By default each keeps up to 48 MB of it. */
+/** Makes a thread collect garbage early. By default, up to 48 MB accumulate. */
 const leanLimits = { maxYoungGenerationSizeMb: 16 } as const;
 const leastLimits = { maxYoungGenerationSizeMb: 6 } as const;
 
 export interface WorkerCallsConfig extends WorkerFile {
   readonly workerData?: unknown;
-  /** Keeps less garbage in memory, for a thread that reads a lot and keeps nothing. `least`: for one that makes little garbage. */
+  /** Collects garbage early, to save memory. `least` is for threads that allocate little. */
   readonly lean?: boolean | 'least';
   /** Marks native code on the thread. The thread is never ended inside it. */
   readonly nativeSection?: NativeSection;
@@ -41,20 +41,20 @@ export function createWorkerCalls<Request, Answer>(config: WorkerCallsConfig): C
   return createCalls(
     {
       send: (message) => worker.postMessage(message),
-      hold: (held) => (held ? worker.ref() : worker.unref()),
+      setRef: (isRef) => (isRef ? worker.ref() : worker.unref()),
       async terminate() {
         if (nativeSection) await barNativeSection(nativeSection);
         await worker.terminate();
       },
-      onMessage: (take) => worker.on('message', take),
-      onEnd(tell) {
+      onMessage: (listener) => worker.on('message', listener),
+      onEnd(listener) {
         let cause: unknown;
         worker.on('error', (error) => {
           cause = error;
         });
         worker.once('exit', () => {
           if (nativeSection) releaseNativeSection(nativeSection);
-          tell(cause);
+          listener(cause);
         });
       },
     },

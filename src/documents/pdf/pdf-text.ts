@@ -40,7 +40,7 @@ export async function readPdfText(
   if (pages.length === 0 && number <= pdf.numPages) {
     throw new CarrelError(
       'extraction_timeout',
-      'No text was found in this PDF within the time limit. Try another source for it.',
+      'No text was found in this PDF within the CPU time limit (KB_EXTRACT_CPU_MS in the knowledge base).',
     );
   }
   if (pages.length === 0 && recognition.obstacle() !== undefined) throw recognition.obstacle();

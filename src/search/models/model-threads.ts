@@ -131,10 +131,10 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
 
   async function perform(job: Job<Request, Answer>, lane: Lane<Request, Answer>): Promise<void> {
     const { calls } = lane;
-    const overdue = () => failures.failed(new Error('the model took too long'));
+    const timeoutError = () => failures.failed(new Error('the model took too long'));
     try {
-      await withTimeout(calls, calls.ready(), { timeoutMs: loadTimeoutMs, overdue });
-      job.resolve(await withTimeout(calls, calls.call(job.request), { timeoutMs: config.timeoutMs, overdue }));
+      await withTimeout(calls, calls.ready(), { timeoutMs: loadTimeoutMs, timeoutError });
+      job.resolve(await withTimeout(calls, calls.call(job.request), { timeoutMs: config.timeoutMs, timeoutError }));
     } catch (error) {
       // If the thread died, all waiting requests fail; the next request starts a new thread.
       const failure = isCarrelError(error) ? error : failures.failed(error);

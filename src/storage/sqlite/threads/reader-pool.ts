@@ -38,17 +38,17 @@ const patienceMs = 500;
  */
 export function createReaderPool({ threadsMax, timeoutMs }: ReaderPoolConfig, start: () => SqliteThread): ReaderPool {
   const pool = createPool(
-    { workersMax: threadsMax, waitingMax, lingeringMax, patienceMs, refused: overloaded, closed: storageClosed },
+    { workersMax: threadsMax, waitingMax, lingeringMax, patienceMs, refusal: overloaded, closedError: storageClosed },
     start,
   );
-  const overdue = () =>
+  const timeoutError = () =>
     new CarrelError('query_timeout', 'The search took too long and was stopped. Search for fewer or rarer words.', {
       data: { timeoutMs },
     });
   return {
     call: (call, { signal } = {}) =>
       pool.use(async (thread) => {
-        const bounds = { timeoutMs, signal, overdue, abandoned: cancelledRead };
+        const bounds = { timeoutMs, signal, timeoutError, abortError: cancelledRead };
         // On a busy machine, starting a thread may take longer than the timeout of a search.
         await withTimeout(thread, thread.ready(), { ...bounds, timeoutMs: startTimeoutMs });
         return withTimeout(thread, thread.call(call), bounds);

@@ -73,7 +73,7 @@ async function open(database: Database, reserve: DiskReserve): Promise<Handler> 
     transactions[kind](operationOf(operation), request as never, now);
   return {
     perform: config.role === 'writer' ? withReserve(reserve, database, perform) : perform,
-    handOver: ({ operation }, value) => (operation === nameOf(vectorsAfter) ? buffersOf(value) : []),
+    transfer: ({ operation }, value) => (operation === nameOf(vectorsAfter) ? buffersOf(value) : []),
     explain: (error) => storageError(openFailure(config.path, error)),
     close: () => database.close(),
   };

@@ -143,16 +143,16 @@ function startThread(workerData: GrepPattern): GrepThread {
   });
 }
 
-const overdue = new Error('the pattern timed out');
+const timedOut = new Error('the pattern timed out');
 
 /** Searches one text. On timeout, terminates the thread and returns undefined. */
 async function grepOn(thread: GrepThread, request: GrepRequest): Promise<GrepFound | undefined> {
   // The start of the thread must not count against the timeout.
   await thread.ready();
   try {
-    return await withTimeout(thread, thread.call(request), { timeoutMs: entryTimeoutMs, overdue: () => overdue });
+    return await withTimeout(thread, thread.call(request), { timeoutMs: entryTimeoutMs, timeoutError: () => timedOut });
   } catch (error) {
-    if (error === overdue) return undefined;
+    if (error === timedOut) return undefined;
     throw error;
   }
 }
