@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countingPattern, isMedia, normalise } from './address.ts';
-import { createScope } from './scope.ts';
+import { createScope } from './links.ts';
 
 test('normalises an address: no fragment, tracking or session id', () => {
   const same: [string, string | undefined][] = [

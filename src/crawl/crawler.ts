@@ -10,7 +10,7 @@ import { parseTargetList } from '../web/target-list.ts';
 import type { CrawlSettings } from './crawl-slice.ts';
 import { createHosts } from './hosts.ts';
 import { createRun, type Run } from './run.ts';
-import { RunLost } from './save-pages.ts';
+import { RunLost } from './run-context.ts';
 import type { PageEngine } from './store-page.ts';
 
 export interface Crawler {
@@ -35,8 +35,8 @@ const runsMax = 4;
 const leaseMs = 15_000;
 const pollMs = 5_000;
 
-/** Codes of temporary database errors. The run is retried later, because the source is not to blame. */
-const temporary = new Set(['unavailable', 'storage_busy', 'storage_full', 'storage_read_only', 'query_timeout']);
+/** Codes of temporary database errors, after which the run is retried. */
+const temporaryCodes = new Set(['unavailable', 'storage_busy', 'storage_full', 'storage_read_only', 'query_timeout']);
 const retryDelayMs = 30_000;
 
 /** Runs the crawls of web sources, and starts scheduled refreshes when they are due. Several processes share the work. */
@@ -44,7 +44,7 @@ export function createCrawler(settings: CrawlSettings, deps: CrawlerDeps): Crawl
   const { storage, log, jobs } = deps;
   const { web, ingestion, shared } = storage;
   const owner = createLeaseOwner();
-  const live = new Map<number, Run>();
+  const running = new Map<number, Run>();
   const stop = new AbortController();
   const hosts = createHosts({
     web,
@@ -62,7 +62,7 @@ export function createCrawler(settings: CrawlSettings, deps: CrawlerDeps): Crawl
         return web.claim({ owner, leaseMs, ids: jobs });
       },
       async renew({ id }) {
-        const run = live.get(id);
+        const run = running.get(id);
         return run !== undefined && web.renew({ id, owner, leaseMs, progress: run.progress() });
       },
       perform,
@@ -93,17 +93,17 @@ export function createCrawler(settings: CrawlSettings, deps: CrawlerDeps): Crawl
   async function perform(claimed: ClaimedRun, signal: AbortSignal): Promise<void> {
     const { id } = claimed;
     const run = createRun(claimed, { owner, signal }, { ...deps, web, hosts, settings });
-    live.set(id, run);
+    running.set(id, run);
     try {
       await run.perform();
       await web.end({ id, owner, progress: run.progress() });
     } catch (error) {
       if (signal.aborted || error instanceof RunLost) return;
       const { code, message } = isCarrelError(error) ? error : unexpected(error, id);
-      if (temporary.has(code)) await ingestion.postpone({ id, owner, delayMs: retryDelayMs, message });
+      if (temporaryCodes.has(code)) await ingestion.postpone({ id, owner, delayMs: retryDelayMs, message });
       else await web.end({ id, owner, progress: run.progress(), error: { code, message } });
     } finally {
-      live.delete(id);
+      running.delete(id);
     }
   }
 

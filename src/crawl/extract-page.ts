@@ -43,14 +43,14 @@ export function visibleText(markdown: string): string {
   return markdown.replaceAll(/\]\((?:[^()\s]|\([^()\s]*\))*\)/g, ']');
 }
 
-/** Detects a soft 404: the host returns nearly the same text for a URL that can't exist. */
-export type NotFoundCheck = (url: string, sketch: Sketch) => Promise<boolean>;
-
-/** Creates the soft 404 check. It requests one nonexistent URL in the source's folder, and only for sites and sitemaps. */
-export function createNotFoundCheck(context: RunContext): NotFoundCheck {
+/**
+ * Creates the check for soft 404s: pages with nearly the same text as a nonexistent URL in the source's folder. Applies only to
+ * sites and sitemaps.
+ */
+export function createNotFoundCheck(context: RunContext) {
   const { run, signal, state, fetch } = context;
   const { follows, listing } = run.source.settings;
-  const shownIn = new Map<string, Promise<Sketch | undefined>>();
+  const probes = new Map<string, Promise<Sketch | undefined>>();
   const probe = async (url: string): Promise<Sketch | undefined> => {
     const host = await context.hostOf(url);
     if (!(await host.robots(signal)).allows(url)) return undefined;
@@ -58,13 +58,13 @@ export function createNotFoundCheck(context: RunContext): NotFoundCheck {
     const document = fetched.outcome === 'page' ? await extractPage(context, fetched.response) : undefined;
     return typeof document === 'object' ? sketchOf(visibleText(document.text)) : undefined;
   };
-  return async (url, sketch) => {
+  return async (url: string, sketch: Sketch): Promise<boolean> => {
     if (!follows && listing !== 'sitemap') return false;
     const folder = folderOf(state.root);
     if (!url.startsWith(folder)) return false;
-    const asking = shownIn.get(folder) ?? probe(`${folder}carrel-${randomBytes(8).toString('hex')}`);
-    shownIn.set(folder, asking);
-    const shown = await asking;
-    return shown !== undefined && isNear(shown, sketch);
+    const probing = probes.get(folder) ?? probe(`${folder}carrel-${randomBytes(8).toString('hex')}`);
+    probes.set(folder, probing);
+    const notFound = await probing;
+    return notFound !== undefined && isNear(notFound, sketch);
   };
 }

@@ -4,12 +4,7 @@ import type { FetchHead, FetchResponse, SafeFetch, Validators } from '../web/saf
 
 /** The outcome of one request. Redirects are not followed: their target is a separate page. */
 export type Fetched =
-  | {
-      readonly outcome: 'page';
-      readonly response: FetchResponse;
-      readonly noindex: boolean;
-      readonly nofollow: boolean;
-    }
+  | { readonly outcome: 'page'; response: FetchResponse; noindex: boolean; nofollow: boolean }
   | { readonly outcome: 'unchanged' | 'gone' }
   | { readonly outcome: 'moved'; readonly url: string }
   | { readonly outcome: 'skipped' | 'failed'; readonly reason: string }
@@ -21,7 +16,6 @@ const retryAfterMaxMs = 3_600_000;
 
 /** Thrown to end a fetch after the response headers, without reading the body. */
 class Ended extends Error {
-  override readonly name = 'Ended';
   readonly fetched: Fetched;
   constructor(fetched: Fetched) {
     super(fetched.outcome);

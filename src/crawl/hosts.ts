@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import robotsParser from 'robots-parser';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 import { createLeases, type Lease } from '../base/leases.ts';
 import { hasExited } from '../jobs/lease-owner.ts';
@@ -6,7 +7,6 @@ import type { TakenHost } from '../storage/web/hosts.ts';
 import type { WebStore } from '../storage/web/web.ts';
 import type { SafeFetch } from '../web/safe-fetch.ts';
 import { canonicalHost, type TargetList } from '../web/target-list.ts';
-import { allowAll, type RobotsRules, readRobots, robotsBytesMax } from './robots.ts';
 
 /** A host that this process has leased: no other process fetches from it until the release. */
 export interface Host {
@@ -39,8 +39,15 @@ const pauseMs = 1_000;
 /** How long robots.txt is cached. RFC 9309 allows a day. */
 const robotsMs = 24 * 3_600_000;
 const robotsAttempts = 3;
+/** Max bytes of a robots.txt. RFC 9309 requires at least 500 KiB. */
+const robotsBytesMax = 512 * 1024;
+/** Max Crawl-delay. A host that asks for more still gets one request an hour. */
+const crawlDelayMaxMs = 3_600_000;
 
-interface Held {
+export type RobotsRules = ReturnType<typeof readRobots>;
+
+/** The state of a leased host, shared by all runs of this process. */
+interface LeasedHost {
   /** Resolves when the last queued request has ended. */
   tail: Promise<unknown>;
   /** Earliest time of the next request, by performance.now(). */
@@ -52,74 +59,74 @@ interface Held {
 
 /** Leases hosts for this process, by origin. Several runs on one host share the lease. */
 export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }: HostsDeps): Hosts {
-  const leases = new Map<string, () => Promise<Lease<Held>>>();
+  const leases = new Map<string, () => Promise<Lease<LeasedHost>>>();
 
   return async (origin, signal) => {
     const take = leases.get(origin) ?? createLeases(() => takeHost(origin));
     leases.set(origin, take);
-    const { part: held, release } = await unlessAborted(take(), signal);
+    const { part: leased, release } = await unlessAborted(take(), signal);
     const ownPauseMs = isOwn(origin) ? 0 : pauseMs;
 
-    async function request<T>(own: AbortSignal, send: () => Promise<T>): Promise<T> {
-      const sending = held.tail.then(async () => {
+    async function request<T>(signal: AbortSignal, send: () => Promise<T>): Promise<T> {
+      const sending = leased.tail.then(async () => {
         for (let waitMs = 1; waitMs > 0; ) {
-          own.throwIfAborted();
-          waitMs = Math.ceil(held.nextAt - performance.now());
-          if (waitMs > 0) await delay(waitMs, undefined, { signal: own });
+          signal.throwIfAborted();
+          waitMs = Math.ceil(leased.nextAt - performance.now());
+          if (waitMs > 0) await delay(waitMs, undefined, { signal });
         }
-        if (held.isLeaseLost) throw new Error('another process is fetching from this host');
+        if (leased.isLeaseLost) throw new Error('another process is fetching from this host');
         try {
           return await send();
         } finally {
-          const pause = Math.max(ownPauseMs, held.rules?.value.delayMs ?? 0);
-          held.nextAt = Math.max(held.nextAt, performance.now() + pause);
+          const pause = Math.max(ownPauseMs, leased.rules?.value.delayMs ?? 0);
+          leased.nextAt = Math.max(leased.nextAt, performance.now() + pause);
         }
       });
-      held.tail = sending.catch(() => {});
+      leased.tail = sending.catch(() => {});
       return sending;
     }
 
     return {
       pauseMs: ownPauseMs,
       request,
-      async robots(own) {
-        if (held.rules !== undefined && performance.now() < held.rules.until) return held.rules.value;
-        const robots = await request(own, () => fetchRobots(origin, own));
-        await web.keepHost({ host: origin, owner, leaseMs, robots });
-        held.rules = rulesOf(robots.text, origin, robots.lastsMs);
-        return held.rules.value;
+      async robots(signal) {
+        if (leased.rules !== undefined && performance.now() < leased.rules.until) return leased.rules.value;
+        const text = await request(signal, () => fetchRobots(origin, signal));
+        await web.keepHost({ host: origin, owner, leaseMs, robots: { text, lastsMs: robotsMs } });
+        leased.rules = rulesOf(text, origin);
+        return leased.rules.value;
       },
       async postpone(waitMs) {
-        held.nextAt = Math.max(held.nextAt, performance.now() + waitMs);
+        leased.nextAt = Math.max(leased.nextAt, performance.now() + waitMs);
         await web.keepHost({ host: origin, owner, leaseMs, waitMs });
       },
       release,
     };
   };
 
-  /** Leases the host. Waits while another process holds the lease. */
-  async function takeHost(host: string): Promise<Held> {
+  /** Leases the host, once no other process has leased it. */
+  async function takeHost(host: string): Promise<LeasedHost> {
     for (let gone: string | undefined; ; ) {
       stopping.throwIfAborted();
       const lease = await web.takeHost({ host, owner, leaseMs, gone });
-      if (!('heldBy' in lease)) return hold(host, lease);
+      if (!('heldBy' in lease)) return createLeased(host, lease);
       gone = hasExited(lease.heldBy) ? lease.heldBy : undefined;
       if (gone === undefined) await delay(pollMs, undefined, { signal: stopping });
     }
   }
 
-  function hold(host: string, { robots, waitMs }: TakenHost): Held {
-    const beat = setInterval(() => void renew(host, held), leaseMs / 3).unref();
-    const held: Held = {
+  function createLeased(host: string, { robots, waitMs }: TakenHost): LeasedHost {
+    const timer = setInterval(() => void renew(host, leased), leaseMs / 3).unref();
+    const leased: LeasedHost = {
       ...{ tail: Promise.resolve(), nextAt: performance.now() + waitMs, isLeaseLost: false },
-      rules: robots === undefined ? undefined : rulesOf(robots, host, robotsMs),
+      rules: robots === undefined ? undefined : rulesOf(robots, host),
       async close() {
-        clearInterval(beat);
-        const left = Math.max(0, Math.round(held.nextAt - performance.now()));
+        clearInterval(timer);
+        const left = Math.max(0, Math.round(leased.nextAt - performance.now()));
         await web.leaveHost({ host, owner, waitMs: left });
       },
     };
-    return held;
+    return leased;
   }
 
   function isOwn(origin: string): boolean {
@@ -128,17 +135,17 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
     return ownHosts.matches({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80) });
   }
 
-  function rulesOf(text: string, origin: string, lastsMs: number) {
-    return { value: readRobots(text, origin, userAgent), until: performance.now() + lastsMs };
+  function rulesOf(text: string, origin: string) {
+    return { value: readRobots(text, origin, userAgent), until: performance.now() + robotsMs };
   }
 
-  async function renew(host: string, state: Held): Promise<void> {
-    // A failed renewal changes nothing: the lease outlasts two of them. It is lost only if the database says so.
+  async function renew(host: string, state: LeasedHost): Promise<void> {
+    // A failed renewal changes nothing, because the lease outlasts two of them.
     state.isLeaseLost = !(await web.keepHost({ host, owner, leaseMs }).catch(() => !state.isLeaseLost));
   }
 
-  /** Fetches robots.txt. A missing one allows everything. Throws if the host fails: then nothing is allowed (RFC 9309, 2.3.1). */
-  async function fetchRobots(origin: string, signal: AbortSignal): Promise<{ text: string; lastsMs: number }> {
+  /** Fetches robots.txt; empty if there is none. Throws if the host fails, because then nothing is allowed (RFC 9309, 2.3.1). */
+  async function fetchRobots(origin: string, signal: AbortSignal): Promise<string> {
     const accept = 'text/plain,*/*;q=0.5';
     for (let attempt = 1; ; attempt += 1) {
       const answer = await fetch(`${origin}/robots.txt`, { signal, accept, bytesMax: robotsBytesMax }).then(
@@ -150,12 +157,25 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
           return 503;
         },
       );
-      if (typeof answer === 'string') return { text: answer, lastsMs: robotsMs };
-      if (answer >= 400 && answer < 500 && answer !== 429) return { text: allowAll, lastsMs: robotsMs };
+      if (typeof answer === 'string') return answer;
+      if (answer >= 400 && answer < 500 && answer !== 429) return '';
       if (attempt === robotsAttempts) throw noRobots(origin, answer);
       await delay((isOwn(origin) ? 10 : pauseMs) * attempt, undefined, { signal });
     }
   }
+}
+
+/** Parses a robots.txt. */
+function readRobots(text: string, origin: string, userAgent: string) {
+  // The package is CommonJS, but its types describe an ES module.
+  const parse = robotsParser as unknown as typeof robotsParser.default;
+  const rules = parse(`${origin}/robots.txt`, text);
+  const delaySeconds = Number(rules.getCrawlDelay(userAgent) ?? 0);
+  return {
+    allows: (url: string): boolean => rules.isAllowed(url, userAgent) !== false,
+    delayMs: Number.isFinite(delaySeconds) ? Math.min(crawlDelayMaxMs, Math.max(0, delaySeconds) * 1000) : 0,
+    sitemaps: rules.getSitemaps(),
+  };
 }
 
 function noRobots(origin: string, status: number): CarrelError {
@@ -164,8 +184,8 @@ function noRobots(origin: string, status: number): CarrelError {
   return new CarrelError('fetch_failed', message, { data: { host, status } });
 }
 
-/** Waits for the lease, but rejects when the signal aborts. A lease that arrives after that is released. */
-async function unlessAborted(taking: Promise<Lease<Held>>, signal: AbortSignal): Promise<Lease<Held>> {
+/** Waits for the lease, but rejects when the signal aborts. A later lease is released. */
+async function unlessAborted(taking: Promise<Lease<LeasedHost>>, signal: AbortSignal): Promise<Lease<LeasedHost>> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });

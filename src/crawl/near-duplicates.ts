@@ -1,9 +1,9 @@
 /** Hashes per sketch. More hashes give a better estimate. */
 const sketchSize = 100;
-/** Words per shingle: texts are compared by their runs of this many words. */
+/** Words per shingle. Texts are compared by their runs of this many words. */
 const shingleWords = 5;
 /** Pages that share at least this part of their shingles are duplicates. About one word in 200 may differ. */
-const sameShare = 0.95;
+const duplicateShare = 0.95;
 /** Only this many characters of a text are compared. */
 const sketchCharsMax = 200_000;
 
@@ -20,7 +20,7 @@ export function sketchOf(text: string): Sketch {
   const shingles = new Set<number>();
   for (let first = 0; first === 0 || first + shingleWords <= hashes.length; first += 1) {
     let hash = 0;
-    for (const word of hashes.slice(first, first + shingleWords)) hash = mixed(Math.imul(hash, 31) + word);
+    for (const word of hashes.slice(first, first + shingleWords)) hash = spread(Math.imul(hash, 31) + word);
     shingles.add(hash);
   }
   return Uint32Array.from(shingles).sort().slice(0, sketchSize);
@@ -36,7 +36,7 @@ export function isNear(first: Sketch, second: Sketch): boolean {
     if (other <= one) right += 1;
     seen += 1;
   }
-  return seen > 0 && common / seen >= sameShare;
+  return seen > 0 && common / seen >= duplicateShare;
 }
 
 export function encodeSketch(sketch: Sketch): string {
@@ -55,32 +55,23 @@ function hashOf(word: string): number {
   return hash >>> 0;
 }
 
-/** The finalizer of MurmurHash3: spreads values that are close together. */
-function mixed(value: number): number {
+/** Spreads values that are close together, with the finalizer of MurmurHash3. */
+function spread(value: number): number {
   let hash = value >>> 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Finds duplicates among the texts of a source's pages. */
-export interface PageTexts {
-  /** Returns the URL of another page with nearly the same text, if there is one. */
-  find(url: string, hash: string, sketch: Sketch): string | undefined;
-  set(url: string, hash: string, sketch: Sketch): void;
-  delete(url: string): void;
+export interface PageText {
+  readonly hash: string;
+  readonly sketch: Sketch;
 }
 
-export function createPageTexts(): PageTexts {
-  const texts = new Map<string, { readonly hash: string; readonly sketch: Sketch }>();
-  return {
-    find(url, hash, sketch) {
-      for (const [other, text] of texts) {
-        if (other !== url && (text.hash === hash || isNear(text.sketch, sketch))) return other;
-      }
-      return undefined;
-    },
-    set: (url, hash, sketch) => void texts.set(url, { hash, sketch }),
-    delete: (url) => void texts.delete(url),
-  };
+/** Returns the URL of another page with nearly the same text, if there is one. */
+export function findDuplicate(texts: ReadonlyMap<string, PageText>, url: string, text: PageText): string | undefined {
+  for (const [other, { hash, sketch }] of texts) {
+    if (other !== url && (hash === text.hash || isNear(sketch, text.sketch))) return other;
+  }
+  return undefined;
 }

@@ -2,37 +2,32 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isCarrelError } from '../base/errors.ts';
 import type { ListedPage } from '../documents/document.ts';
 import type { StoredPage } from '../storage/web/pages.ts';
-import type { ClaimedRun, RunProgress } from '../storage/web/runs.ts';
+import type { ClaimedRun } from '../storage/web/runs.ts';
 import { normalise } from './address.ts';
 import { type Fetched, fetchPage } from './fetch-page.ts';
-import { createRedirects, createRetries, leaveOut, miss } from './leave-page.ts';
 import { decodeSketch } from './near-duplicates.ts';
 import { isSitemap, readFeedPages, readSitemapPages } from './read-listing.ts';
 import { createPageReader } from './read-page.ts';
-import { createRunContext, type RunDeps } from './run-context.ts';
-import { noteLimit } from './run-state.ts';
-import { savePage, savePages } from './save-pages.ts';
+import { createRedirects, createRetries, recordMissing, recordUnread } from './record-page.ts';
+import { createRunContext, noteLimit, type RunDeps, savePage, savePages } from './run-context.ts';
 
-export interface Run {
-  /** Visits the pages of the source until all are visited or a limit is reached. */
-  perform(): Promise<void>;
-  progress(): RunProgress;
-}
+export type Run = ReturnType<typeof createRun>;
 
 /** Max pages being read and stored while the next one is fetched. */
 const readingMax = 4;
-const pagesAtOnce = 50;
+/** Pages per query. */
+const batchPages = 50;
 
 /**
  * Creates a run. It has four steps for each page:
  * 1. Fetch it, one request per host at a time (this file).
- * 2. If it is missing, redirects or fails, record that (`leave-page.ts`).
+ * 2. If it is missing, redirects or fails, record that (`record-page.ts`).
  * 3. Otherwise read it, and store it if it is new or changed (`read-page.ts`).
- * 4. Save the page, its links and the state of the run in one transaction (`save-pages.ts`).
+ * 4. Save the page, its links and the state of the run in one transaction (`run-context.ts`).
  */
-export function createRun(run: ClaimedRun, lease: { owner: string; signal: AbortSignal }, deps: RunDeps): Run {
+export function createRun(run: ClaimedRun, lease: { owner: string; signal: AbortSignal }, deps: RunDeps) {
   const context = createRunContext(run, lease, deps);
-  const { web, extractor, fetch, signal, state, links, texts, hostOf, progress } = context;
+  const { web, fetch, signal, state, links, texts, hostOf, progress } = context;
   const { id, source } = run;
   const { settings } = source;
   const { summary } = state;
@@ -45,7 +40,8 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
 
   return {
     progress,
-    async perform() {
+    /** Visits the pages of the source until all are visited or a limit is reached. */
+    async perform(): Promise<void> {
       try {
         await prepare();
         await visitAll();
@@ -60,13 +56,11 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
     for (const page of await web.overview({ source: source.id })) {
       links.learn(page.url);
       if (page.state === 'stored' && page.textHash !== undefined && page.sketch !== undefined) {
-        texts.set(page.url, page.textHash, decodeSketch(page.sketch));
+        texts.set(page.url, { hash: page.textHash, sketch: decodeSketch(page.sketch) });
       }
     }
-    const listingDeps = { fetch, extractor, hostOf };
-    if (settings.listing === 'feed') listing = await readFeedPages(source.url, listingDeps, signal);
-    if (settings.listing === 'sitemap')
-      listing = await readSitemapPages(source.url, settings.pages, listingDeps, signal);
+    if (settings.listing === 'feed') listing = await readFeedPages(source.url, context);
+    if (settings.listing === 'sitemap') listing = await readSitemapPages(source.url, context);
     const isPage = settings.listing === undefined || (settings.follows && !isSitemap(source.url));
     const first = isPage ? [source.url] : [];
     const listed = [...first, ...(listing?.keys() ?? [])];
@@ -83,12 +77,12 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
       if (isOverLimit()) return;
       // Checked before the query: a page that finishes during the query may add links that the query misses.
       const isReading = reading.size > 0;
-      if (waiting.length === 0) waiting = await web.pages({ source: source.id, after, limit: pagesAtOnce });
+      if (waiting.length === 0) waiting = await web.pages({ source: source.id, after, limit: batchPages });
       const page = waiting.shift();
       if (page !== undefined) {
         after = page.key;
         // Skips pages that this run has already saved: an earlier process visited them, or they wait for a retry.
-        if (page.run !== id && !needsNoVisit(page)) await visit(page);
+        if (page.run !== id && !canSkip(page)) await visit(page);
       } else if (isReading) {
         if (reading.size > 0) await Promise.race(reading.values());
       } else if (!(await retry())) return;
@@ -102,8 +96,8 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
     return summary.limits.some((limit) => limit === 'bytes' || limit === 'cpu');
   }
 
-  /** True if there is no need to visit the page: the listing shows it unchanged, or a feed no longer lists it. */
-  function needsNoVisit({ url, state: before, listedAt }: StoredPage): boolean {
+  /** True if the page needs no visit: the listing shows it unchanged, or a feed no longer lists it. */
+  function canSkip({ url, state: before, listedAt }: StoredPage): boolean {
     const listed = listing?.get(url);
     if (listed === undefined) return settings.listing === 'feed';
     if (listed.changed === undefined || listed.changed !== listedAt || before === 'failed') return false;
@@ -162,12 +156,12 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
         summary.unchanged += 1;
         return savePage(context, page, [{ ...page, failures: 0 }]);
       case 'gone':
-        return miss(context, page, 'status 404');
+        return recordMissing(context, page, 'status 404');
       case 'moved':
         return redirect(page, normalise(fetched.url));
       case 'skipped':
       case 'failed':
-        return leaveOut(context, page, fetched.outcome, fetched.reason);
+        return recordUnread(context, page, fetched.outcome, fetched.reason);
       case 'later':
         return retries.postpone(page, fetched.reason, fetched.hostWaitMs);
       case 'page':

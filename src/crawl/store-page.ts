@@ -1,4 +1,5 @@
 import { isCarrelError } from '../base/errors.ts';
+import { decodePercent } from '../base/text.ts';
 import type { Engine, EngineCall, EngineJob } from '../engine/engine.ts';
 import { waitForJob } from '../engine/wait-for-job.ts';
 
@@ -46,7 +47,7 @@ export async function storePage(engine: PageEngine, page: PageToStore, signal: A
     call,
   );
   const job = submitted.job_id === undefined ? undefined : await waitForJob(engine, submitted.job_id, signal);
-  const document = submitted.accepted ? madeBy(job) : (submitted.document_id ?? madeBy(job));
+  const document = submitted.accepted ? documentOf(job) : (submitted.document_id ?? documentOf(job));
   if (document === undefined) return { outcome: 'failed', reason: job?.error_code ?? job?.status ?? 'internal' };
   if (submitted.accepted || document === replaces || (await isAt(engine, document, url, signal))) {
     const as = !submitted.accepted ? 'unchanged' : replaces === undefined ? 'new' : 'changed';
@@ -80,7 +81,7 @@ async function isAt(engine: PageEngine, id: number, url: string, signal: AbortSi
 }
 
 /** Returns the document of a finished job, also if it failed because the same bytes were stored while it waited. */
-function madeBy(job: EngineJob | undefined): number | undefined {
+function documentOf(job: EngineJob | undefined): number | undefined {
   return job?.status === 'done' || job?.error_code === 'duplicate' ? (job.document_id ?? undefined) : undefined;
 }
 
@@ -93,17 +94,9 @@ function filenameOf(url: string, contentType = ''): string {
   const { pathname, hostname } = new URL(url);
   const last = pathname.split('/').findLast((part) => part !== '') ?? hostname;
   const name =
-    decoded(last)
+    decodePercent(last)
       .replaceAll(/[/\\\p{Cc}]+/gu, ' ')
       .trim() || hostname;
   const isPage = /^\s*(?:text\/html|application\/xhtml)/i.test(contentType);
   return isPage && !/\.[a-z]?html?$/i.test(name) ? `${name}.html` : name;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -25,24 +25,10 @@ export interface SourceRequest {
   readonly version?: string | undefined;
 }
 
-/** A source as it is shown to people and agents. */
+/** A source as shown to people and agents. */
 export type ShownSource = ReturnType<typeof showSource>;
 
-export interface WebSources {
-  /** Stores the source and starts its first run. */
-  add(request: SourceRequest): Promise<{ source_id: number; job_id: number; url: string; is_new: boolean }>;
-  /** `anyTags` selects the sources with at least one of these tags. */
-  list(selection?: {
-    anyTags?: readonly string[] | undefined;
-    ids?: readonly number[] | undefined;
-  }): Promise<ShownSource[]>;
-  /** Starts a run and returns its job id. If one is queued or running, returns the id of that one. */
-  refresh(id: number): Promise<number>;
-  pause(id: number): Promise<void>;
-  resume(id: number): Promise<void>;
-  /** Removes the source and, if `documents` is true, moves its documents to the trash. Returns how many. */
-  remove(id: number, options: { documents: boolean }): Promise<{ url: string; deleted: number; kept: number }>;
-}
+export type WebSources = ReturnType<typeof createWebSources>;
 
 export interface WebSourcesDeps {
   readonly storage: Pick<Storage, 'web' | 'shared'>;
@@ -59,36 +45,40 @@ const patternsMax = 50;
 const patternCharsMax = 200;
 const refreshHoursMax = 8_760;
 
-export function createWebSources({ storage, engine, onStarted }: WebSourcesDeps): WebSources {
+export function createWebSources({ storage, engine, onStarted }: WebSourcesDeps) {
   const { web, shared } = storage;
-  const started = (job?: number): void => {
+  const announceRun = (job?: number): void => {
     shared?.notify({ about: 'work' });
     onStarted?.(job);
   };
-  const pause = async (id: number, paused: boolean): Promise<void> => {
+  const setPaused = async (id: number, paused: boolean): Promise<void> => {
     const [source] = await web.list({ ids: [id] });
     if (!(await web.pause({ id, paused }))) throw notFound(id);
     // Tells the process that performs the run to end it now.
     if (source?.job !== undefined) shared?.notify({ about: 'job', id: String(source.job) });
-    if (!paused) started();
+    if (!paused) announceRun();
   };
   return {
-    async add(request) {
+    /** Stores the source and starts its first run. */
+    async add(request: SourceRequest) {
       const { url, tags, settings } = readRequest(request);
       const { source, job, isNew } = await web.add({ url, tags, settings, jitter: 2 * Math.random() - 1 });
-      started(job);
+      announceRun(job);
       return { source_id: source.id, job_id: job, url, is_new: isNew };
     },
-    list: async (selection = {}) => (await web.list(selection)).map(showSource),
-    async refresh(id) {
+    /** `anyTags` selects the sources with at least one of these tags. */
+    list: async (selection: Parameters<typeof web.list>[0] = {}) => (await web.list(selection)).map(showSource),
+    /** Starts a run and returns its job id. If a run is queued or running, returns its id. */
+    async refresh(id: number): Promise<number> {
       const job = await web.start({ id });
       if (job === undefined) throw notFound(id);
-      started(job);
+      announceRun(job);
       return job;
     },
-    pause: (id) => pause(id, true),
-    resume: (id) => pause(id, false),
-    async remove(id, { documents }) {
+    pause: (id: number) => setPaused(id, true),
+    resume: (id: number) => setPaused(id, false),
+    /** Removes the source. If `documents` is true, also moves its documents to the trash. */
+    async remove(id: number, { documents }: { documents: boolean }) {
       const removed = await web.remove({ id });
       if (removed === undefined) throw notFound(id);
       const { signal } = new AbortController();
