@@ -25,8 +25,6 @@ export type Operation<Request, Answer> = (on: Statements, request: Request) => P
 
 /** The SQL and the behaviour that differ between SQLite and PostgreSQL. */
 export interface Dialect {
-  /** Prefix of Carrel's table names. */
-  readonly schema: string;
   /** Subquery for `IN (…)`: takes one bound list of integers. */
   readonly integers: string;
   /** Like `integers`, but for short lists such as a page of keys: one query plan suits all of them. */

@@ -15,18 +15,17 @@ export async function once<Answer>(
 ): Promise<Answer> {
   if (idempotency === undefined) return work();
   const key = storable(idempotency.key);
-  const table = `${on.dialect.schema}idempotency_keys`;
   // If another call with the same key is in progress, this waits for its transaction.
   const [inserted] = await on.query(
-    `INSERT INTO ${table} (key, body_hash, answer, created_at) VALUES (?, ?, '', ?) ON CONFLICT DO NOTHING RETURNING key`,
+    `INSERT INTO idempotency_keys (key, body_hash, answer, created_at) VALUES (?, ?, '', ?) ON CONFLICT DO NOTHING RETURNING key`,
     [key, idempotency.bodyHash, on.now],
   );
   if (inserted !== undefined) {
     const answer = await work();
-    await on.query(`UPDATE ${table} SET answer = ? WHERE key = ?`, [JSON.stringify(answer), key]);
+    await on.query('UPDATE idempotency_keys SET answer = ? WHERE key = ?', [JSON.stringify(answer), key]);
     return answer;
   }
-  const [known] = await on.query(`SELECT body_hash, answer FROM ${table} WHERE key = ?`, [key]);
+  const [known] = await on.query('SELECT body_hash, answer FROM idempotency_keys WHERE key = ?', [key]);
   // The other call's record was purged after the INSERT, so start again.
   if (known === undefined) return once(on, idempotency, work);
   if (textOf(known, 'body_hash') === idempotency.bodyHash) return JSON.parse(textOf(known, 'answer'));

@@ -12,14 +12,13 @@ type SettingName = 'indexed_fields' | 'purged_to' | 'word_analysis';
  * ends, and `forUpdate` also blocks other transactions that lock it.
  */
 export async function readSetting(on: Statements, name: SettingName, lock = ''): Promise<string | undefined> {
-  const [row] = await on.query(`SELECT value FROM ${on.dialect.schema}settings WHERE name = ? ${lock}`, [name]);
+  const [row] = await on.query(`SELECT value FROM settings WHERE name = ? ${lock}`, [name]);
   return row === undefined ? undefined : textOf(row, 'value');
 }
 
 export async function writeSetting(on: Statements, name: SettingName, value: string): Promise<void> {
   await on.query(
-    `INSERT INTO ${on.dialect.schema}settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE
-      SET value = excluded.value`,
+    `INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
     [name, value],
   );
 }

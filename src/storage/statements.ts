@@ -9,7 +9,7 @@ export function allOf(conditions: readonly Condition[]): Condition {
   };
 }
 
-/** Reads one page of rows, and counts the rows of all pages. The condition's SQL is what follows `FROM`, without the schema. */
+/** Reads one page of rows, and counts the rows of all pages. `sql` is what follows FROM. */
 export async function readPage(
   on: Statements,
   columns: string,
@@ -17,7 +17,7 @@ export async function readPage(
   order: string,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<{ rows: Row[]; total: number }> {
-  const rows = await on.query(`SELECT ${columns} FROM ${on.dialect.schema}${sql} ORDER BY ${order} LIMIT ? OFFSET ?`, [
+  const rows = await on.query(`SELECT ${columns} FROM ${sql} ORDER BY ${order} LIMIT ? OFFSET ?`, [
     ...values,
     limit,
     offset,
@@ -26,7 +26,7 @@ export async function readPage(
 }
 
 export async function countRows(on: Statements, { sql, values }: Condition): Promise<number> {
-  const [row = {}] = await on.query(`SELECT count(*) AS total FROM ${on.dialect.schema}${sql}`, values);
+  const [row = {}] = await on.query(`SELECT count(*) AS total FROM ${sql}`, values);
   return numberOf(row, 'total');
 }
 
@@ -39,7 +39,7 @@ export async function insertRow(
 ): Promise<Row> {
   const { columns, placeholders, values } = valuesOf(row);
   const [inserted = {}] = await on.query(
-    `INSERT INTO ${on.dialect.schema}${table} (${columns}) ${given} VALUES (${placeholders}) RETURNING ${returning}`,
+    `INSERT INTO ${table} (${columns}) ${given} VALUES (${placeholders}) RETURNING ${returning}`,
     values,
   );
   return inserted;

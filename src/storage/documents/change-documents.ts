@@ -64,7 +64,7 @@ export async function moveDocument(
   if (document === undefined) return undefined;
   const title = document.title === document.filename ? filename : document.title;
   await on.query(
-    `UPDATE ${on.dialect.schema}kb_documents SET source_path = ?, filename = ?, title = ?, updated_at = ? WHERE key = ?`,
+    'UPDATE kb_documents SET source_path = ?, filename = ?, title = ?, updated_at = ? WHERE key = ?',
     [storable(sourcePath), storable(filename), storable(title), on.now, id],
   );
   await recordChange(on, { kind: 'move', document, details: { source_path: sourcePath } });
@@ -190,7 +190,7 @@ function changesOf(documents: readonly StoredDocument[], { action, anyTags }: Ta
 async function lockedIds(on: Statements, selection: DocumentSelection): Promise<number[]> {
   const { sql, values } = selectionCondition(selection, on.dialect);
   const rows = await on.query(
-    `SELECT o.key FROM ${on.dialect.schema}kb_documents o WHERE ${sql} ORDER BY o.key ${on.dialect.forUpdate}`,
+    `SELECT o.key FROM kb_documents o WHERE ${sql} ORDER BY o.key ${on.dialect.forUpdate}`,
     values,
   );
   return rows.map((row) => numberOf(row, 'key'));
@@ -204,13 +204,13 @@ async function removeAll(on: Statements, documents: readonly StoredDocument[], k
   if (keeps) await keepDeleted(on, documents);
   const ids = documents.map(({ id }) => id);
   await removePassages(on, ids);
-  await on.query(`DELETE FROM ${on.dialect.schema}kb_documents WHERE key IN (${on.dialect.integers})`, [{ list: ids }]);
+  await on.query(`DELETE FROM kb_documents WHERE key IN (${on.dialect.integers})`, [{ list: ids }]);
 }
 
 async function writeTags(on: Statements, { id, docType }: StoredDocument, wanted: readonly string[]): Promise<void> {
-  await on.query(`DELETE FROM ${on.dialect.schema}kb_document_tags WHERE document = ?`, [id]);
+  await on.query('DELETE FROM kb_document_tags WHERE document = ?', [id]);
   await insertTags(on, id, wanted);
-  await on.query(`UPDATE ${on.dialect.schema}kb_documents SET updated_at = ? WHERE key = ?`, [on.now, id]);
+  await on.query('UPDATE kb_documents SET updated_at = ? WHERE key = ?', [on.now, id]);
   await relabelPassages(on, id, labelsOf(docType, wanted));
 }
 

@@ -35,9 +35,8 @@ export interface ContentHolder {
 }
 
 export async function holdersOf(on: Statements, hash: string): Promise<ContentHolder[]> {
-  const { schema } = on.dialect;
   const documents = await on.query(
-    `SELECT key, title, details, is_copy FROM ${schema}kb_documents WHERE content_hash = ? ORDER BY key`,
+    'SELECT key, title, details, is_copy FROM kb_documents WHERE content_hash = ? ORDER BY key',
     [hash],
   );
   const tags = await tagsOf(
@@ -45,8 +44,7 @@ export async function holdersOf(on: Statements, hash: string): Promise<ContentHo
     documents.map((row) => numberOf(row, 'key')),
   );
   const jobs = await on.query(
-    `SELECT key, title, filename, tags, is_copy FROM ${schema}kb_jobs WHERE content_hash = ? AND ${isWaiting}
-      ORDER BY key`,
+    `SELECT key, title, filename, tags, is_copy FROM kb_jobs WHERE content_hash = ? AND ${isWaiting} ORDER BY key`,
     [hash],
   );
   return [

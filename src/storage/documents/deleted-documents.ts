@@ -11,8 +11,8 @@ import type { StoredDocument } from './document.ts';
 
 /** Stores what is needed to restore these documents. Call it before they are deleted. */
 export async function keepDeleted(on: Statements, documents: readonly StoredDocument[]): Promise<void> {
-  const { schema, integers } = on.dialect;
-  const rows = await on.query(`SELECT key, note FROM ${schema}kb_documents WHERE key IN (${integers})`, [
+  const { integers } = on.dialect;
+  const rows = await on.query(`SELECT key, note FROM kb_documents WHERE key IN (${integers})`, [
     { list: documents.map(({ id }) => id) },
   ]);
   const notes = new Map(rows.map((row) => [numberOf(row, 'key'), optionalTextOf(row, 'note')]));
@@ -68,8 +68,7 @@ export async function purgeDeleted(
 ): Promise<string[]> {
   const { sql, values } = restorable(on, scope);
   const rows = await on.query(
-    `DELETE FROM ${on.dialect.schema}kb_deleted WHERE ${sql} AND document IN (${on.dialect.integers})
-      RETURNING content_hash`,
+    `DELETE FROM kb_deleted WHERE ${sql} AND document IN (${on.dialect.integers}) RETURNING content_hash`,
     [...values, { list: ids }],
   );
   return rows.map((row) => textOf(row, 'content_hash'));
@@ -89,7 +88,7 @@ export async function restoreDocument(
   { id, ...scope }: Scope & { id: number },
 ): Promise<RestoreOutcome> {
   const [row] = await on.query(
-    `SELECT * FROM ${on.dialect.schema}kb_deleted WHERE document = ? AND deleted_at >= ? ${on.dialect.forUpdate}`,
+    `SELECT * FROM kb_deleted WHERE document = ? AND deleted_at >= ? ${on.dialect.forUpdate}`,
     [id, daysBefore(on.now, restorableDays)],
   );
   const tags: string[] = row === undefined ? [] : JSON.parse(textOf(row, 'tags'));
@@ -125,8 +124,8 @@ export async function takeDeleted(
 ): Promise<{ id?: number; createdAt?: string }> {
   const { restores: id, createdAt } = details;
   if (typeof id !== 'number' || typeof createdAt !== 'string') return {};
-  await on.query(`DELETE FROM ${on.dialect.schema}kb_deleted WHERE document = ?`, [id]);
-  const [taken] = await on.query(`SELECT key FROM ${on.dialect.schema}kb_documents WHERE key = ?`, [id]);
+  await on.query('DELETE FROM kb_deleted WHERE document = ?', [id]);
+  const [taken] = await on.query('SELECT key FROM kb_documents WHERE key = ?', [id]);
   return taken === undefined ? { id, createdAt } : { createdAt };
 }
 
@@ -138,11 +137,10 @@ export async function forgetDeleted(
   on: Statements,
   { bytesMax, limit }: { bytesMax: number; limit: number },
 ): Promise<string[]> {
-  const { schema } = on.dialect;
   const rows = await on.query(
-    `DELETE FROM ${schema}kb_deleted WHERE document IN (
+    `DELETE FROM kb_deleted WHERE document IN (
        SELECT document FROM (SELECT document, deleted_at,
-         sum(bytes) OVER (ORDER BY deleted_at DESC, document DESC) AS total FROM ${schema}kb_deleted) kept
+         sum(bytes) OVER (ORDER BY deleted_at DESC, document DESC) AS total FROM kb_deleted) kept
        WHERE deleted_at < ? OR total > ? LIMIT ?) RETURNING content_hash`,
     [daysBefore(on.now, restorableDays), bytesMax, limit],
   );

@@ -30,8 +30,8 @@ export interface StoredDocument extends RecordOf<typeof documentFields> {
 
 /** Returns the documents that exist, by id. `lock` is a suffix of the SELECT, such as `forUpdate`. */
 export async function documentsById(on: Statements, ids: readonly number[], lock = ''): Promise<StoredDocument[]> {
-  const { schema, integers } = on.dialect;
-  const sql = `SELECT ${documentColumns} FROM ${schema}kb_documents WHERE key IN (${integers}) ORDER BY key ${lock}`;
+  const { integers } = on.dialect;
+  const sql = `SELECT ${documentColumns} FROM kb_documents WHERE key IN (${integers}) ORDER BY key ${lock}`;
   return documentsOf(on, await on.query(sql, [{ list: ids }]));
 }
 
@@ -49,8 +49,7 @@ export async function documentsOf(on: Statements, rows: readonly Row[]): Promise
 export async function tagsOf(on: Statements, ids: readonly number[]): Promise<Map<number, string[]>> {
   if (ids.length === 0) return new Map();
   const rows = await on.query(
-    `SELECT document, tag FROM ${on.dialect.schema}kb_document_tags WHERE document IN (${on.dialect.integers})
-      ORDER BY document, position`,
+    `SELECT document, tag FROM kb_document_tags WHERE document IN (${on.dialect.integers}) ORDER BY document, position`,
     [{ list: ids }],
   );
   const byDocument = Map.groupBy(rows, (row) => numberOf(row, 'document'));
@@ -60,7 +59,7 @@ export async function tagsOf(on: Statements, ids: readonly number[]): Promise<Ma
 /** Adds tags to a document that has none yet. */
 export async function insertTags(on: Statements, document: number, tags: readonly string[]): Promise<void> {
   for (const [position, tag] of tags.entries()) {
-    await on.query(`INSERT INTO ${on.dialect.schema}kb_document_tags (document, tag, position) VALUES (?, ?, ?)`, [
+    await on.query('INSERT INTO kb_document_tags (document, tag, position) VALUES (?, ?, ?)', [
       document,
       tag,
       position,

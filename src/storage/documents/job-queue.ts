@@ -7,7 +7,7 @@ import { getJob, jobColumns, jobOf, type PhaseProgress, type StoredJob } from '.
 /** Lists the processes that hold leases on jobs. */
 export async function leaseOwners(on: Statements): Promise<string[]> {
   const rows = await on.query(
-    `SELECT DISTINCT lease_owner FROM ${on.dialect.schema}kb_jobs WHERE status = 'processing'`,
+    `SELECT DISTINCT lease_owner FROM kb_jobs WHERE status = 'processing'`,
   );
   return rows.map((row) => textOf(row, 'lease_owner'));
 }
@@ -63,7 +63,7 @@ export async function claimJob(
         );
   if (key === undefined) return undefined;
   const [row = {}] = await on.query(
-    `UPDATE ${on.dialect.schema}kb_jobs SET crashes = crashes + CASE WHEN status = 'processing' THEN 1 ELSE 0 END,
+    `UPDATE kb_jobs SET crashes = crashes + CASE WHEN status = 'processing' THEN 1 ELSE 0 END,
       status = 'processing', attempts = attempts + 1, lease_owner = ?, lease_until = ${nowMs} + ?,
       phase = 'received', phase_done = NULL, phase_total = NULL, updated_at = ? WHERE key = ? RETURNING *`,
     [owner, leaseMs, on.now, key],
@@ -73,11 +73,11 @@ export async function claimJob(
 
 /** Returns the first job that matches and that no other process is claiming. `condition` includes ORDER BY. */
 async function firstJob(
-  { query, dialect: { schema, skipLocked } }: Statements,
+  { query, dialect: { skipLocked } }: Statements,
   condition: string,
   values: readonly BoundValue[] = [],
 ): Promise<number | undefined> {
-  const [row] = await query(`SELECT key FROM ${schema}kb_jobs WHERE ${condition} LIMIT 1 ${skipLocked}`, values);
+  const [row] = await query(`SELECT key FROM kb_jobs WHERE ${condition} LIMIT 1 ${skipLocked}`, values);
   return row && numberOf(row, 'key');
 }
 
@@ -93,8 +93,7 @@ export interface OwnJob {
  */
 export async function changeOwnJob(on: Statements, { id, owner }: OwnJob, change: Condition): Promise<boolean> {
   const rows = await on.query(
-    `UPDATE ${on.dialect.schema}kb_jobs SET ${change.sql}
-      WHERE key = ? AND status = 'processing' AND lease_owner = ? RETURNING key`,
+    `UPDATE kb_jobs SET ${change.sql} WHERE key = ? AND status = 'processing' AND lease_owner = ? RETURNING key`,
     [...change.values, id, owner],
   );
   return rows.length > 0;
@@ -163,7 +162,7 @@ export async function giveBackJobs(
   { owners, crashed }: { owners: readonly string[]; crashed: boolean },
 ): Promise<number> {
   const rows = await on.query(
-    `UPDATE ${on.dialect.schema}kb_jobs SET status = 'queued', crashes = crashes + ?, attempts = attempts - ?,
+    `UPDATE kb_jobs SET status = 'queued', crashes = crashes + ?, attempts = attempts - ?,
       run_after = CASE WHEN crashes + ? > ? THEN ${on.dialect.nowMs} + ? ELSE 0 END, updated_at = ?, ${isFree}
       WHERE status = 'processing' AND lease_owner IN (${on.dialect.texts}) RETURNING key`,
     [crashed ? 1 : 0, crashed ? 0 : 1, crashed ? 1 : 0, suspectCrashes, suspectDelayMs, on.now, { list: owners }],
@@ -174,7 +173,7 @@ export async function giveBackJobs(
 /** Cancels a job at once, even if it is running. A job that has ended does not change. */
 export async function cancelJob(on: Statements, { id }: { id: number }): Promise<StoredJob | undefined> {
   const [cancelled] = await on.query(
-    `UPDATE ${on.dialect.schema}kb_jobs SET status = 'cancelled', updated_at = ?, ${isEnded}
+    `UPDATE kb_jobs SET status = 'cancelled', updated_at = ?, ${isEnded}
       WHERE key = ? AND status IN ('queued', 'processing') RETURNING ${jobColumns}`,
     [on.now, id],
   );

@@ -49,7 +49,7 @@ export function jobOf(row: Row): StoredJob {
 }
 
 export async function getJob(on: Statements, { id }: { id: number }): Promise<StoredJob | undefined> {
-  const [row] = await on.query(`SELECT ${jobColumns} FROM ${on.dialect.schema}kb_jobs WHERE key = ?`, [id]);
+  const [row] = await on.query(`SELECT ${jobColumns} FROM kb_jobs WHERE key = ?`, [id]);
   return row && jobOf(row);
 }
 
@@ -77,7 +77,7 @@ export async function listJobs(
 export async function countJobs(on: Statements, scope: Scope): Promise<Record<JobStatus, number>> {
   const { sql, values } = allOf([{ sql: "kind = 'ingest'", values: [] }, ...visibleRows(scope, on.dialect)]);
   const rows = await on.query(
-    `SELECT status, count(*) AS total FROM ${on.dialect.schema}kb_jobs WHERE ${sql} GROUP BY status`,
+    `SELECT status, count(*) AS total FROM kb_jobs WHERE ${sql} GROUP BY status`,
     values,
   );
   const counts = rows.map((row) => [textOf(row, 'status'), numberOf(row, 'total')]);
@@ -99,8 +99,8 @@ export async function forgetJobs(on: Statements, { before, keptMax, limit }: For
   // Newer jobs have higher keys. With at most `keptMax` ended jobs, the innermost SELECT is null, so the comparison with it
   // matches nothing.
   const rows = await on.query(
-    `DELETE FROM ${on.dialect.schema}kb_jobs WHERE key IN (SELECT key FROM ${on.dialect.schema}kb_jobs
-      WHERE ${hasEnded} AND (updated_at < ? OR key <= (SELECT key FROM ${on.dialect.schema}kb_jobs WHERE ${hasEnded}
+    `DELETE FROM kb_jobs WHERE key IN (SELECT key FROM kb_jobs
+      WHERE ${hasEnded} AND (updated_at < ? OR key <= (SELECT key FROM kb_jobs WHERE ${hasEnded}
       ORDER BY key DESC LIMIT 1 OFFSET ?)) ORDER BY key LIMIT ?) RETURNING key`,
     [before, keptMax, limit],
   );
@@ -113,7 +113,7 @@ export async function clearJobs(on: Statements, scope: Scope): Promise<number> {
     { sql: `kind = 'ingest' AND ${hasEnded}`, values: [] },
     ...visibleRows(scope, on.dialect),
   ]);
-  const rows = await on.query(`DELETE FROM ${on.dialect.schema}kb_jobs WHERE ${sql} RETURNING key`, values);
+  const rows = await on.query(`DELETE FROM kb_jobs WHERE ${sql} RETURNING key`, values);
   return rows.length;
 }
 

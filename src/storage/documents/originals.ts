@@ -28,12 +28,12 @@ export async function releaseOriginals(on: Statements, { hashes }: { hashes: rea
 
 /** Returns those of the hashes that a document (deleted or not) or a waiting job refers to. */
 async function usedOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<string[]> {
-  const { schema, texts } = on.dialect;
+  const { texts } = on.dialect;
   const list = { list: hashes };
   const rows = await on.query(
-    `SELECT content_hash FROM ${schema}kb_documents WHERE content_hash IN (${texts})
-      UNION SELECT content_hash FROM ${schema}kb_deleted WHERE content_hash IN (${texts})
-      UNION SELECT content_hash FROM ${schema}kb_jobs WHERE content_hash IN (${texts}) AND ${isWaiting}`,
+    `SELECT content_hash FROM kb_documents WHERE content_hash IN (${texts})
+      UNION SELECT content_hash FROM kb_deleted WHERE content_hash IN (${texts})
+      UNION SELECT content_hash FROM kb_jobs WHERE content_hash IN (${texts}) AND ${isWaiting}`,
     [list, list, list],
   );
   return rows.map((row) => textOf(row, 'content_hash'));

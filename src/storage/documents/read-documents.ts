@@ -93,8 +93,8 @@ export async function documentChunks(
   return found;
 }
 
-function selectChunks({ dialect: { schema } }: Statements): string {
-  return `SELECT parent, ${columnsOf(chunkFields)} FROM ${schema}kb_passages p`;
+function selectChunks({ dialect: {} }: Statements): string {
+  return `SELECT parent, ${columnsOf(chunkFields)} FROM kb_passages p`;
 }
 
 /** Selects documents by id, or all documents that the caller may see. */
@@ -105,16 +105,16 @@ export async function pendingChunks(
   on: Statements,
   request: PendingRequest,
 ): Promise<{ document: number; chunks: number }[]> {
-  const { schema, texts } = on.dialect;
+  const { texts } = on.dialect;
   const among =
     'documents' in request
       ? [{ sql: `p.parent IN (${texts})`, values: [{ list: request.documents.map(parentOf) }] }]
       : taggedWithAny('CAST(p.parent AS bigint)', request, on.dialect);
-  const isPending = `EXISTS (SELECT 1 FROM ${schema}kb_unembedded u JOIN ${schema}vector_models m ON m.key = u.model
+  const isPending = `EXISTS (SELECT 1 FROM kb_unembedded u JOIN vector_models m ON m.key = u.model
     WHERE u.owner = p.key AND m.name = ?)`;
   const { sql, values } = allOf([...among, { sql: isPending, values: [request.model] }]);
   const rows = await on.query(
-    `SELECT p.parent, count(*) AS chunks FROM ${schema}kb_passages p WHERE ${sql} GROUP BY p.parent`,
+    `SELECT p.parent, count(*) AS chunks FROM kb_passages p WHERE ${sql} GROUP BY p.parent`,
     values,
   );
   return rows.map((row) => ({ document: Number(textOf(row, 'parent')), chunks: numberOf(row, 'chunks') }));
@@ -149,7 +149,7 @@ export async function locatedChunks(
 
 /** Returns the text of a note. Undefined for other documents. */
 export async function documentNote(on: Statements, { id }: { id: number }): Promise<string | undefined> {
-  const [row] = await on.query(`SELECT note FROM ${on.dialect.schema}kb_documents WHERE key = ?`, [id]);
+  const [row] = await on.query('SELECT note FROM kb_documents WHERE key = ?', [id]);
   return row && optionalTextOf(row, 'note');
 }
 
@@ -157,7 +157,7 @@ export async function documentNote(on: Statements, { id }: { id: number }): Prom
 export async function documentTypes(on: Statements, scope: Scope): Promise<{ type: string; count: number }[]> {
   const { sql, values } = selectionCondition(scope, on.dialect);
   const rows = await on.query(
-    `SELECT o.doc_type, count(*) AS total FROM ${on.dialect.schema}kb_documents o WHERE ${sql}
+    `SELECT o.doc_type, count(*) AS total FROM kb_documents o WHERE ${sql}
       GROUP BY o.doc_type ORDER BY count(*) DESC, o.doc_type LIMIT ${typesMax}`,
     values,
   );
@@ -187,8 +187,7 @@ export async function documentTags(
     ...(after === undefined ? [] : [{ sql: 'tag > ?', values: [storable(after)] }]),
   ]);
   const rows = await on.query(
-    `SELECT tag, count(*) AS total FROM ${on.dialect.schema}kb_document_tags WHERE ${sql}
-      GROUP BY tag ORDER BY tag LIMIT ?`,
+    `SELECT tag, count(*) AS total FROM kb_document_tags WHERE ${sql} GROUP BY tag ORDER BY tag LIMIT ?`,
     [...values, limit],
   );
   return rows.map((row) => recordOf(tagUseFields, row));
@@ -204,7 +203,6 @@ const countFields = {
 };
 
 export async function countDocuments(on: Statements, scope: Scope): Promise<RecordOf<typeof countFields>> {
-  const { schema } = on.dialect;
   const documents = selectionCondition({ anyTags: scope.anyTags }, on.dialect);
   const named = scope.anyTags && {
     sql: `tag IN (${on.dialect.texts})`,
@@ -213,8 +211,8 @@ export async function countDocuments(on: Statements, scope: Scope): Promise<Reco
   const tags = allOf([{ sql: collectionRange, values: [] }, ...(named ? [named] : [])]);
   const [row = {}] = await on.query(
     `SELECT count(*) AS documents, coalesce(sum(o.chunk_count), 0) AS chunks, coalesce(sum(o.bytes), 0) AS bytes,
-      (SELECT count(DISTINCT tag) FROM ${schema}kb_document_tags WHERE ${tags.sql}) AS collections
-      FROM ${schema}kb_documents o WHERE ${documents.sql}`,
+      (SELECT count(DISTINCT tag) FROM kb_document_tags WHERE ${tags.sql}) AS collections
+      FROM kb_documents o WHERE ${documents.sql}`,
     [...tags.values, ...documents.values],
   );
   return recordOf(countFields, row);
@@ -227,7 +225,7 @@ async function neighboursOf(
   count: number,
 ): Promise<LocatedChunk['neighbours']> {
   const rows = await on.query(
-    `SELECT position, body FROM ${on.dialect.schema}kb_passages WHERE parent = ? AND position BETWEEN ? AND ?
+    `SELECT position, body FROM kb_passages WHERE parent = ? AND position BETWEEN ? AND ?
       AND position <> ? ORDER BY position`,
     [parentOf(id), position - count, position + count, position],
   );

@@ -22,7 +22,7 @@ export interface DocumentSelection extends Scope {
 export function selectionCondition(selection: DocumentSelection, dialect: Dialect): Condition {
   const given = (sql: string, value: SqlValue | ListValue | undefined): Condition[] =>
     value === undefined ? [] : [{ sql, values: [value] }];
-  const tagged = `o.key IN (SELECT t.document FROM ${dialect.schema}kb_document_tags t WHERE t.tag = ?)`;
+  const tagged = `o.key IN (SELECT t.document FROM kb_document_tags t WHERE t.tag = ?)`;
   return allOf([
     ...given(`o.key IN (${dialect.integers})`, selection.ids && { list: selection.ids }),
     ...(selection.tags ?? []).map((tag) => ({ sql: tagged, values: [storable(tag)] })),
@@ -36,9 +36,9 @@ export function selectionCondition(selection: DocumentSelection, dialect: Dialec
 }
 
 /** Returns an SQL condition: the document with this id is visible to the caller. */
-export function taggedWithAny(id: string, { anyTags }: Scope, { schema, texts }: Dialect): Condition[] {
+export function taggedWithAny(id: string, { anyTags }: Scope, { texts }: Dialect): Condition[] {
   if (anyTags === undefined) return [];
-  const sql = `${id} IN (SELECT t.document FROM ${schema}kb_document_tags t WHERE t.tag IN (${texts}))`;
+  const sql = `${id} IN (SELECT t.document FROM kb_document_tags t WHERE t.tag IN (${texts}))`;
   return [{ sql, values: [{ list: anyTags.map(storable) }] }];
 }
 

@@ -22,7 +22,7 @@ interface DocumentChunks {
 
 /** Replaces the chunks of a document, including their words and metadata. */
 export async function writeChunks(on: Statements, document: DocumentChunks): Promise<void> {
-  const { schema, words } = on.dialect;
+  const { words } = on.dialect;
   const rows = passageRows(document);
   // Tokenising starts before the rows are written, so that another thread can do it meanwhile. The words are written last,
   // because deleting rows makes FTS5 flush its pending words; see `removePassages`.
@@ -31,8 +31,8 @@ export async function writeChunks(on: Statements, document: DocumentChunks): Pro
   const keys = await insertPassages(on, rows);
   // A trigger would double SQLite's time per row.
   await on.query(
-    `INSERT INTO ${schema}kb_unembedded (model, owner) SELECT m.key, p.key FROM ${schema}vector_models m
-     CROSS JOIN ${schema}kb_passages p WHERE m.corpus = 'kb' AND m.name IS NOT NULL AND p.parent = ?`,
+    `INSERT INTO kb_unembedded (model, owner) SELECT m.key, p.key FROM vector_models m
+     CROSS JOIN kb_passages p WHERE m.corpus = 'kb' AND m.name IS NOT NULL AND p.parent = ?`,
     [parentOf(document.id)],
   );
   await writeWords(on, passageWords, keys);
@@ -43,7 +43,7 @@ export async function writeChunks(on: Statements, document: DocumentChunks): Pro
  * words if it can cascade.
  */
 export async function removePassages(on: Statements, documents: readonly number[]): Promise<void> {
-  const among = `${on.dialect.schema}kb_passages WHERE parent IN (${on.dialect.texts})`;
+  const among = `kb_passages WHERE parent IN (${on.dialect.texts})`;
   const list = [{ list: documents.map(parentOf) }];
   const [known] = await on.query(`SELECT 1 AS known FROM ${among} LIMIT 1`, list);
   if (known !== undefined) await on.query(`DELETE FROM ${among}`, list);
@@ -57,12 +57,12 @@ const relabelledAtOnce = 25;
 
 /** Replaces the labels of all passages of a document. */
 export async function relabelPassages(on: Statements, document: number, labels: readonly string[]): Promise<void> {
-  const { schema, fewIntegers, words } = on.dialect;
+  const { fewIntegers, words } = on.dialect;
   const [parent, own] = [parentOf(document), distinct(labels)];
   await words.relabelPassages(on, parent, own);
-  const rows = await on.query(`SELECT key FROM ${schema}kb_passages WHERE parent = ?`, [parent]);
+  const rows = await on.query('SELECT key FROM kb_passages WHERE parent = ?', [parent]);
   for (const some of batchesOf(rows, relabelledAtOnce)) {
-    await on.query(`UPDATE ${schema}kb_passages SET labels = ? WHERE key IN (${fewIntegers})`, [
+    await on.query(`UPDATE kb_passages SET labels = ? WHERE key IN (${fewIntegers})`, [
       { list: own },
       { list: some.map((row) => numberOf(row, 'key')) },
     ]);
@@ -96,12 +96,12 @@ function distinct(labels: readonly string[]): string[] {
 
 /** Inserts passages and returns their keys. */
 async function insertPassages(on: Statements, rows: readonly PassageRow[]): Promise<number[]> {
-  const { schema, rowsAtOnce } = on.dialect;
+  const { rowsAtOnce } = on.dialect;
   const keys = new Map<string, number>();
   for (const some of batchesOf(rows, rowsAtOnce)) {
     const placeholders = some.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ');
     const inserted = await on.query(
-      `INSERT INTO ${schema}kb_passages (id, parent, position, title, headings, body, labels, metadata)
+      `INSERT INTO kb_passages (id, parent, position, title, headings, body, labels, metadata)
        VALUES ${placeholders}
        RETURNING id, key`,
       some.flatMap(({ values }) => values),

@@ -33,9 +33,9 @@ type FinishOutcome =
 
 /** Writes the document and its chunks and ends the job, in one transaction. */
 export async function finishJob(on: Statements, request: FinishRequest): Promise<FinishOutcome> {
-  const { schema, forUpdate } = on.dialect;
+  const { forUpdate } = on.dialect;
   const [row] = await on.query(
-    `SELECT * FROM ${schema}kb_jobs WHERE key = ? AND status = 'processing' AND lease_owner = ? ${forUpdate}`,
+    `SELECT * FROM kb_jobs WHERE key = ? AND status = 'processing' AND lease_owner = ? ${forUpdate}`,
     [request.id, request.owner],
   );
   if (row === undefined) return { outcome: 'lost' };
@@ -47,7 +47,7 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
   const [before] = typeof replaces === 'number' ? await documentsById(on, [replaces], forUpdate) : [];
   await lock(on, `kb content ${hash}`);
   const [twin] = await on.query(
-    `SELECT key FROM ${schema}kb_documents WHERE content_hash = ? AND is_copy IS NULL AND key <> ?`,
+    'SELECT key FROM kb_documents WHERE content_hash = ? AND is_copy IS NULL AND key <> ?',
     [hash, before?.id ?? 0],
   );
   if (twin !== undefined && !isCopy) {
@@ -118,7 +118,7 @@ async function updateDocument(
   changed: Readonly<Record<string, string | number | null>>,
 ): Promise<void> {
   const { sql, values } = assignmentOf({ ...changed, updated_at: on.now });
-  await on.query(`UPDATE ${on.dialect.schema}kb_documents SET ${sql} WHERE key = ?`, [...values, id]);
+  await on.query(`UPDATE kb_documents SET ${sql} WHERE key = ?`, [...values, id]);
 }
 
 async function failFinished(

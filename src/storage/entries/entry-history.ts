@@ -5,9 +5,9 @@ import { bytesOf, numberOf, optionalTextOf, type Row, textOf } from '../rows.ts'
 import { type Entry, entryFields, metadataOf, type NewImage } from './entry.ts';
 
 /** Returns the columns of an entry `o` that `entriesOf` needs. `textChars` limits the text. */
-export function entryColumns({ schema, textList }: Dialect, textChars?: number): string {
+export function entryColumns({ textList }: Dialect, textChars?: number): string {
   const text = textChars === undefined ? 'o.text_content' : `substr(o.text_content, 1, ${Math.ceil(textChars)})`;
-  const tags = textList(`SELECT t.tag AS value FROM ${schema}context_tags t WHERE t.entry = o.key ORDER BY t.tag`);
+  const tags = textList('SELECT t.tag AS value FROM context_tags t WHERE t.entry = o.key ORDER BY t.tag');
   return `o.key, o.thread_id, o.source, o.content_type, ${text} AS text_content, o.text_hash, o.metadata, o.summary,
     o.created_at, o.updated_at, ${tags} AS tags`;
 }
@@ -43,10 +43,10 @@ export async function keepVersion(
   replaced: { readonly text: boolean; readonly images: boolean },
 ): Promise<void> {
   const id = numberOf(row, 'key');
-  const tags = await on.query(`SELECT tag FROM ${on.dialect.schema}context_tags WHERE entry = ? ORDER BY tag`, [id]);
+  const tags = await on.query('SELECT tag FROM context_tags WHERE entry = ? ORDER BY tag', [id]);
   const movesImages = replaced.images && textOf(row, 'content_type') === 'multimodal';
   const [version = {}] = await on.query(
-    `INSERT INTO ${on.dialect.schema}context_versions (entry, updated_at, replaced_at, content_type, text_content,
+    `INSERT INTO context_versions (entry, updated_at, replaced_at, content_type, text_content,
       summary, metadata, tags, replaced_images) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
     [
       id,
@@ -61,8 +61,8 @@ export async function keepVersion(
   );
   if (!movesImages) return;
   await on.query(
-    `INSERT INTO ${on.dialect.schema}context_version_images (version, position, mime_type, metadata, data)
-      SELECT CAST(? AS bigint), position, mime_type, metadata, data FROM ${on.dialect.schema}context_images
+    `INSERT INTO context_version_images (version, position, mime_type, metadata, data)
+      SELECT CAST(? AS bigint), position, mime_type, metadata, data FROM context_images
       WHERE entry = ?`,
     [numberOf(version, 'key'), id],
   );
@@ -91,7 +91,7 @@ export async function pastStates(
 ): Promise<Map<number, PastState | undefined>> {
   const rows = await on.query(
     `SELECT v.key, v.entry, v.updated_at, v.content_type, v.metadata, v.tags, v.replaced_images,
-      CASE WHEN v.text_content IS NULL THEN 0 ELSE 1 END AS replaced_text FROM ${on.dialect.schema}context_versions v
+      CASE WHEN v.text_content IS NULL THEN 0 ELSE 1 END AS replaced_text FROM context_versions v
       WHERE v.entry IN (${on.dialect.integers}) AND v.replaced_at > ? ORDER BY v.entry, v.replaced_at, v.key`,
     [{ list: ids }, asOf],
   );
@@ -146,7 +146,7 @@ async function pastTexts(
   versions: readonly number[],
 ): Promise<Map<number, Pick<Entry, 'text' | 'textHash' | 'summary'>>> {
   const rows = await on.query(
-    `SELECT key, text_content, summary FROM ${on.dialect.schema}context_versions WHERE key IN (${on.dialect.integers})`,
+    `SELECT key, text_content, summary FROM context_versions WHERE key IN (${on.dialect.integers})`,
     [{ list: versions }],
   );
   return new Map(
@@ -165,7 +165,7 @@ async function imagesOf(
 ): Promise<Map<number, NewImage[]>> {
   if (owners.length === 0) return new Map();
   const rows = await on.query(
-    `SELECT ${owner}, data, mime_type, metadata FROM ${on.dialect.schema}${table}
+    `SELECT ${owner}, data, mime_type, metadata FROM ${table}
       WHERE ${owner} IN (${on.dialect.integers}) ORDER BY ${owner}, position`,
     [{ list: owners }],
   );

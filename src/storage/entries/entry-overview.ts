@@ -39,7 +39,7 @@ export async function listThreads(
     ...(containing === undefined ? [] : [named]),
     ...amongThreads(request, on.dialect),
   ]);
-  const from = `${on.dialect.schema}context_entries o WHERE ${sql}`;
+  const from = `context_entries o WHERE ${sql}`;
   const rows = await on.query(
     `SELECT o.thread_id, count(*) AS entries, count(DISTINCT o.source) AS sources, ${multimodal} AS multimodal,
       min(o.created_at) AS first_entry, max(o.created_at) AS last_entry, max(o.key) AS last_id
@@ -78,10 +78,9 @@ export async function entryStatistics(
   on: Statements,
   { model, ...scope }: AmongThreads & { readonly model: string | undefined },
 ): Promise<EntryStatistics> {
-  const { schema } = on.dialect;
   const ofThreads = amongThreads(scope, on.dialect);
   const where = allOf([isLive, ...ofThreads]);
-  const from = `${schema}context_entries o WHERE ${where.sql}`;
+  const from = `context_entries o WHERE ${where.sql}`;
   const [sums = {}] = await on.query(
     `SELECT count(*) AS total, coalesce(sum(CASE WHEN o.source = 'user' THEN 1 ELSE 0 END), 0) AS users,
       ${multimodal} AS multimodal, count(DISTINCT o.thread_id) AS threads FROM ${from}`,
@@ -94,7 +93,7 @@ export async function entryStatistics(
   );
   const tags = await countTags(on, scope);
   const summarised = allOf([isLive, { sql: 'o.summary IS NOT NULL', values: [] }, ...ofThreads]);
-  const [known] = await on.query(`SELECT key FROM ${schema}vector_models WHERE corpus = 'context' AND name = ?`, [
+  const [known] = await on.query(`SELECT key FROM vector_models WHERE corpus = 'context' AND name = ?`, [
     model ?? '',
   ]);
   const ofModel = { sql: 'p.model = ?', values: [known === undefined ? 0 : numberOf(known, 'key')] };
@@ -126,7 +125,7 @@ export async function listTags(on: Statements, request: AmongThreads): Promise<T
 async function countTags(on: Statements, scope: AmongThreads): Promise<TagCount[]> {
   const { sql, values } = ofLiveEntries(on, scope, 'p.entry');
   const rows = await on.query(
-    `SELECT p.tag, count(*) AS total FROM ${on.dialect.schema}context_tags p WHERE ${sql} GROUP BY p.tag`,
+    `SELECT p.tag, count(*) AS total FROM context_tags p WHERE ${sql} GROUP BY p.tag`,
     values,
   );
   return rows
@@ -136,17 +135,16 @@ async function countTags(on: Statements, scope: AmongThreads): Promise<TagCount[
 
 /** Returns a condition on a column that refers to entries: the entry is not removed, and the caller may see it. */
 function ofLiveEntries(on: Statements, scope: AmongThreads, entry: string): Condition {
-  const { schema } = on.dialect;
   const ofThreads = amongThreads(scope, on.dialect);
   // Usually few entries are removed, so listing those is cheaper.
   if (ofThreads.length === 0) {
     return {
-      sql: `${entry} NOT IN (SELECT key FROM ${schema}context_entries WHERE deleted_at IS NOT NULL)`,
+      sql: `${entry} NOT IN (SELECT key FROM context_entries WHERE deleted_at IS NOT NULL)`,
       values: [],
     };
   }
   const { sql, values } = allOf([isLive, ...ofThreads]);
-  return { sql: `${entry} IN (SELECT o.key FROM ${schema}context_entries o WHERE ${sql})`, values };
+  return { sql: `${entry} IN (SELECT o.key FROM context_entries o WHERE ${sql})`, values };
 }
 
 async function count(on: Statements, table: string, { sql, values }: Condition): Promise<number> {

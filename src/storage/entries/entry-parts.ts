@@ -12,17 +12,16 @@ import { metadataFields } from './metadata.ts';
 
 /** Replaces the tags of an entry. */
 export async function writeTags(on: Statements, entry: number, tags: readonly string[]): Promise<void> {
-  await on.query(`DELETE FROM ${on.dialect.schema}context_tags WHERE entry = ?`, [entry]);
+  await on.query('DELETE FROM context_tags WHERE entry = ?', [entry]);
   await runAll(on, insertTags(on, [{ id: entry, tags }]));
 }
 
 /** Replaces the images of an entry. */
 export async function writeImages(on: Statements, entry: number, images: readonly NewImage[]): Promise<void> {
-  await on.query(`DELETE FROM ${on.dialect.schema}context_images WHERE entry = ?`, [entry]);
+  await on.query('DELETE FROM context_images WHERE entry = ?', [entry]);
   for (const [position, { data, mimeType, metadata }] of images.entries()) {
     await on.query(
-      `INSERT INTO ${on.dialect.schema}context_images (entry, position, mime_type, metadata, data)
-        VALUES (?, ?, ?, ?, ?)`,
+      `INSERT INTO context_images (entry, position, mime_type, metadata, data) VALUES (?, ?, ?, ?, ?)`,
       [entry, position, mimeType, metadata === undefined ? null : JSON.stringify(metadata), data],
     );
   }
@@ -30,7 +29,7 @@ export async function writeImages(on: Statements, entry: number, images: readonl
 
 /** Replaces the indexed metadata fields of an entry. The metadata itself is in the entry's row. */
 export async function writeFields(on: Statements, entry: number, metadata: Metadata, index: FieldIndex): Promise<void> {
-  await on.query(`DELETE FROM ${on.dialect.schema}context_fields WHERE entry = ?`, [entry]);
+  await on.query('DELETE FROM context_fields WHERE entry = ?', [entry]);
   await runAll(on, insertFields(on, [{ id: entry, metadata }], index));
 }
 
@@ -83,7 +82,7 @@ export async function unsummarisedEntries(
   { limit }: { readonly limit: number },
 ): Promise<TextToSummarise[]> {
   const rows = await on.query(
-    `SELECT ${columnsOf(dueFields)} FROM ${on.dialect.schema}context_entries
+    `SELECT ${columnsOf(dueFields)} FROM context_entries
       WHERE summary_due = 1 AND deleted_at IS NULL ORDER BY key LIMIT ?`,
     [limit],
   );
@@ -99,8 +98,7 @@ export async function putSummary(
   { id, textHash, summary }: Pick<TextToSummarise, 'id' | 'textHash'> & { readonly summary: string | undefined },
 ): Promise<void> {
   await on.query(
-    `UPDATE ${on.dialect.schema}context_entries SET summary = ?, summary_due = 0
-      WHERE key = ? AND text_hash = ? AND deleted_at IS NULL`,
+    `UPDATE context_entries SET summary = ?, summary_due = 0 WHERE key = ? AND text_hash = ? AND deleted_at IS NULL`,
     [summary === undefined ? null : storable(summary), id, textHash],
   );
 }
@@ -118,7 +116,7 @@ function insertRows(
   const statements: Condition[] = [];
   for (let at = 0; at < rows.length; at += rowsMax) {
     const { sql, values } = on.dialect.rows(types, rows.slice(at, at + rowsMax));
-    statements.push({ sql: `INSERT INTO ${on.dialect.schema}${into} ${sql} ON CONFLICT DO NOTHING`, values });
+    statements.push({ sql: `INSERT INTO ${into} ${sql} ON CONFLICT DO NOTHING`, values });
   }
   return statements;
 }

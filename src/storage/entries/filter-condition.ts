@@ -35,9 +35,9 @@ export function amongThreads({ amongThreads: threads }: AmongThreads, dialect: D
 export function changingConditions(
   { contentType, tags }: EntryFilter,
   fields: readonly Condition[],
-  { schema, texts }: Dialect,
+  { texts }: Dialect,
 ): Condition[] {
-  const tagged = listed(`t.entry FROM ${schema}context_tags t WHERE t.tag IN (${texts})`);
+  const tagged = listed(`t.entry FROM context_tags t WHERE t.tag IN (${texts})`);
   return [
     ...present([['o.content_type = ?', contentType]]),
     ...(tags === undefined ? [] : [{ sql: tagged, values: [{ list: bothForms(tags) }] }]),
@@ -74,7 +74,7 @@ interface FieldCondition {
 
 export function fieldCondition(condition: MetadataCondition, isIndexed: boolean, dialect: Dialect): FieldCondition {
   if (!isIndexed) return { necessary: inJson(condition, dialect), isExact: false };
-  const fields = `${dialect.schema}context_fields f WHERE`;
+  const fields = `context_fields f WHERE`;
   const path = pathText(condition.path);
   if (condition.operator === 'not_exists') {
     const sql = `NOT EXISTS (SELECT 1 FROM ${fields} f.entry = o.key AND f.path = ? AND f.member = 0

@@ -60,7 +60,7 @@ export async function importEntries(
 
 /** Finds the stored entries that equal the imported ones. Returns their ids, ascending, by identity. */
 async function equalEntries(on: Statements, entries: readonly ImportedEntry[]): Promise<Map<string, number[]>> {
-  const { schema, texts } = on.dialect;
+  const { texts } = on.dialect;
   const [timeless = [], timed = []] = [true, false].map((is) => entries.filter((entry) => entry.hasNoTime === is));
   const lookups = [
     { column: 'created_at', some: timed, wanted: timed.map(({ createdAt = '' }) => createdAt) },
@@ -72,7 +72,7 @@ async function equalEntries(on: Statements, entries: readonly ImportedEntry[]): 
     const threads = new Set(some.map(({ threadId }) => storable(threadId)));
     // Two SELECTs, because live and removed entries are in different indexes.
     const select = (state: string) => `SELECT key, thread_id, source, created_at, text_hash
-      FROM ${schema}context_entries WHERE deleted_at ${state} AND thread_id IN (${texts}) AND ${column} IN (${texts})`;
+      FROM context_entries WHERE deleted_at ${state} AND thread_id IN (${texts}) AND ${column} IN (${texts})`;
     const values = [{ list: [...threads] }, { list: [...new Set(wanted)] }];
     const sql = `${select('IS NULL')} UNION ALL ${select('IS NOT NULL')} ORDER BY key`;
     for (const row of await on.query(sql, [...values, ...values])) {
@@ -118,7 +118,7 @@ export async function changeReferences(
   let count = 0;
   for (const { id, from, to } of changes) {
     const [row] = await on.query(
-      `SELECT metadata FROM ${on.dialect.schema}context_entries WHERE key = ? ${on.dialect.forUpdate}`,
+      `SELECT metadata FROM context_entries WHERE key = ? ${on.dialect.forUpdate}`,
       [id],
     );
     const metadata = row && metadataOf(row);
@@ -127,7 +127,7 @@ export async function changeReferences(
     const isSame = Object.entries(from).every(([key, ids]) => JSON.stringify(references[key]) === JSON.stringify(ids));
     if (!isSame) continue;
     const changed = { ...metadata, references: { ...references, ...to } };
-    await on.query(`UPDATE ${on.dialect.schema}context_entries SET metadata = ? WHERE key = ?`, [
+    await on.query('UPDATE context_entries SET metadata = ? WHERE key = ?', [
       JSON.stringify(changed),
       id,
     ]);

@@ -36,7 +36,7 @@ export async function indexFields(
   const extra = held.filter((name) => !wanted.includes(name));
   if (missing.length === 0 && (extra.length === 0 || mode === 'additive')) return { missing, extra };
   const [any] = await on.query(
-    `SELECT key FROM ${on.dialect.schema}context_entries WHERE metadata IS NOT NULL LIMIT 1`,
+    'SELECT key FROM context_entries WHERE metadata IS NOT NULL LIMIT 1',
   );
   if (any !== undefined && (mode === 'strict' || mode === 'warn')) return { missing, extra };
   const keeps = any !== undefined && mode === 'additive';
@@ -49,8 +49,7 @@ export async function indexFields(
 async function fill(on: Statements, index: FieldIndex, anew: boolean): Promise<void> {
   for (let after = 0; ; ) {
     const rows = await on.query(
-      `SELECT key, metadata FROM ${on.dialect.schema}context_entries WHERE metadata IS NOT NULL AND key > ?
-        ORDER BY key LIMIT ?`,
+      `SELECT key, metadata FROM context_entries WHERE metadata IS NOT NULL AND key > ? ORDER BY key LIMIT ?`,
       [after, chunkRows],
     );
     const last = rows.at(-1);
@@ -58,7 +57,7 @@ async function fill(on: Statements, index: FieldIndex, anew: boolean): Promise<v
     after = numberOf(last, 'key');
     const keys = { list: rows.map((row) => numberOf(row, 'key')) };
     if (anew)
-      await on.query(`DELETE FROM ${on.dialect.schema}context_fields WHERE entry IN (${on.dialect.integers})`, [keys]);
+      await on.query(`DELETE FROM context_fields WHERE entry IN (${on.dialect.integers})`, [keys]);
     const entries = rows.map((row) => ({ id: numberOf(row, 'key'), metadata: metadataOf(row) }));
     await runAll(on, insertFields(on, entries, index));
   }

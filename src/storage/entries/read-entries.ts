@@ -58,8 +58,8 @@ export async function entryImage(
   const { id, position } = request;
   const { sql, values } = allOf([isLive, ...amongThreads(request, on.dialect)]);
   const [row] = await on.query(
-    `SELECT i.data, i.mime_type, i.metadata FROM ${on.dialect.schema}context_images i
-      JOIN ${on.dialect.schema}context_entries o ON o.key = i.entry
+    `SELECT i.data, i.mime_type, i.metadata FROM context_images i
+      JOIN context_entries o ON o.key = i.entry
       WHERE ${sql} AND i.entry = ? ORDER BY i.position LIMIT 1 OFFSET ?`,
     [...values, id, position],
   );
@@ -118,8 +118,7 @@ export async function entryTexts(on: Statements, { filter, after, limit }: Texts
   const found: Row[] = [];
   for (let from = after; ; ) {
     const rows = await on.query(
-      `SELECT ${columns} FROM ${on.dialect.schema}context_entries o WHERE ${condition.sql} AND o.key > ?
-        ORDER BY o.key LIMIT ?`,
+      `SELECT ${columns} FROM context_entries o WHERE ${condition.sql} AND o.key > ? ORDER BY o.key LIMIT ?`,
       [...condition.values, from, limit],
     );
     found.push(...rows.filter(passes));
@@ -134,8 +133,7 @@ export async function entryTexts(on: Statements, { filter, after, limit }: Texts
 
 /** Returns columns for the sizes in bytes, which the database knows without reading the data. */
 function sizeColumns(on: Statements, images: boolean): string {
-  const imageBytes = `(SELECT coalesce(sum(octet_length(i.data)), 0) FROM ${on.dialect.schema}context_images i
-    WHERE i.entry = o.key)`;
+  const imageBytes = `(SELECT coalesce(sum(octet_length(i.data)), 0) FROM context_images i WHERE i.entry = o.key)`;
   return `o.key, octet_length(o.text_content) AS text_bytes,
     coalesce(octet_length(o.metadata), 0) + coalesce(octet_length(o.summary), 0) AS other_bytes,
     ${images ? imageBytes : '0'} AS image_bytes`;
@@ -181,7 +179,7 @@ function newestFirst(
 ): Condition {
   const place = before === undefined ? [] : [textOf(before, 'created_at'), numberOf(before, 'key')];
   return {
-    sql: `SELECT ${columns} FROM ${on.dialect.schema}context_entries o WHERE ${condition.sql}
+    sql: `SELECT ${columns} FROM context_entries o WHERE ${condition.sql}
       ${before === undefined ? '' : 'AND (o.created_at, o.key) < (?, ?)'}
       ORDER BY o.created_at DESC, o.key DESC LIMIT ? OFFSET ?`,
     values: [...condition.values, ...place, limit, offset],

@@ -53,7 +53,7 @@ export async function removeEntries(on: Statements, request: RemoveRequest): Pro
   const { sql, values } = removeCondition(request, on.now, on.dialect);
   const select = () =>
     on.query(
-      `SELECT o.key, o.thread_id FROM ${on.dialect.schema}context_entries o WHERE ${sql} ORDER BY o.key`,
+      `SELECT o.key, o.thread_id FROM context_entries o WHERE ${sql} ORDER BY o.key`,
       values,
     );
   if (request.dryRun) {
@@ -69,7 +69,7 @@ export async function removeEntries(on: Statements, request: RemoveRequest): Pro
     if (request.onlyHash !== undefined && idsHash(ids) !== request.onlyHash) throw changedMeanwhile(ids.length);
     for (const list of batchesOf(ids, changedAtOnce)) {
       await on.query(
-        `UPDATE ${on.dialect.schema}context_entries SET deleted_at = ? WHERE key IN (${on.dialect.integers})`,
+        `UPDATE context_entries SET deleted_at = ? WHERE key IN (${on.dialect.integers})`,
         [on.now, { list }],
       );
     }
@@ -91,7 +91,7 @@ export async function restoreEntries(
   return once(on, idempotency, async () => {
     const filter = threadId === undefined ? { ids: ids ?? [], ...scope } : { threadId, ...scope };
     const { sql, values } = allOf([...columnConditions(filter, on.dialect), restorable(on)]);
-    const from = `${on.dialect.schema}context_entries o WHERE ${sql} ORDER BY o.key`;
+    const from = `context_entries o WHERE ${sql} ORDER BY o.key`;
     const select = () => on.query(`SELECT o.key, o.thread_id, o.text_content FROM ${from}`, values);
     await lockThreads(on, threadsOf(await select()));
     const rows = await select();
@@ -101,14 +101,14 @@ export async function restoreEntries(
 }
 
 async function bringBack(on: Statements, rows: readonly Row[]): Promise<void> {
-  const { schema, integers } = on.dialect;
+  const { integers } = on.dialect;
   const ids = idsOf(rows);
   await on.query(
-    `INSERT INTO ${schema}context_absences (entry, removed_at, restored_at)
-      SELECT key, deleted_at, ? FROM ${schema}context_entries WHERE key IN (${integers})`,
+    `INSERT INTO context_absences (entry, removed_at, restored_at)
+      SELECT key, deleted_at, ? FROM context_entries WHERE key IN (${integers})`,
     [on.now, { list: ids }],
   );
-  await on.query(`UPDATE ${schema}context_entries SET deleted_at = NULL WHERE key IN (${integers})`, [{ list: ids }]);
+  await on.query(`UPDATE context_entries SET deleted_at = NULL WHERE key IN (${integers})`, [{ list: ids }]);
   await removeWords(on, entryWords, ids);
   await addWords(
     on,
@@ -149,10 +149,8 @@ export async function purgeEntries(
     { sql: 'o.deleted_at IS NOT NULL', values: [] },
     ...columnConditions({ ids, ...scope }, on.dialect),
   ]);
-  const { schema } = on.dialect;
   const rows = await on.query(
-    `DELETE FROM ${schema}context_entries WHERE key IN (SELECT o.key FROM ${schema}context_entries o WHERE ${sql})
-      RETURNING key`,
+    `DELETE FROM context_entries WHERE key IN (SELECT o.key FROM context_entries o WHERE ${sql}) RETURNING key`,
     values,
   );
   return rows.length;
@@ -167,17 +165,16 @@ const purgedMax = 10_000;
 
 /** Purges entries that can no longer be restored, starting with those removed longest ago. */
 async function purge(on: Statements): Promise<void> {
-  const { schema } = on.dialect;
   const limit = daysBefore(on.now, restorableDays);
   const gone = await on.query(
-    `DELETE FROM ${schema}context_entries WHERE key IN
-      (SELECT key FROM ${schema}context_entries WHERE deleted_at < ? ORDER BY deleted_at, key LIMIT ${purgedMax})
+    `DELETE FROM context_entries WHERE key IN
+      (SELECT key FROM context_entries WHERE deleted_at < ? ORDER BY deleted_at, key LIMIT ${purgedMax})
       RETURNING deleted_at`,
     [limit],
   );
   const last = gone.map((row) => textOf(row, 'deleted_at')).reduce((a, b) => (a > b ? a : b), '');
   if (last !== '') await writeSetting(on, 'purged_to', last);
-  await on.query(`DELETE FROM ${schema}idempotency_keys WHERE created_at < ?`, [limit]);
+  await on.query('DELETE FROM idempotency_keys WHERE created_at < ?', [limit]);
 }
 
 function changedMeanwhile(count: number): CarrelError {
@@ -207,7 +204,7 @@ async function missingThreads(on: Statements, { threadIds, ...scope }: RemoveReq
     { sql: `o.thread_id IN (${on.dialect.texts})`, values: [{ list: threadIds.map(storable) }] },
     ...amongThreads(scope, on.dialect),
   ]);
-  const from = `${on.dialect.schema}context_entries o WHERE ${sql}`;
+  const from = `context_entries o WHERE ${sql}`;
   const rows = await on.query(`SELECT DISTINCT o.thread_id FROM ${from}`, values);
   const known = new Set(threadsOf(rows));
   return threadIds.filter((threadId) => !known.has(storable(threadId)));

@@ -47,7 +47,7 @@ export async function searchEntryWords(
   { query: words, filter, limit, offset, counts, explain }: WordSearchRequest,
 ): Promise<ScoredPage> {
   const among = (where: Condition) => ({
-    sql: `SELECT o.key FROM ${on.dialect.schema}context_entries o WHERE ${where.sql}`,
+    sql: `SELECT o.key FROM context_entries o WHERE ${where.sql}`,
     values: where.values,
   });
   const { condition, selection } = await searchCondition(on, filter);
@@ -71,8 +71,8 @@ export async function matchingEntries(on: Statements, filter: EntryFilter): Prom
 }
 
 /** Returns SQL for a column of the entry that precedes `o` in its thread. */
-export function ofEntryBefore(column: string, schema: string): string {
-  return `(SELECT p.${column} FROM ${schema}context_entries p WHERE p.thread_id = o.thread_id AND p.key < o.key
+export function ofEntryBefore(column: string): string {
+  return `(SELECT p.${column} FROM context_entries p WHERE p.thread_id = o.thread_id AND p.key < o.key
     AND p.deleted_at IS NULL ORDER BY p.key DESC LIMIT 1)`;
 }
 
@@ -84,7 +84,7 @@ interface TextsBeforeRequest extends AmongThreads {
 
 /** Returns, for each entry, the previous text in its thread, if both texts are short. */
 export async function textsBefore(on: Statements, request: TextsBeforeRequest): Promise<EntryText[]> {
-  const { schema, integers } = on.dialect;
+  const { integers } = on.dialect;
   const { ids, charsMax } = request;
   const { sql, values } = allOf([
     { sql: `o.key IN (${integers})`, values: [{ list: ids }] },
@@ -92,8 +92,8 @@ export async function textsBefore(on: Statements, request: TextsBeforeRequest): 
     ...amongThreads(request, on.dialect),
   ]);
   const rows = await on.query(
-    `SELECT o.key, b.text_content FROM ${schema}context_entries o
-       JOIN ${schema}context_entries b ON b.key = ${ofEntryBefore('key', schema)} WHERE ${sql}`,
+    `SELECT o.key, b.text_content FROM context_entries o
+       JOIN context_entries b ON b.key = ${ofEntryBefore('key')} WHERE ${sql}`,
     values,
   );
   return rows.map(textOfRow);

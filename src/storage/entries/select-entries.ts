@@ -54,7 +54,7 @@ export async function selectEntries(on: Statements, filter: EntryFilter, use: 'r
 export function existedAt(asOf: string, dialect: Dialect): Condition {
   return {
     sql: `o.created_at <= ? AND (o.deleted_at IS NULL OR o.deleted_at > ?) AND NOT EXISTS (SELECT 1
-      FROM ${dialect.schema}context_absences a WHERE a.entry = o.key AND a.removed_at <= ? AND a.restored_at > ?)`,
+      FROM context_absences a WHERE a.entry = o.key AND a.removed_at <= ? AND a.restored_at > ?)`,
     values: [asOf, asOf, asOf, asOf],
   };
 }
@@ -75,7 +75,7 @@ export async function changedEntries(on: Statements, filter: EntryFilter, asOf: 
     { sql: 'o.updated_at > o.created_at AND o.updated_at > ?', values: [asOf] },
     ...columnConditions(filter, on.dialect),
   ]);
-  const rows = await on.query(`SELECT o.key FROM ${on.dialect.schema}context_entries o WHERE ${sql}`, values);
+  const rows = await on.query(`SELECT o.key FROM context_entries o WHERE ${sql}`, values);
   const states = await pastStates(
     on,
     rows.map((row) => numberOf(row, 'key')),
@@ -98,7 +98,7 @@ export async function changedEntries(on: Statements, filter: EntryFilter, asOf: 
 
 /** Returns the keys of a selection, ascending. */
 export async function selectedKeys(on: Statements, { condition, passes }: Selection): Promise<number[]> {
-  const from = `${on.dialect.schema}context_entries o WHERE ${condition.sql}`;
+  const from = `context_entries o WHERE ${condition.sql}`;
   if (passes === undefined) {
     const rows = await on.query(`SELECT o.key FROM ${from} ORDER BY o.key`, condition.values);
     return rows.map((row) => numberOf(row, 'key'));

@@ -133,7 +133,7 @@ export async function updateEntries(
       if (!outcome.found && allOrNothing) throw notFound(update.id, updates.length > 1 ? position : undefined);
       outcomes.push(outcome);
     }
-    await on.query(`DELETE FROM ${on.dialect.schema}context_versions WHERE replaced_at < ?`, [
+    await on.query('DELETE FROM context_versions WHERE replaced_at < ?', [
       daysBefore(on.now, restorableDays),
     ]);
     return outcomes;
@@ -163,12 +163,12 @@ function turnKey(threadId: string, source: Source): string {
 const storedOrderMax = 2 ** 52;
 
 async function lastTurns(on: Statements, threads: readonly string[]): Promise<Map<string, Turn>> {
-  const { schema, texts } = on.dialect;
-  const last = `(SELECT max(e.key) FROM ${schema}context_entries e WHERE e.thread_id = t.thread_id AND e.source = s.source
+  const { texts } = on.dialect;
+  const last = `(SELECT max(e.key) FROM context_entries e WHERE e.thread_id = t.thread_id AND e.source = s.source
     AND e.deleted_at IS NULL)`;
   const rows = await on.query(
     `WITH t (thread_id) AS (${texts}), s (source) AS (VALUES ('user'), ('agent'))
-      SELECT o.key, o.thread_id, o.source, o.text_hash FROM ${schema}context_entries o
+      SELECT o.key, o.thread_id, o.source, o.text_hash FROM context_entries o
       WHERE o.key IN (SELECT ${last} FROM t CROSS JOIN s)`,
     [{ list: threads }],
   );
@@ -215,7 +215,7 @@ export async function addEntries(
       return keys === undefined ? row : [keys[first + at] ?? 0, ...row];
     });
     const { sql, values } = dialect.rows(keys === undefined ? types : ['bigint', ...types], some);
-    const rows = await on.query(`INSERT INTO ${dialect.schema}context_entries ${into} ${sql} RETURNING key`, values);
+    const rows = await on.query(`INSERT INTO context_entries ${into} ${sql} RETURNING key`, values);
     // RETURNING has no defined order, but keys ascend in the order of the rows.
     ids.push(...rows.map((row) => numberOf(row, 'key')).sort((a, b) => a - b));
   }
@@ -245,7 +245,7 @@ async function repeat(on: Statements, entry: NewEntry, id: number, index: FieldI
   const outcome = await updateOne(on, { id, metadata, tags, images }, index, {});
   const hasSummary = outcome.found && outcome.hadSummary;
   if (entry.summaryWanted && !hasSummary) {
-    await on.query(`UPDATE ${on.dialect.schema}context_entries SET summary_due = 1 WHERE key = ?`, [id]);
+    await on.query('UPDATE context_entries SET summary_due = 1 WHERE key = ?', [id]);
   }
   return hasSummary;
 }
@@ -257,12 +257,12 @@ async function updateOne(
   scope: AmongThreads,
 ): Promise<UpdateOutcome> {
   const { id, text, tags, images } = update;
-  const { schema, forUpdate } = on.dialect;
+  const { forUpdate } = on.dialect;
   const { sql, values } = allOf([
     { sql: 'o.key = ? AND o.deleted_at IS NULL', values: [id] },
     ...amongThreads(scope, on.dialect),
   ]);
-  const [row] = await on.query(`SELECT * FROM ${schema}context_entries o WHERE ${sql} ${forUpdate}`, values);
+  const [row] = await on.query(`SELECT * FROM context_entries o WHERE ${sql} ${forUpdate}`, values);
   if (row === undefined) return { id, found: false };
   const metadata = newMetadata(update, row);
   // The cast is safe: the schema allows no other values.
@@ -274,8 +274,7 @@ async function updateOne(
   if (tags !== undefined) await writeTags(on, id, tags);
   if (images !== undefined) await writeImages(on, id, images);
   await on.query(
-    `UPDATE ${schema}context_entries SET metadata = coalesce(?, metadata), content_type = ?, updated_at = ?
-      WHERE key = ?`,
+    `UPDATE context_entries SET metadata = coalesce(?, metadata), content_type = ?, updated_at = ? WHERE key = ?`,
     [jsonOf(metadata), type, on.now, id],
   );
   return { id, found: true, hadSummary: optionalTextOf(row, 'summary') !== undefined };
@@ -284,8 +283,7 @@ async function updateOne(
 /** Replaces the text of an entry and removes the summary of the old text. */
 async function writeText(on: Statements, id: number, text: string, summaryWanted: boolean): Promise<void> {
   await on.query(
-    `UPDATE ${on.dialect.schema}context_entries SET text_content = ?, text_hash = ?, summary = NULL, summary_due = ?
-      WHERE key = ?`,
+    `UPDATE context_entries SET text_content = ?, text_hash = ?, summary = NULL, summary_due = ? WHERE key = ?`,
     [text, textHash(text), summaryWanted ? 1 : 0, id],
   );
   await replaceWords(on, id, text);

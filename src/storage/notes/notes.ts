@@ -28,7 +28,7 @@ export const noteOperations = {
 export type NoteStore = StoreOf<typeof noteOperations>;
 
 export async function getNote(on: Statements, id: string): Promise<Note | undefined> {
-  const [row] = await on.query(`SELECT * FROM ${on.dialect.schema}notes WHERE id = ? AND deleted_at IS NULL`, [
+  const [row] = await on.query('SELECT * FROM notes WHERE id = ? AND deleted_at IS NULL', [
     storable(id),
   ]);
   return row && recordOf(noteFields, row);
@@ -66,7 +66,7 @@ export async function listNotes(on: Statements, request: NoteListRequest): Promi
   const { documents } = await scoreWords(on, noteWords, { query, keys });
   const terms = new Map(documents.map((each) => [each.key, each.terms]));
   const shareOf = (score: number) => Math.min(1, score / Math.max(scoreMax, Number.EPSILON));
-  const sql = `SELECT * FROM ${on.dialect.schema}notes WHERE key IN (${on.dialect.integers})`;
+  const sql = `SELECT * FROM notes WHERE key IN (${on.dialect.integers})`;
   const rows = await on.query(sql, [{ list: keys }]);
   const byKey = new Map(rows.map((row) => [numberOf(row, 'key'), row]));
   const notes: ListedNote[] = [];
@@ -140,7 +140,7 @@ export async function updateNote(
     const changed = changedNote(note, changes, on.now);
     if (changed !== note) {
       const { sql, values } = assignmentOf(noteRow(changed));
-      await on.query(`UPDATE ${on.dialect.schema}notes SET ${sql} WHERE key = ?`, [...values, key]);
+      await on.query(`UPDATE notes SET ${sql} WHERE key = ?`, [...values, key]);
       await removeWords(on, noteWords, [key]);
       await indexNote(on, key, changed);
     }
@@ -156,11 +156,11 @@ export async function removeNote(on: Statements, { id, idempotency }: NoteReques
   return once(on, idempotency, async () => {
     const { key, deletedAt } = await lockNote(on, id);
     if (deletedAt === undefined) {
-      await on.query(`UPDATE ${on.dialect.schema}notes SET deleted_at = ? WHERE key = ?`, [on.now, key]);
+      await on.query('UPDATE notes SET deleted_at = ? WHERE key = ?', [on.now, key]);
       await removeWords(on, noteWords, [key]);
     }
     await purge(on);
-    await on.query(`DELETE FROM ${on.dialect.schema}idempotency_keys WHERE created_at < ?`, [
+    await on.query('DELETE FROM idempotency_keys WHERE created_at < ?', [
       daysBefore(on.now, restorableDays),
     ]);
     return { deletedAt: deletedAt ?? on.now };
@@ -172,7 +172,7 @@ export async function restoreNote(on: Statements, { id, idempotency }: NoteReque
   return once(on, idempotency, async () => {
     const { key, note, deletedAt } = await lockNote(on, id);
     if (deletedAt !== undefined) {
-      await on.query(`UPDATE ${on.dialect.schema}notes SET deleted_at = NULL WHERE key = ?`, [key]);
+      await on.query('UPDATE notes SET deleted_at = NULL WHERE key = ?', [key]);
       await indexNote(on, key, note);
     }
     return note;
@@ -200,7 +200,7 @@ export async function deletedNotes(
 /** Purges notes that are deleted already. Returns their number. */
 export async function purgeNotes(on: Statements, { ids }: { ids: readonly string[] }): Promise<number> {
   const rows = await on.query(
-    `DELETE FROM ${on.dialect.schema}notes WHERE deleted_at IS NOT NULL AND id IN (${on.dialect.texts}) RETURNING key`,
+    `DELETE FROM notes WHERE deleted_at IS NOT NULL AND id IN (${on.dialect.texts}) RETURNING key`,
     [{ list: ids.map(storable) }],
   );
   return rows.length;
@@ -209,7 +209,7 @@ export async function purgeNotes(on: Statements, { ids }: { ids: readonly string
 /** Finds and locks a note that exists or can be restored. Throws if there is none. */
 async function lockNote(on: Statements, id: string) {
   const [row] = await on.query(
-    `SELECT * FROM ${on.dialect.schema}notes WHERE id = ? AND (deleted_at IS NULL OR deleted_at >= ?)
+    `SELECT * FROM notes WHERE id = ? AND (deleted_at IS NULL OR deleted_at >= ?)
       ${on.dialect.forUpdate}`,
     [storable(id), daysBefore(on.now, restorableDays)],
   );
@@ -224,7 +224,7 @@ async function indexNote(on: Statements, key: number, note: Note): Promise<void>
 
 /** Purges notes that can no longer be restored. */
 async function purge(on: Statements): Promise<void> {
-  await on.query(`DELETE FROM ${on.dialect.schema}notes WHERE deleted_at < ?`, [daysBefore(on.now, restorableDays)]);
+  await on.query('DELETE FROM notes WHERE deleted_at < ?', [daysBefore(on.now, restorableDays)]);
 }
 
 function newNote(note: NewNote, time: string): Note {

@@ -39,9 +39,9 @@ export async function scorePassageWords(on: Statements, request: ScoreWordsReque
 
 /** Returns the keys of the passages that pass the filter. */
 export async function matchingPassages(on: Statements, { labels = [] }: PassageFilter): Promise<number[]> {
-  const { schema, words } = on.dialect;
+  const { words } = on.dialect;
   const { sql, values } = words.labelled(passageWords, labels) ?? {
-    sql: `SELECT key FROM ${schema}kb_passages`,
+    sql: 'SELECT key FROM kb_passages',
     values: [],
   };
   // Returned as one text, because one row per key would take several times as long.
@@ -50,8 +50,8 @@ export async function matchingPassages(on: Statements, { labels = [] }: PassageF
 }
 
 async function rowsByKey(on: Statements, columns: string, keys: readonly number[]): Promise<Map<number, Row>> {
-  const { schema, integers } = on.dialect;
-  const sql = `SELECT ${columns} FROM ${schema}kb_passages WHERE key IN (${integers})`;
+  const { integers } = on.dialect;
+  const sql = `SELECT ${columns} FROM kb_passages WHERE key IN (${integers})`;
   const rows = await on.query(sql, [{ list: keys }]);
   return new Map(rows.map((row) => [numberOf(row, 'key'), row]));
 }

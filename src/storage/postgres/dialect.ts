@@ -9,7 +9,6 @@ import { createWordTable } from './words/word-table.ts';
 /** Creates the dialect. `nearest` is undefined without pgvector. */
 export function createPostgresDialect(tokenizer: Tokenizer, nearest: Nearest | undefined): Dialect {
   return {
-    schema: 'carrel.',
     integers: 'SELECT unnest(?::bigint[])',
     // The subselect hides the list's length from the planner, so that one plan suits all lists.
     fewIntegers: 'SELECT unnest((SELECT ?::bigint[]))',

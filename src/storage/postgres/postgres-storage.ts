@@ -81,7 +81,7 @@ function createPostgresTransactions(
         ? replica.read(work, onPrimary, options)
         : onPrimary();
     },
-    alone: (operation, request) => connections.alone(performed(operation, request)),
+    alone: (operation, request) => connections.write(performed(operation, request), { isLong: true }),
   };
 }
 

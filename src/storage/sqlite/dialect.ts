@@ -8,7 +8,6 @@ import { createWordTable } from './word-table.ts';
 /** Creates the dialect for one connection, on its thread. The bytes of documents are in `documentsDir`. */
 export function createSqliteDialect(database: Database, { documentsDir }: { readonly documentsDir: string }): Dialect {
   return {
-    schema: '',
     integers: 'SELECT value FROM json_each(?)',
     fewIntegers: 'SELECT value FROM json_each(?)',
     // In JSON, a double over 2^53 can have fewer digits than its exact value, and SQLite would read it as a different integer.

@@ -37,11 +37,10 @@ export const tokenOperations = {
 
 /** Adds a token. Returns false if a token of this name is in use. */
 export async function addToken(on: Statements, { name, hash, rights, expiresAt }: NewToken): Promise<boolean> {
-  const table = `${on.dialect.schema}access_tokens`;
   await lock(on, `token ${name}`);
-  const [taken] = await on.query(`SELECT key FROM ${table} WHERE name = ? AND revoked_at IS NULL`, [storable(name)]);
+  const [taken] = await on.query('SELECT key FROM access_tokens WHERE name = ? AND revoked_at IS NULL', [storable(name)]);
   if (taken !== undefined) return false;
-  await on.query(`INSERT INTO ${table} (name, hash, rights, created_at, expires_at) VALUES (?, ?, ?, ?, ?)`, [
+  await on.query('INSERT INTO access_tokens (name, hash, rights, created_at, expires_at) VALUES (?, ?, ?, ?, ?)', [
     storable(name),
     hash,
     storable(JSON.stringify(rights)),
@@ -54,7 +53,7 @@ export async function addToken(on: Statements, { name, hash, rights, expiresAt }
 /** Lists the tokens that are not revoked, by name. Includes expired ones. */
 export async function listTokens(on: Statements): Promise<StoredToken[]> {
   const rows = await on.query(
-    `SELECT * FROM ${on.dialect.schema}access_tokens WHERE revoked_at IS NULL ORDER BY name, key`,
+    'SELECT * FROM access_tokens WHERE revoked_at IS NULL ORDER BY name, key',
   );
   return rows.map(tokenOf);
 }
@@ -62,7 +61,7 @@ export async function listTokens(on: Statements): Promise<StoredToken[]> {
 /** Finds a token that is not revoked. It may have expired. */
 export async function findToken(on: Statements, { hash }: { hash: string }): Promise<StoredToken | undefined> {
   const [row] = await on.query(
-    `SELECT * FROM ${on.dialect.schema}access_tokens WHERE hash = ? AND revoked_at IS NULL`,
+    'SELECT * FROM access_tokens WHERE hash = ? AND revoked_at IS NULL',
     [hash],
   );
   return row === undefined ? undefined : tokenOf(row);
@@ -71,7 +70,7 @@ export async function findToken(on: Statements, { hash }: { hash: string }): Pro
 /** Revokes a token. Returns false if no token of this name is in use. */
 export async function revokeToken(on: Statements, { name }: { name: string }): Promise<boolean> {
   const rows = await on.query(
-    `UPDATE ${on.dialect.schema}access_tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL RETURNING key`,
+    'UPDATE access_tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL RETURNING key',
     [on.now, storable(name)],
   );
   return rows.length > 0;
@@ -79,21 +78,20 @@ export async function revokeToken(on: Statements, { name }: { name: string }): P
 
 /** Deletes all tokens, even the revoked ones. Returns how many were in use. */
 export async function forgetTokens(on: Statements): Promise<number> {
-  const rows = await on.query(`DELETE FROM ${on.dialect.schema}access_tokens RETURNING revoked_at`);
+  const rows = await on.query('DELETE FROM access_tokens RETURNING revoked_at');
   return rows.filter((row) => optionalTextOf(row, 'revoked_at') === undefined).length;
 }
 
 /** Returns true if a token, revoked or not, was added since the last `forgetAll`. */
 export async function anyToken(on: Statements): Promise<boolean> {
-  const rows = await on.query(`SELECT key FROM ${on.dialect.schema}access_tokens LIMIT 1`);
+  const rows = await on.query('SELECT key FROM access_tokens LIMIT 1');
   return rows.length > 0;
 }
 
 /** Records when a token was last used. */
 export async function touchToken(on: Statements, { id, time }: { id: number; time: string }): Promise<void> {
   await on.query(
-    `UPDATE ${on.dialect.schema}access_tokens SET last_used_at = ?
-      WHERE key = ? AND (last_used_at IS NULL OR last_used_at < ?)`,
+    `UPDATE access_tokens SET last_used_at = ? WHERE key = ? AND (last_used_at IS NULL OR last_used_at < ?)`,
     [time, id, time],
   );
 }

@@ -15,20 +15,19 @@ export interface ModelRequest {
 /** Makes this the current model. Every text is then listed for embedding with it. */
 export async function chooseModel(on: Statements, { corpus, model }: ModelRequest): Promise<void> {
   if ((await findModel(on, { corpus, model })) === undefined) await addModel(on, { corpus, model });
-  const models = `${on.dialect.schema}vector_models`;
   await on.query(
-    `UPDATE ${models} SET chosen = (SELECT max(chosen) + 1 FROM ${models}) WHERE corpus = ? AND name = ?`,
+    'UPDATE vector_models SET chosen = (SELECT max(chosen) + 1 FROM vector_models) WHERE corpus = ? AND name = ?',
     [corpus, model],
   );
 }
 
 /** Lists the models in use, the current one last. Counts their vectors, which is too slow to do for every search. */
 export async function listModels(on: Statements, { corpus }: { readonly corpus: VectorCorpus }): Promise<ModelState[]> {
-  const { schema, vectors } = on.dialect;
+  const { vectors } = on.dialect;
   const rows = await on.query(
-    `SELECT key, name, dimensions, (SELECT count(*) FROM ${schema}${corpus}_vectors WHERE model = m.key) AS vectors,
-       (SELECT count(*) FROM ${schema}${corpus}_unembedded WHERE model = m.key) AS pending
-     FROM ${schema}vector_models m WHERE corpus = ? AND name IS NOT NULL ORDER BY chosen`,
+    `SELECT key, name, dimensions, (SELECT count(*) FROM ${corpus}_vectors WHERE model = m.key) AS vectors,
+       (SELECT count(*) FROM ${corpus}_unembedded WHERE model = m.key) AS pending
+     FROM vector_models m WHERE corpus = ? AND name IS NOT NULL ORDER BY chosen`,
     [corpus],
   );
   const models: ModelState[] = [];
@@ -49,15 +48,14 @@ export async function forgetModel(
   on: Statements,
   { corpus, model }: { corpus: VectorCorpus; model: string | undefined },
 ): Promise<void> {
-  const { schema, vectors } = on.dialect;
-  const models = `${schema}vector_models`;
+  const { vectors } = on.dialect;
   const named = [corpus, model ?? null];
   await on.query(
-    `DELETE FROM ${schema}${corpus}_unembedded WHERE model = (SELECT key FROM ${models} WHERE corpus = ? AND name = ?)`,
+    `DELETE FROM ${corpus}_unembedded WHERE model = (SELECT key FROM vector_models WHERE corpus = ? AND name = ?)`,
     named,
   );
-  await on.query(`UPDATE ${models} SET name = NULL WHERE corpus = ? AND name = ?`, named);
-  const rows = await on.query(`SELECT key FROM ${models} WHERE corpus = ? AND name IS NULL`, [corpus]);
+  await on.query('UPDATE vector_models SET name = NULL WHERE corpus = ? AND name = ?', named);
+  const rows = await on.query('SELECT key FROM vector_models WHERE corpus = ? AND name IS NULL', [corpus]);
   for (const row of rows) await vectors.dropIndex(on, corpus, numberOf(row, 'key'));
 }
 
@@ -65,16 +63,16 @@ export async function forgetModel(
  * Deletes a batch of vectors of forgotten models, or, if none is left, the models themselves. Returns true if more may be left.
  */
 export async function dropVectors(on: Statements, { corpus }: { readonly corpus: VectorCorpus }): Promise<boolean> {
-  const [models, vectors] = [`${on.dialect.schema}vector_models`, `${on.dialect.schema}${corpus}_vectors`];
+  const vectors = `${corpus}_vectors`;
   const deleted = await on.query(
-    `DELETE FROM ${vectors} WHERE key IN (SELECT v.key FROM ${models} m JOIN ${vectors} v ON v.model = m.key
+    `DELETE FROM ${vectors} WHERE key IN (SELECT v.key FROM vector_models m JOIN ${vectors} v ON v.model = m.key
        WHERE m.name IS NULL LIMIT ${droppedAtOnce}) RETURNING key`,
   );
   if (deleted.length > 0) return true;
   // Keeps models that still have vectors: another process may have just forgotten one and be deleting its vectors.
   await on.query(
-    `DELETE FROM ${models} WHERE corpus = ? AND name IS NULL
-       AND NOT EXISTS (SELECT 1 FROM ${vectors} v WHERE v.model = ${models}.key)`,
+    `DELETE FROM vector_models WHERE corpus = ? AND name IS NULL
+       AND NOT EXISTS (SELECT 1 FROM ${vectors} v WHERE v.model = vector_models.key)`,
     [corpus],
   );
   return false;
@@ -84,27 +82,26 @@ export async function dropVectors(on: Statements, { corpus }: { readonly corpus:
  * Returns undefined if the model was never chosen or was dropped. With `keep`, it can't be dropped until the transaction ends.
  */
 export async function findModel(on: Statements, { corpus, model }: ModelRequest, keep = false) {
-  const { schema, vectors } = on.dialect;
+  const { vectors } = on.dialect;
   const [row] = await on.query(
-    `SELECT key, dimensions FROM ${schema}vector_models WHERE corpus = ? AND name = ? ${keep ? vectors.keepModel : ''}`,
+    `SELECT key, dimensions FROM vector_models WHERE corpus = ? AND name = ? ${keep ? vectors.keepModel : ''}`,
     [corpus, model],
   );
   return row === undefined ? undefined : { key: numberOf(row, 'key'), dimensions: dimensionsOf(row) };
 }
 
 async function addModel(on: Statements, { corpus, model }: ModelRequest): Promise<void> {
-  const { schema, vectors } = on.dialect;
-  const models = `${schema}vector_models`;
+  const { vectors } = on.dialect;
   await vectors.beforeModel(on, corpus);
   const [fresh] = await on.query(
-    `INSERT INTO ${models} (corpus, name, chosen) VALUES (?, ?, (SELECT coalesce(max(chosen), 0) + 1 FROM ${models}))
+    `INSERT INTO vector_models (corpus, name, chosen) VALUES (?, ?, (SELECT coalesce(max(chosen), 0) + 1 FROM vector_models))
      ON CONFLICT DO NOTHING RETURNING key`,
     [corpus, model],
   );
   if (fresh === undefined) return;
   await on.query(
-    `INSERT INTO ${schema}${corpus}_unembedded (model, owner)
-     SELECT m.key, o.key FROM ${models} m CROSS JOIN ${schema}${ownersOf[corpus]} o
+    `INSERT INTO ${corpus}_unembedded (model, owner)
+     SELECT m.key, o.key FROM vector_models m CROSS JOIN ${ownersOf[corpus]} o
      WHERE m.key = ? AND ${isLive[corpus]}`,
     [numberOf(fresh, 'key')],
   );

@@ -21,17 +21,16 @@ import {
 } from './vector.ts';
 
 export async function vectorState(on: Statements, request: ModelRequest): Promise<VectorState> {
-  const { schema } = on.dialect;
   const { corpus } = request;
   const own = await findModel(on, request);
   const key = own?.key ?? 0;
-  const removals = `${schema}${corpus}_vector_removals`;
+  const removals = `${corpus}_vector_removals`;
   // Each subquery is one index lookup, except the count of waiting texts, whose list is usually short.
   const [row = {}] = await on.query(
-    `SELECT (SELECT coalesce(max(key), 0) FROM ${schema}${corpus}_vectors WHERE model = ?) AS last_key,
+    `SELECT (SELECT coalesce(max(key), 0) FROM ${corpus}_vectors WHERE model = ?) AS last_key,
        (SELECT coalesce(min(number), 1) FROM ${removals}) AS first_removal,
        (SELECT coalesce(max(number), 0) FROM ${removals}) AS last_removal,
-       (SELECT count(*) FROM ${schema}${corpus}_unembedded WHERE model = ?) AS pending`,
+       (SELECT count(*) FROM ${corpus}_unembedded WHERE model = ?) AS pending`,
     [key, key],
   );
   return {
@@ -48,10 +47,10 @@ export async function vectorsAfter(
   on: Statements,
   { corpus, model, after, limit }: VectorsAfter & ModelRequest,
 ): Promise<VectorBlock> {
-  const { schema, vectors } = on.dialect;
+  const { vectors } = on.dialect;
   const own = await findModel(on, { corpus, model });
   const rows = await on.query(
-    `SELECT key, owner, ${vectors.column} FROM ${schema}${corpus}_vectors WHERE model = ? AND key > ? ORDER BY key LIMIT ?`,
+    `SELECT key, owner, ${vectors.column} FROM ${corpus}_vectors WHERE model = ? AND key > ? ORDER BY key LIMIT ?`,
     [own?.key ?? 0, after, limit],
   );
   return blockOf(
@@ -67,7 +66,7 @@ export async function removedVectors(
   { corpus, after, limit }: RemovedAfter & { readonly corpus: VectorCorpus },
 ): Promise<RemovedVector[]> {
   const rows = await on.query(
-    `SELECT number, vector FROM ${on.dialect.schema}${corpus}_vector_removals WHERE number > ? ORDER BY number LIMIT ?`,
+    `SELECT number, vector FROM ${corpus}_vector_removals WHERE number > ? ORDER BY number LIMIT ?`,
     [after, limit],
   );
   return rows.map((row) => ({ number: numberOf(row, 'number'), key: numberOf(row, 'vector') }));
@@ -78,9 +77,9 @@ export async function scoreVectors(
   on: Statements,
   { corpus, query, keys }: ScoreRequest & { readonly corpus: VectorCorpus },
 ): Promise<ScoredVector[]> {
-  const { schema, integers, vectors } = on.dialect;
+  const { integers, vectors } = on.dialect;
   const rows = await on.query(
-    `SELECT key, owner, start_at, end_at, ${vectors.column} FROM ${schema}${corpus}_vectors WHERE key IN (${integers})`,
+    `SELECT key, owner, start_at, end_at, ${vectors.column} FROM ${corpus}_vectors WHERE key IN (${integers})`,
     [{ list: keys }],
   );
   return rows.map((row) =>
@@ -96,7 +95,7 @@ export async function scoreVectors(
 
 async function countOwners(on: Statements, corpus: VectorCorpus): Promise<number> {
   const [row = {}] = await on.query(
-    `SELECT count(*) AS total FROM ${on.dialect.schema}${ownersOf[corpus]} o WHERE ${isLive[corpus]}`,
+    `SELECT count(*) AS total FROM ${ownersOf[corpus]} o WHERE ${isLive[corpus]}`,
   );
   return numberOf(row, 'total');
 }

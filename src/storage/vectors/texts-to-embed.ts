@@ -20,14 +20,14 @@ export async function waitingTexts(
   on: Statements,
   { corpus, model, limit, owners }: WaitingRequest & ModelRequest,
 ): Promise<TextToEmbed[]> {
-  const { schema, integers, vectors } = on.dialect;
+  const { integers, vectors } = on.dialect;
   const known = await findModel(on, { corpus, model });
   if (known === undefined) return [];
   vectors.ensureIndex(corpus, known);
   const among = owners === undefined ? '' : `AND u.owner IN (${integers})`;
   const rows = await on.query(
-    `SELECT ${textColumns[corpus](schema)} FROM ${schema}${ownersOf[corpus]} o WHERE o.key IN (
-       SELECT u.owner FROM ${schema}${corpus}_unembedded u WHERE u.model = ? ${among}
+    `SELECT ${textColumns[corpus]} FROM ${ownersOf[corpus]} o WHERE o.key IN (
+       SELECT u.owner FROM ${corpus}_unembedded u WHERE u.model = ? ${among}
        ORDER BY u.owner DESC LIMIT ?)
      ORDER BY o.key`,
     [known.key, ...(owners === undefined ? [] : [{ list: owners }]), limit],
@@ -37,9 +37,8 @@ export async function waitingTexts(
 
 /** Returns the owners of all texts without vectors of this model, in ascending order. */
 export async function unembeddedOwners(on: Statements, { corpus, model }: ModelRequest): Promise<number[]> {
-  const { schema } = on.dialect;
   const rows = await on.query(
-    `SELECT u.owner FROM ${schema}${corpus}_unembedded u JOIN ${schema}vector_models m ON m.key = u.model
+    `SELECT u.owner FROM ${corpus}_unembedded u JOIN vector_models m ON m.key = u.model
      WHERE m.corpus = ? AND m.name = ? ORDER BY u.owner`,
     [corpus, model],
   );
@@ -52,10 +51,10 @@ export async function currentHashes(
   corpus: VectorCorpus,
   owners: readonly number[],
 ): Promise<Map<number, string>> {
-  const { schema, integers, forUpdate } = on.dialect;
-  const columns = corpus === 'context' ? 'o.key, o.text_hash' : textColumns.kb();
+  const { integers, forUpdate } = on.dialect;
+  const columns = corpus === 'context' ? 'o.key, o.text_hash' : textColumns.kb;
   const rows = await on.query(
-    `SELECT ${columns} FROM ${schema}${ownersOf[corpus]} o WHERE o.key IN (${integers}) AND ${isLive[corpus]}
+    `SELECT ${columns} FROM ${ownersOf[corpus]} o WHERE o.key IN (${integers}) AND ${isLive[corpus]}
      ORDER BY o.key ${forUpdate}`,
     [{ list: owners }],
   );
@@ -64,8 +63,8 @@ export async function currentHashes(
 }
 
 const textColumns = {
-  context: (schema: string) => `o.key, o.text_content, o.text_hash, ${ofEntryBefore('text_content', schema)} AS before`,
-  kb: () => 'o.key, o.title, o.headings, o.body',
+  context: `o.key, o.text_content, o.text_hash, ${ofEntryBefore('text_content')} AS before`,
+  kb: 'o.key, o.title, o.headings, o.body',
 };
 
 const textFrom = { context: entryText, kb: passageText };
@@ -107,18 +106,18 @@ type ClaimRequest = ClaimTextsRequest & ModelRequest;
  */
 export async function claimTexts(on: Statements, request: ClaimRequest): Promise<ClaimedTexts> {
   const { corpus, model, claimant, leaseMs, limit } = request;
-  const { schema, nowMs, skipLocked, integers } = on.dialect;
+  const { nowMs, skipLocked, integers } = on.dialect;
   const known = await findModel(on, request);
   if (known === undefined) return { texts: [], elsewhere: [] };
   const { sql, values } = among(on, known.key, request);
   const rows = await on.query(
-    `SELECT u.owner FROM ${schema}${corpus}_unembedded u WHERE ${sql} AND ${isFree(on)}
+    `SELECT u.owner FROM ${corpus}_unembedded u WHERE ${sql} AND ${isFree(on)}
      ORDER BY u.owner DESC LIMIT ? ${skipLocked}`,
     [...values, claimant, limit],
   );
   const owners = rows.map((row) => numberOf(row, 'owner'));
   await on.query(
-    `UPDATE ${schema}${corpus}_unembedded SET claimed_by = ?, claimed_until = ${nowMs} + ?
+    `UPDATE ${corpus}_unembedded SET claimed_by = ?, claimed_until = ${nowMs} + ?
      WHERE model = ? AND owner IN (${integers})`,
     [claimant, leaseMs, known.key, { list: owners }],
   );
@@ -135,7 +134,7 @@ export async function claimableTexts(
   if (known === undefined) return { isFree: false, elsewhere: [] };
   const { sql, values } = among(on, known.key, request);
   const [free] = await on.query(
-    `SELECT u.owner FROM ${on.dialect.schema}${request.corpus}_unembedded u WHERE ${sql} AND ${isFree(on)} LIMIT 1`,
+    `SELECT u.owner FROM ${request.corpus}_unembedded u WHERE ${sql} AND ${isFree(on)} LIMIT 1`,
     [...values, request.claimant],
   );
   if (free !== undefined) return { isFree: true, elsewhere: [] };
@@ -147,10 +146,9 @@ export async function releaseClaims(
   on: Statements,
   { corpus, model, claimant }: ReleaseClaimsRequest & ModelRequest,
 ): Promise<void> {
-  const { schema } = on.dialect;
   await on.query(
-    `UPDATE ${schema}${corpus}_unembedded SET claimed_by = NULL, claimed_until = NULL
-     WHERE claimed_by = ? AND model = (SELECT key FROM ${schema}vector_models WHERE corpus = ? AND name = ?)`,
+    `UPDATE ${corpus}_unembedded SET claimed_by = NULL, claimed_until = NULL
+     WHERE claimed_by = ? AND model = (SELECT key FROM vector_models WHERE corpus = ? AND name = ?)`,
     [claimant, corpus, model],
   );
 }
@@ -158,7 +156,7 @@ export async function releaseClaims(
 async function claimedElsewhere(on: Statements, model: number, request: ClaimRequest): Promise<number[]> {
   const { sql, values } = among(on, model, request);
   const rows = await on.query(
-    `SELECT u.owner FROM ${on.dialect.schema}${request.corpus}_unembedded u
+    `SELECT u.owner FROM ${request.corpus}_unembedded u
      WHERE ${sql} AND (u.claimed_by IS NULL OR u.claimed_by <> ?) ORDER BY u.owner DESC LIMIT ?`,
     [...values, request.claimant, request.limit],
   );

@@ -9,7 +9,7 @@ import { dimensionsError, type PutVectors, removalsKept } from './vector.ts';
  * Returns the number of texts stored.
  */
 export async function putVectors(on: Statements, { corpus, model, texts }: PutVectors & ModelRequest): Promise<number> {
-  const { schema, integers, vectors, rowsAtOnce } = on.dialect;
+  const { integers, vectors, rowsAtOnce } = on.dialect;
   const known = await findModel(on, { corpus, model }, true);
   if (known === undefined) return 0;
   const hashes = await currentHashes(
@@ -21,21 +21,21 @@ export async function putVectors(on: Statements, { corpus, model, texts }: PutVe
   await vectors.beforeVectors(on, corpus);
   const own = [known.key, { list: taken.map(({ owner }) => owner) }];
   for (const table of ['vectors', 'unembedded']) {
-    await on.query(`DELETE FROM ${schema}${corpus}_${table} WHERE model = ? AND owner IN (${integers})`, own);
+    await on.query(`DELETE FROM ${corpus}_${table} WHERE model = ? AND owner IN (${integers})`, own);
   }
   const windows = taken.flatMap(({ owner, windows }) => windows.map((window) => ({ owner, ...window })));
   const dimensions = known.dimensions ?? (await firstDimensions());
   for (const some of batchesOf(windows, rowsAtOnce)) {
     const placeholders = some.map(() => '(?, ?, ?, ?, ?)').join(', ');
     await on.query(
-      `INSERT INTO ${schema}${corpus}_vectors (model, owner, start_at, end_at, vector) VALUES ${placeholders}`,
+      `INSERT INTO ${corpus}_vectors (model, owner, start_at, end_at, vector) VALUES ${placeholders}`,
       some.flatMap(({ owner, start, end, vector }) => {
         if (vector.length !== dimensions) throw dimensionsError(model, dimensions ?? 0, vector.length);
         return [known.key, owner, start, end, vectors.encode(vector)];
       }),
     );
   }
-  const removals = `${schema}${corpus}_vector_removals`;
+  const removals = `${corpus}_vector_removals`;
   await on.query(`DELETE FROM ${removals} WHERE number <= (SELECT max(number) FROM ${removals}) - ?`, [removalsKept]);
   // Start early: while a model has few vectors, building its index takes no time.
   vectors.ensureIndex(corpus, { key: known.key, dimensions });
@@ -46,7 +46,7 @@ export async function putVectors(on: Statements, { corpus, model, texts }: PutVe
     const [first] = windows;
     if (first === undefined) return undefined;
     const [row = {}] = await on.query(
-      `UPDATE ${schema}vector_models SET dimensions = coalesce(dimensions, ?) WHERE key = ? RETURNING dimensions`,
+      'UPDATE vector_models SET dimensions = coalesce(dimensions, ?) WHERE key = ? RETURNING dimensions',
       [first.vector.length, known?.key ?? 0],
     );
     return numberOf(row, 'dimensions');

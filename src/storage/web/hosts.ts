@@ -17,18 +17,18 @@ export async function takeHost(
   on: Statements,
   { host, owner, leaseMs, gone }: { host: string; owner: string; leaseMs: number; gone?: string | undefined },
 ): Promise<TakenHost | { heldBy: string }> {
-  const { schema, nowMs, forUpdate } = on.dialect;
-  await on.query(`INSERT INTO ${schema}web_hosts (host, next_at) VALUES (?, 0) ON CONFLICT DO NOTHING`, [host]);
+  const { nowMs, forUpdate } = on.dialect;
+  await on.query('INSERT INTO web_hosts (host, next_at) VALUES (?, 0) ON CONFLICT DO NOTHING', [host]);
   const [row = {}] = await on.query(
     `SELECT lease_owner, robots, next_at - ${nowMs} AS wait, lease_until - ${nowMs} AS lease, robots_until - ${nowMs} AS fresh
-      FROM ${schema}web_hosts WHERE host = ? ${forUpdate}`,
+      FROM web_hosts WHERE host = ? ${forUpdate}`,
     [host],
   );
   const holder = optionalTextOf(row, 'lease_owner');
   if (holder !== undefined && holder !== owner && holder !== gone && numberOf(row, 'lease') > 0) {
     return { heldBy: holder };
   }
-  await on.query(`UPDATE ${schema}web_hosts SET lease_owner = ?, lease_until = ${nowMs} + ? WHERE host = ?`, [
+  await on.query(`UPDATE web_hosts SET lease_owner = ?, lease_until = ${nowMs} + ? WHERE host = ?`, [
     owner,
     leaseMs,
     host,
@@ -49,10 +49,10 @@ export async function keepHost(
     robots?: { text: string; lastsMs: number } | undefined;
   },
 ): Promise<boolean> {
-  const { schema, nowMs } = on.dialect;
+  const { nowMs } = on.dialect;
   const { host, owner, leaseMs, waitMs, robots } = request;
   const rows = await on.query(
-    `UPDATE ${schema}web_hosts SET lease_until = ${nowMs} + ?
+    `UPDATE web_hosts SET lease_until = ${nowMs} + ?
       ${waitMs === undefined ? '' : `, next_at = ${nowMs} + ?`}
       ${robots === undefined ? '' : `, robots = ?, robots_until = ${nowMs} + ?`}
       WHERE host = ? AND lease_owner = ? RETURNING host`,
@@ -71,9 +71,9 @@ export async function leaveHost(
   on: Statements,
   { host, owner, waitMs }: { host: string; owner: string; waitMs: number },
 ): Promise<void> {
-  const { schema, nowMs } = on.dialect;
+  const { nowMs } = on.dialect;
   await on.query(
-    `UPDATE ${schema}web_hosts SET lease_owner = NULL, lease_until = NULL, next_at = ${nowMs} + ?
+    `UPDATE web_hosts SET lease_owner = NULL, lease_until = NULL, next_at = ${nowMs} + ?
       WHERE host = ? AND lease_owner = ?`,
     [waitMs, host, owner],
   );

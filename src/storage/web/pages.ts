@@ -73,7 +73,7 @@ export async function nextPages(
   { source, after, limit }: { source: number; after: number; limit: number },
 ): Promise<StoredPage[]> {
   const rows = await on.query(
-    `SELECT * FROM ${on.dialect.schema}web_pages WHERE source = ? AND key > ? ORDER BY key LIMIT ?`,
+    'SELECT * FROM web_pages WHERE source = ? AND key > ? ORDER BY key LIMIT ?',
     [source, after, limit],
   );
   return rows.map(pageOf);
@@ -84,7 +84,7 @@ export async function pagesByUrl(
   { source, urls }: { source: number; urls: readonly string[] },
 ): Promise<StoredPage[]> {
   const rows = await on.query(
-    `SELECT * FROM ${on.dialect.schema}web_pages WHERE source = ? AND url IN (${on.dialect.texts})`,
+    `SELECT * FROM web_pages WHERE source = ? AND url IN (${on.dialect.texts})`,
     [source, { list: urls }],
   );
   return rows.map(pageOf);
@@ -95,9 +95,9 @@ export async function retriedPages(
   on: Statements,
   { source, run }: { source: number; run: number },
 ): Promise<{ page: StoredPage; waitMs: number }[]> {
-  const { schema, nowMs } = on.dialect;
+  const { nowMs } = on.dialect;
   const rows = await on.query(
-    `SELECT *, retry_at - ${nowMs} AS wait FROM ${schema}web_pages
+    `SELECT *, retry_at - ${nowMs} AS wait FROM web_pages
       WHERE source = ? AND run = ? AND retry_at IS NOT NULL ORDER BY retry_at LIMIT 20`,
     [source, run],
   );
@@ -112,7 +112,7 @@ export async function sourcePages(
   const { url, state, textHash, sketch } = pageFields;
   const fields = { url, state, textHash, sketch };
   const rows = await on.query(
-    `SELECT ${columnsOf(fields)} FROM ${on.dialect.schema}web_pages WHERE source = ? ORDER BY key`,
+    `SELECT ${columnsOf(fields)} FROM web_pages WHERE source = ? ORDER BY key`,
     [source],
   );
   return rows.map((row) => recordOf(fields, row));
@@ -123,14 +123,14 @@ export async function savePages(
   on: Statements,
   { source, pages, removed = [], links, progress, ...run }: SavedPages,
 ): Promise<SaveOutcome> {
-  const { schema, integers } = on.dialect;
+  const { integers } = on.dialect;
   if (!(await keepProgress(on, { ...run, progress }))) return undefined;
   for (const page of pages) {
     await savePage(on, source, run.id, page);
     if (page.state === 'failed' || page.state === 'skipped') await retryFollowers(on, source, run.id, page.url);
   }
   if (removed.length > 0) {
-    const gone = await on.query(`DELETE FROM ${schema}web_pages WHERE key IN (${integers}) RETURNING url`, [
+    const gone = await on.query(`DELETE FROM web_pages WHERE key IN (${integers}) RETURNING url`, [
       { list: removed },
     ]);
     for (const row of gone) await retryFollowers(on, source, run.id, textOf(row, 'url'));
@@ -139,7 +139,7 @@ export async function savePages(
 }
 
 async function savePage(on: Statements, source: number, run: number, { retryMs, ...page }: PageChange): Promise<void> {
-  const { schema, nowMs } = on.dialect;
+  const { nowMs } = on.dialect;
   const row: Record<string, SqlValue> = {
     ...{ depth: page.depth, state: page.state, document: page.document ?? null },
     ...{
@@ -154,7 +154,7 @@ async function savePage(on: Statements, source: number, run: number, { retryMs, 
   const changes = Object.keys(row).map((column) => `${column} = excluded.${column}`);
   const retryAt = retryMs === undefined ? 'NULL' : `${nowMs} + ?`;
   await on.query(
-    `INSERT INTO ${schema}web_pages (${columns}, retry_at) VALUES (${placeholders}, ${retryAt})
+    `INSERT INTO web_pages (${columns}, retry_at) VALUES (${placeholders}, ${retryAt})
       ON CONFLICT (source, url) DO UPDATE SET ${changes.join(', ')}, retry_at = excluded.retry_at`,
     [...values, ...(retryMs === undefined ? [] : [retryMs])],
   );
@@ -162,19 +162,19 @@ async function savePage(on: Statements, source: number, run: number, { retryMs, 
 
 /** Schedules visits to aliases and duplicates of a page whose text is no longer stored, so that their own text is stored. */
 async function retryFollowers(on: Statements, source: number, run: number, target: string): Promise<void> {
-  const { schema, nowMs } = on.dialect;
+  const { nowMs } = on.dialect;
   await on.query(
-    `UPDATE ${schema}web_pages SET retry_at = ${nowMs}, run = ?, etag = NULL, last_modified = NULL
+    `UPDATE web_pages SET retry_at = ${nowMs}, run = ?, etag = NULL, last_modified = NULL
       WHERE source = ? AND target = ? AND state IN ('alias', 'duplicate')`,
     [run, source, target],
   );
 }
 
 async function addLinks(on: Statements, source: number, links: NewLinks): Promise<SaveOutcome> {
-  const { schema, texts, rowsAtOnce } = on.dialect;
+  const { texts, rowsAtOnce } = on.dialect;
   const { urls, depth, pagesMax } = links;
-  const [count = {}] = await on.query(`SELECT count(*) AS pages FROM ${schema}web_pages WHERE source = ?`, [source]);
-  const rows = await on.query(`SELECT url FROM ${schema}web_pages WHERE source = ? AND url IN (${texts})`, [
+  const [count = {}] = await on.query('SELECT count(*) AS pages FROM web_pages WHERE source = ?', [source]);
+  const rows = await on.query(`SELECT url FROM web_pages WHERE source = ? AND url IN (${texts})`, [
     source,
     { list: urls },
   ]);
@@ -186,7 +186,7 @@ async function addLinks(on: Statements, source: number, links: NewLinks): Promis
       ['bigint', 'text', 'integer', 'text', 'bigint', 'integer'],
       batch.map((url) => [source, url, depth, 'new', 0, 0]),
     );
-    await on.query(`INSERT INTO ${schema}web_pages (source, url, depth, state, run, failures) ${sql}`, values);
+    await on.query(`INSERT INTO web_pages (source, url, depth, state, run, failures) ${sql}`, values);
   }
   return { added: added.length, dropped: fresh.length - added.length };
 }

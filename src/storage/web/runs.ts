@@ -24,9 +24,9 @@ export async function claimRun(
   on: Statements,
   { owner, leaseMs, ids }: { owner: string; leaseMs: number; ids?: readonly number[] | undefined },
 ): Promise<ClaimedRun | undefined> {
-  const { schema, nowMs, skipLocked, integers } = on.dialect;
+  const { nowMs, skipLocked, integers } = on.dialect;
   const [job] = await on.query(
-    `SELECT * FROM ${schema}kb_jobs WHERE kind = 'crawl' AND ((status = 'queued' AND run_after <= ${nowMs})
+    `SELECT * FROM kb_jobs WHERE kind = 'crawl' AND ((status = 'queued' AND run_after <= ${nowMs})
       OR (status = 'processing' AND lease_until < ${nowMs})) ${ids ? `AND key IN (${integers})` : ''}
       ORDER BY key LIMIT 1 ${skipLocked}`,
     ids ? [{ list: ids }] : [],
@@ -34,10 +34,10 @@ export async function claimRun(
   if (job === undefined) return undefined;
   const id = numberOf(job, 'key');
   const state = JSON.parse(textOf(job, 'details'));
-  const [source] = await on.query(`SELECT * FROM ${schema}web_sources WHERE key = ?`, [Number(state.source)]);
+  const [source] = await on.query('SELECT * FROM web_sources WHERE key = ?', [Number(state.source)]);
   if (source === undefined) return undefined;
   await on.query(
-    `UPDATE ${schema}kb_jobs SET status = 'processing', phase = 'crawling', attempts = attempts + 1, lease_owner = ?,
+    `UPDATE kb_jobs SET status = 'processing', phase = 'crawling', attempts = attempts + 1, lease_owner = ?,
       lease_until = ${nowMs} + ?, updated_at = ? WHERE key = ?`,
     [owner, leaseMs, on.now, id],
   );
@@ -85,7 +85,7 @@ export async function endRun(
     },
   );
   const run = { job_id: id, ended_at: on.now, status, ...(error && { error: error.message }), ...summaryOf(progress) };
-  await on.query(`UPDATE ${on.dialect.schema}web_sources SET last_run = ? WHERE job = ?`, [
+  await on.query('UPDATE web_sources SET last_run = ? WHERE job = ?', [
     storable(JSON.stringify(run)),
     id,
   ]);

@@ -69,21 +69,20 @@ export async function addSource(
   on: Statements,
   { url, tags, settings, jitter }: NewSource & Jitter,
 ): Promise<{ source: StoredSource; job: number; isNew: boolean }> {
-  const table = `${on.dialect.schema}web_sources`;
   await lock(on, `web source ${url}`);
-  const known = (await on.query(`SELECT * FROM ${table} WHERE url = ? ${on.dialect.forUpdate}`, [url])).find(
+  const known = (await on.query(`SELECT * FROM web_sources WHERE url = ? ${on.dialect.forUpdate}`, [url])).find(
     (row) => sourceOf(row).tags[0] === tags[0],
   );
   const values = [storable(JSON.stringify(tags)), storable(JSON.stringify(settings)), ...nextAt(settings, jitter)];
   const [row = {}] =
     known === undefined
       ? await on.query(
-          `INSERT INTO ${table} (url, created_at, tags, settings, next_at)
+          `INSERT INTO web_sources (url, created_at, tags, settings, next_at)
             VALUES (?, ?, ?, ?, ${on.dialect.nowMs} + ?) RETURNING *`,
           [url, on.now, ...values],
         )
       : await on.query(
-          `UPDATE ${table} SET tags = ?, settings = ?, next_at = ${on.dialect.nowMs} + ?, paused_at = NULL
+          `UPDATE web_sources SET tags = ?, settings = ?, next_at = ${on.dialect.nowMs} + ?, paused_at = NULL
             WHERE key = ? RETURNING *`,
           [...values, numberOf(known, 'key')],
         );
@@ -97,12 +96,12 @@ export async function listSources(
   on: Statements,
   { anyTags, ids }: { anyTags?: readonly string[] | undefined; ids?: readonly number[] | undefined },
 ): Promise<ListedSource[]> {
-  const { schema, integers } = on.dialect;
+  const { integers } = on.dialect;
   const rows = await on.query(
-    `SELECT s.*, (SELECT count(*) FROM ${schema}web_pages p WHERE p.source = s.key) AS pages,
-      (SELECT count(document) FROM ${schema}web_pages p WHERE p.source = s.key AND p.state = 'stored') AS documents,
-      (SELECT count(*) FROM ${schema}kb_jobs j WHERE j.key = s.job AND j.status IN ('queued', 'processing')) AS active
-      FROM ${schema}web_sources s ${ids ? `WHERE s.key IN (${integers})` : ''} ORDER BY s.key`,
+    `SELECT s.*, (SELECT count(*) FROM web_pages p WHERE p.source = s.key) AS pages,
+      (SELECT count(document) FROM web_pages p WHERE p.source = s.key AND p.state = 'stored') AS documents,
+      (SELECT count(*) FROM kb_jobs j WHERE j.key = s.job AND j.status IN ('queued', 'processing')) AS active
+      FROM web_sources s ${ids ? `WHERE s.key IN (${integers})` : ''} ORDER BY s.key`,
     ids ? [{ list: ids }] : [],
   );
   return rows
@@ -123,14 +122,14 @@ export async function startSource(on: Statements, { id }: { id: number }): Promi
 
 /** Starts the refreshes that are due. Skips sources that another process is starting. */
 export async function startDue(on: Statements, { jitter }: Jitter): Promise<number> {
-  const { schema, nowMs, skipLocked } = on.dialect;
+  const { nowMs, skipLocked } = on.dialect;
   const rows = await on.query(
-    `SELECT * FROM ${schema}web_sources WHERE next_at IS NOT NULL AND paused_at IS NULL AND next_at <= ${nowMs}
+    `SELECT * FROM web_sources WHERE next_at IS NOT NULL AND paused_at IS NULL AND next_at <= ${nowMs}
       ORDER BY next_at LIMIT 20 ${skipLocked}`,
   );
   for (const source of rows.map(sourceOf)) {
     await startRun(on, source);
-    await on.query(`UPDATE ${schema}web_sources SET next_at = ${nowMs} + ? WHERE key = ?`, [
+    await on.query(`UPDATE web_sources SET next_at = ${nowMs} + ? WHERE key = ?`, [
       ...nextAt(source.settings, jitter),
       source.id,
     ]);
@@ -142,13 +141,13 @@ export async function startDue(on: Statements, { jitter }: Jitter): Promise<numb
  * Pauses or resumes a source. Pausing also stops its run. A resumed source is refreshed at once, unless it is never refreshed.
  */
 export async function pauseSource(on: Statements, { id, paused }: { id: number; paused: boolean }): Promise<boolean> {
-  const { schema, nowMs } = on.dialect;
+  const { nowMs } = on.dialect;
   const source = await lockedSource(on, id);
   if (source === undefined) return false;
   if (paused && source.job !== undefined) await cancelJob(on, { id: source.job });
   const resumes = !paused && source.settings.refreshHours !== null;
   await on.query(
-    `UPDATE ${schema}web_sources SET paused_at = ?${resumes ? `, next_at = ${nowMs}` : ''} WHERE key = ?`,
+    `UPDATE web_sources SET paused_at = ?${resumes ? `, next_at = ${nowMs}` : ''} WHERE key = ?`,
     [paused ? (source.pausedAt ?? on.now) : null, id],
   );
   return true;
@@ -159,15 +158,14 @@ export async function removeSource(
   on: Statements,
   { id }: { id: number },
 ): Promise<{ url: string; documents: number[] } | undefined> {
-  const { schema } = on.dialect;
   const source = await lockedSource(on, id);
   if (source === undefined) return undefined;
   if (source.job !== undefined) await cancelJob(on, { id: source.job });
   const rows = await on.query(
-    `SELECT document FROM ${schema}web_pages WHERE source = ? AND state = 'stored' AND document IS NOT NULL ORDER BY key`,
+    `SELECT document FROM web_pages WHERE source = ? AND state = 'stored' AND document IS NOT NULL ORDER BY key`,
     [id],
   );
-  await on.query(`DELETE FROM ${schema}web_sources WHERE key = ?`, [id]);
+  await on.query('DELETE FROM web_sources WHERE key = ?', [id]);
   return { url: source.url, documents: rows.map((row) => numberOf(row, 'document')) };
 }
 
@@ -188,16 +186,15 @@ function nextAt({ refreshHours }: SourceSettings, jitter: number): [number | nul
 }
 
 async function lockedSource(on: Statements, id: number): Promise<StoredSource | undefined> {
-  const { schema, forUpdate } = on.dialect;
-  const [row] = await on.query(`SELECT * FROM ${schema}web_sources WHERE key = ? ${forUpdate}`, [id]);
+  const { forUpdate } = on.dialect;
+  const [row] = await on.query(`SELECT * FROM web_sources WHERE key = ? ${forUpdate}`, [id]);
   return row && sourceOf(row);
 }
 
 /** Starts a run unless one is already queued or running. The caller must have locked the source. */
 async function startRun(on: Statements, { id, url, tags, job }: StoredSource): Promise<number> {
-  const { schema } = on.dialect;
   const [active] = await on.query(
-    `SELECT key FROM ${schema}kb_jobs WHERE key = ? AND status IN ('queued', 'processing')`,
+    `SELECT key FROM kb_jobs WHERE key = ? AND status IN ('queued', 'processing')`,
     [job ?? 0],
   );
   if (active !== undefined) return numberOf(active, 'key');
@@ -206,6 +203,6 @@ async function startRun(on: Statements, { id, url, tags, job }: StoredSource): P
     tags: storable(JSON.stringify(tags)),
     details: JSON.stringify({ source: id }),
   });
-  await on.query(`UPDATE ${schema}web_sources SET job = ? WHERE key = ?`, [run.id, id]);
+  await on.query('UPDATE web_sources SET job = ? WHERE key = ?', [run.id, id]);
   return run.id;
 }

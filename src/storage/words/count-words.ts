@@ -34,7 +34,7 @@ export async function createLeafCounts(on: Statements, index: WordIndex): Promis
 async function readStatistics(on: Statements, index: WordIndex): Promise<IndexStatistics> {
   const [row = {}] = await on.query(
     `SELECT sum(documents) AS documents, sum(title_length) AS title, sum(heading_length) AS heading,
-       sum(body_length) AS body FROM ${on.dialect.schema}word_statistics WHERE word_index = ?`,
+       sum(body_length) AS body FROM word_statistics WHERE word_index = ?`,
     [index.name],
   );
   const documents = numberOf(row, 'documents');
@@ -100,7 +100,7 @@ export function createVocabularyCache(): VocabularyCache {
     if (known.counts === counts) return known.vocabulary;
     // Read as one text, because a list or rows would take several times as long.
     const [row = {}] = await on.query(
-      `SELECT string_agg(term, ' ') AS terms, max(place) AS last FROM ${on.dialect.schema}word_vocabulary
+      `SELECT string_agg(term, ' ') AS terms, max(place) AS last FROM word_vocabulary
        WHERE word_index = ? AND place > ?`,
       [name, Math.max(0, known.last - placesReadAgain)],
     );

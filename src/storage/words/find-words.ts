@@ -185,11 +185,11 @@ async function* termRows(
   keys: readonly number[],
   { averageLengths: { title, heading, body } }: IndexStatistics,
 ): AsyncGenerator<Row[]> {
-  const { schema, fewIntegers } = on.dialect;
-  const [id, owners] = ties === 'id' ? [', o.id', `JOIN ${schema}${owner} o ON o.key = t.key`] : ['', ''];
+  const { fewIntegers } = on.dialect;
+  const [id, owners] = ties === 'id' ? [', o.id', `JOIN ${owner} o ON o.key = t.key`] : ['', ''];
   const size = Math.max(batchMin, Math.floor(batchTerms / Math.max(1, title + heading + body)));
   for (let at = 0; at < keys.length; at += size) {
-    yield on.query(`SELECT t.*${id} FROM ${schema}${name}_terms t ${owners} WHERE t.key IN (${fewIntegers})`, [
+    yield on.query(`SELECT t.*${id} FROM ${name}_terms t ${owners} WHERE t.key IN (${fewIntegers})`, [
       { list: keys.slice(at, at + size) },
     ]);
   }

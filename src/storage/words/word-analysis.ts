@@ -61,10 +61,9 @@ async function rewriteWords(on: Statements, stamp: string): Promise<void> {
 }
 
 async function rewriteIndex(on: Statements, index: WordIndex): Promise<void> {
-  const { schema } = on.dialect;
   for (let last = -1; ; ) {
     const rows = await on.query(
-      `SELECT o.* FROM ${schema}${index.name}_terms t JOIN ${schema}${index.owner} o ON o.key = t.key WHERE t.key > ?
+      `SELECT o.* FROM ${index.name}_terms t JOIN ${index.owner} o ON o.key = t.key WHERE t.key > ?
        ORDER BY t.key LIMIT ?`,
       [last, rewrittenAtOnce],
     );

@@ -17,8 +17,8 @@ export async function writeWords(
 }
 
 export async function removeWords(on: Statements, index: WordIndex, keys: readonly number[]): Promise<void> {
-  const { schema, integers, words } = on.dialect;
+  const { integers, words } = on.dialect;
   for (const table of words.tables) {
-    await on.query(`DELETE FROM ${schema}${index.name}_${table} WHERE key IN (${integers})`, [{ list: keys }]);
+    await on.query(`DELETE FROM ${index.name}_${table} WHERE key IN (${integers})`, [{ list: keys }]);
   }
 }

@@ -218,7 +218,7 @@ export function createConnections(
       broken ??= error;
     };
     client.on('error', onBroken);
-    const begin = `${parts.begin}; ${timeouts(statementMs)}`;
+    const begin = `${parts.begin}; ${localSettings(statementMs)}`;
     const statements = statementsOf(client, names, statementMs === 0 ? endlessMs : statementMs + silenceMs);
     try {
       return await abortable(transaction(client, { ...parts, begin, statements, onBroken, attempt }), signal);
@@ -271,11 +271,11 @@ export function readTimeoutMs({ queryTimeoutMs = 5_000 }: PostgresConfig): numbe
 }
 
 /**
- * Returns the SQL that sets the timeouts of one transaction; 0 means no statement timeout. They are set per transaction because
- * of poolers such as PgBouncer in transaction mode: the next transaction may use another connection, and settings at the start
- * of a connection are rejected.
+ * Returns the SQL for the settings of one transaction: where tables are, and the timeouts. A `statementMs` of 0 means no timeout.
+ * Settings of a connection would not do: PgBouncer in transaction mode may run each transaction on another connection.
  */
-export function timeouts(statementMs: number): string {
-  const idle = `SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`;
-  return `SET LOCAL statement_timeout = ${statementMs}; ${idle}${statementMs === 0 ? `; ${endedWithClient}` : ''}`;
+export function localSettings(statementMs: number): string {
+  const settings = { search_path: 'carrel', statement_timeout: statementMs, idle_in_transaction_session_timeout: idleTimeoutMs };
+  const statements = Object.entries(settings).map(([name, value]) => `SET LOCAL ${name} = ${value}`);
+  return [...statements, ...(statementMs === 0 ? [endedWithClient] : [])].join('; ');
 }

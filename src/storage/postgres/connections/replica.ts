@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { numberOf, type Row, textOf } from '../../rows.ts';
 import type { ReplicaState, ReplicaWatch } from '../../storage.ts';
 import type { ReadOptions } from '../../transactions.ts';
-import { type Connections, createConnections, type PostgresConfig, readTimeoutMs, timeouts } from './connections.ts';
+import { type Connections, createConnections, type PostgresConfig, readTimeoutMs, localSettings } from './connections.ts';
 import { createServers } from './servers.ts';
 import { isUnreachable } from './storage-error.ts';
 import type { AfterCommit, Connection } from './transaction.ts';
@@ -162,7 +162,7 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
       if (behindBytes !== 0) return undefined;
       // Starts a new snapshot: that of the query above is older than the position it returned. CHAIN stays on the same server,
       // even behind a pooler.
-      await statements.query(`COMMIT AND CHAIN; ${timeouts(readTimeoutMs(config))}`);
+      await statements.query(`COMMIT AND CHAIN; ${localSettings(readTimeoutMs(config))}`);
       return { answer: await work(statements) };
     }, options);
   }

@@ -88,7 +88,9 @@ async function findExtension(connections: Connections): Promise<string | undefin
   const found = await find();
   if (found !== undefined) return found;
   try {
-    await connections.write((statements) => statements.query('CREATE EXTENSION IF NOT EXISTS vector'));
+    // Not in the schema `carrel`: restoring a backup drops that schema.
+    const install = 'SET LOCAL search_path TO DEFAULT; CREATE EXTENSION IF NOT EXISTS vector';
+    await connections.write((statements) => statements.query(install));
   } catch {
     // pgvector is not available or may not be installed by this user, or another process has just installed it.
   }
