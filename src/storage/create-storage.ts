@@ -1,11 +1,10 @@
 import type { SharedStore } from '../base/shared-store.ts';
-import type { OriginalStore } from './documents/original-store.ts';
+import type { OriginalStore } from './documents/originals.ts';
 import { type PlainStores, plainStores, upkeepOperations } from './operations.ts';
 import type { Storage } from './storage.ts';
 import { createStore } from './store-operations.ts';
 import { meterTransactions, type Transactions } from './transactions.ts';
 import { createVectorStores } from './vectors/vector-store.ts';
-
 /** The parts that each database implements itself. All other code is shared. */
 export interface StorageParts {
   readonly backend: Storage['backend'];

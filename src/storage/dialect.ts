@@ -2,12 +2,11 @@ import type { CandidatePlan, CountCache } from '../words/ranking/candidates.ts';
 import type { IndexedTexts } from '../words/ranking/word-index.ts';
 import type { Vocabulary } from '../words/vocabulary.ts';
 import type { WordLeaf, WordQuery } from '../words/word-query.ts';
-import type { StagedOriginal } from './documents/original-store.ts';
-import type { EntryFilter } from './entries/entry-filter.ts';
+import type { StagedOriginal } from './documents/originals.ts';
+import type { EntryFilter } from './entries/entry.ts';
 import type { PassageFilter } from './passages/passage.ts';
 import type { BoundValue, Condition, Row, SqlValue } from './rows.ts';
 import type { ModelState, NearestRequest, ScoredVector, VectorCorpus } from './vectors/vector.ts';
-
 /** Runs SQL in one transaction or one consistent read. Stores access the database only through it. */
 export interface Statements {
   readonly dialect: Dialect;

@@ -1,11 +1,10 @@
 import type { Logger } from '../base/log.ts';
 import type { SharedStore } from '../base/shared-store.ts';
 import type { StorageDescription } from './dialect.ts';
-import type { OriginalStore } from './documents/original-store.ts';
+import type { OriginalStore } from './documents/originals.ts';
 import type { PlainStores } from './operations.ts';
 import type { CallMetrics } from './transactions.ts';
 import type { VectorStores } from './vectors/vector-store.ts';
-
 /**
  * All of Carrel's data, with one store per concern. SQLite and PostgreSQL behave the same. A write is on disk when its promise
  * resolves, and every later read, from any process, sees it.

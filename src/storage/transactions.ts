@@ -11,7 +11,7 @@ export interface Transactions {
     request: Request,
     options?: ReadOptions,
   ): Promise<Answer>;
-  /** Runs an operation outside a transaction and without a timeout, on a connection that may write. */
+  /** Runs an operation without a timeout, on a connection that may write. On SQLite, it runs outside a transaction. */
   alone<Request, Answer>(operation: Operation<Request, Answer>, request: Request): Promise<Answer>;
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { EntryFilter } from '../../src/storage/entries/entry-filter.ts';
+import type { EntryFilter } from '../../src/storage/entries/entry.ts';
 import type { EntryStore } from '../../src/storage/entries/entry-store.ts';
 import type { IndexFieldsRequest } from '../../src/storage/entries/indexed-fields.ts';
 import { onEachBackend } from '../support/backends.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import fc from 'fast-check';
-import type { Metadata } from '../../src/storage/entries/entry.ts';
-import type { MetadataCondition, Scalar } from '../../src/storage/entries/entry-filter.ts';
+import type { Metadata, MetadataCondition, Scalar } from '../../src/storage/entries/entry.ts';
 import type { EntryStore } from '../../src/storage/entries/entry-store.ts';
 import { onEachBackend } from '../support/backends.ts';
 import { oracleMatches } from '../support/filter-oracle.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import fc from 'fast-check';
-import type { Entry, Metadata, NewImage } from '../../src/storage/entries/entry.ts';
-import type { EntryFilter } from '../../src/storage/entries/entry-filter.ts';
+import type { Entry, EntryFilter, Metadata, NewImage } from '../../src/storage/entries/entry.ts';
 import type { EntryStore } from '../../src/storage/entries/entry-store.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { onEachBackend } from '../support/backends.ts';

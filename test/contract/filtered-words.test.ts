@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { NewEntry } from '../../src/storage/entries/entry.ts';
-import type { EntryFilter, MetadataCondition } from '../../src/storage/entries/entry-filter.ts';
+import type { EntryFilter, MetadataCondition, NewEntry } from '../../src/storage/entries/entry.ts';
 import type { EntryStore } from '../../src/storage/entries/entry-store.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { onEachBackend } from '../support/backends.ts';

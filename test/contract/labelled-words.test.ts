@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Operation, Statements } from '../../src/storage/dialect.ts';
 import type { PassageFilter } from '../../src/storage/passages/passage.ts';
-import { searchPassages } from '../../src/storage/passages/read-passages.ts';
+import { searchPassages } from '../../src/storage/passages/passage-store.ts';
 import { type Connections, createConnections } from '../../src/storage/postgres/connections/connections.ts';
 import { createPostgresDialect } from '../../src/storage/postgres/dialect.ts';
 import { createPostgresStorage, withQuestionMarks } from '../../src/storage/postgres/postgres-storage.ts';

@@ -6,7 +6,7 @@ import { silentLogger } from '../../src/base/log.ts';
 import { embeddingState } from '../../src/search/meaning/embedding-state.ts';
 import { createMeaning, type Meaning } from '../../src/search/meaning/meaning.ts';
 import { type EmbeddingProvider, normalised } from '../../src/search/models/embedding-provider.ts';
-import type { EntryFilter } from '../../src/storage/entries/entry-filter.ts';
+import type { EntryFilter } from '../../src/storage/entries/entry.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { type Backend, onEachBackend } from '../support/backends.ts';
 

@@ -8,8 +8,7 @@ import { createPostgresDialect } from '../../src/storage/postgres/dialect.ts';
 import { withQuestionMarks } from '../../src/storage/postgres/postgres-storage.ts';
 import { createTokenizer } from '../../src/storage/postgres/words/tokenizer.ts';
 import { openDatabase } from '../../src/storage/sqlite/database.ts';
-import { createSqliteDialect } from '../../src/storage/sqlite/dialect.ts';
-import { createLocalTransactions } from '../../src/storage/sqlite/threads/local-transactions.ts';
+import { createLocalTransactions, createSqliteDialect } from '../../src/storage/sqlite/dialect.ts';
 import { onEachBackend } from '../support/backends.ts';
 
 type Read = <Request, Answer>(operation: Operation<Request, Answer>, request: Request) => Promise<Answer>;

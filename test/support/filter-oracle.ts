@@ -1,4 +1,4 @@
-import type { MetadataCondition } from '../../src/storage/entries/entry-filter.ts';
+import type { MetadataCondition } from '../../src/storage/entries/entry.ts';
 
 type Json = unknown;
 

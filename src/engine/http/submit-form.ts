@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import { respondJson } from '../../http/respond.ts';
-import type { StagedOriginal } from '../../storage/documents/original-store.ts';
+import type { StagedOriginal } from '../../storage/documents/originals.ts';
 import { fault } from '../contract/validate-input.ts';
 import type { SubmissionFields, SubmitOutcome } from '../engine.ts';
 import type { LocalEngine } from '../local/submit.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { currentCaller } from '../../base/current-caller.ts';
 import type { AcceptOutcome, ReadingBounds } from '../../storage/documents/accept-job.ts';
-import type { StagedOriginal } from '../../storage/documents/original-store.ts';
+import type { StagedOriginal } from '../../storage/documents/originals.ts';
 import type { Storage } from '../../storage/storage.ts';
 import {
   fault,
@@ -17,7 +17,6 @@ import {
 } from '../contract/validate-input.ts';
 import type { Engine, EngineCall, EngineUpkeep, SubmissionFields, SubmitOutcome } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
-
 /** Receives a file before its fields are known: in a form, the fields may follow the file. */
 export interface Receiving {
   receive(content: AsyncIterable<Uint8Array>, options?: EngineCall): Promise<StagedOriginal>;

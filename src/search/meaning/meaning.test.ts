@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { CarrelError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
-import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
+import type { EntryFilter } from '../../storage/entries/entry.ts';
 import { createSqliteStorage } from '../../storage/sqlite/sqlite-storage.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { type EmbeddingProvider, normalised } from '../models/embedding-provider.ts';

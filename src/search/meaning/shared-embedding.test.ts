@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 import { CarrelError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
-import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
+import type { EntryFilter } from '../../storage/entries/entry.ts';
 import { createSqliteStorage } from '../../storage/sqlite/sqlite-storage.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { VectorStore } from '../../storage/vectors/vector-store.ts';

@@ -10,9 +10,15 @@ import { newestSchema } from '../schema/schema-version.ts';
 import { databaseFiles, realDatabase } from '../sqlite/database-files.ts';
 import { type ArchiveMember, damaged, readArchive, writeArchive } from './archive.ts';
 import { checkBackupSchema, format, type Manifest, readManifest, writeManifest } from './manifest.ts';
-import type { BackupOptions, BackupSource, Fill, ProgressReport } from './sides.ts';
-import { fill, membersOf, type RestoreReport } from './walk.ts';
-
+import {
+  type BackupOptions,
+  type BackupSource,
+  type Fill,
+  fill,
+  membersOf,
+  type ProgressReport,
+  type RestoreReport,
+} from './walk.ts';
 export interface BackupLocation {
   readonly storage: StorageLocation;
   /** The folder with the originals next to a SQLite file. PostgreSQL stores originals in the database. */

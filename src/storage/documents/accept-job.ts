@@ -3,7 +3,7 @@ import { lock } from '../idempotency.ts';
 import { storable, storableOrNull } from '../storable.ts';
 import { type ContentHolder, holdersOf, isVisible, type Scope } from './contents.ts';
 import { insertJob, type StoredJob } from './jobs.ts';
-import type { StagedOriginal } from './original-store.ts';
+import type { StagedOriginal } from './originals.ts';
 
 interface NewJob {
   readonly filename: string;

@@ -5,11 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Statements } from '../dialect.ts';
 import { openDatabase } from '../sqlite/database.ts';
-import { createSqliteDialect } from '../sqlite/dialect.ts';
+import { createLocalTransactions, createSqliteDialect } from '../sqlite/dialect.ts';
 import { migrate } from '../sqlite/migrate.ts';
-import { createLocalTransactions } from '../sqlite/threads/local-transactions.ts';
-import type { BulkRequest } from './change-documents.ts';
-import { changeDocuments } from './change-documents.ts';
+import { type BulkRequest, changeDocuments } from './change-documents.ts';
 
 const now = '2026-11-16T00:00:00.000Z';
 const count = 1_203;

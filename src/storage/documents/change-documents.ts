@@ -63,10 +63,13 @@ export async function moveDocument(
   const [document] = await documentsById(on, [id], on.dialect.forUpdate);
   if (document === undefined) return undefined;
   const title = document.title === document.filename ? filename : document.title;
-  await on.query(
-    'UPDATE kb_documents SET source_path = ?, filename = ?, title = ?, updated_at = ? WHERE key = ?',
-    [storable(sourcePath), storable(filename), storable(title), on.now, id],
-  );
+  await on.query('UPDATE kb_documents SET source_path = ?, filename = ?, title = ?, updated_at = ? WHERE key = ?', [
+    storable(sourcePath),
+    storable(filename),
+    storable(title),
+    on.now,
+    id,
+  ]);
   await recordChange(on, { kind: 'move', document, details: { source_path: sourcePath } });
   const [moved] = await documentsById(on, [id]);
   return moved;

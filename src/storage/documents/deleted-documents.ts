@@ -2,13 +2,20 @@ import { daysBefore } from '../../base/days-before.ts';
 import type { Statements } from '../dialect.ts';
 import { restorableDays } from '../entries/entry.ts';
 import { lock } from '../idempotency.ts';
-import { columnsOf, field, type RecordOf, recordOf } from '../record.ts';
-import { type Condition, numberOf, optionalTextOf, textOf } from '../rows.ts';
+import {
+  type Condition,
+  columnsOf,
+  field,
+  numberOf,
+  optionalTextOf,
+  type RecordOf,
+  recordOf,
+  textOf,
+} from '../rows.ts';
 import { allOf, insertRow, readPage } from '../statements.ts';
 import { type AcceptOutcome, addIngestJob, knownContent } from './accept-job.ts';
 import { holdersOf, isVisible, type Scope, visibleRows } from './contents.ts';
 import type { StoredDocument } from './document.ts';
-
 /** Stores what is needed to restore these documents. Call it before they are deleted. */
 export async function keepDeleted(on: Statements, documents: readonly StoredDocument[]): Promise<void> {
   const { integers } = on.dialect;

@@ -1,6 +1,5 @@
 import type { Statements } from '../dialect.ts';
-import { columnsOf, field, type RecordOf, recordOf } from '../record.ts';
-import { numberOf, type Row, textOf } from '../rows.ts';
+import { columnsOf, field, numberOf, type RecordOf, type Row, recordOf, textOf } from '../rows.ts';
 
 /** The fields of a document, without the text of a note, which may be long. */
 const documentFields = {

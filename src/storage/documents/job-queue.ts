@@ -1,14 +1,10 @@
 import type { Statements } from '../dialect.ts';
-import { field, type RecordOf, recordOf } from '../record.ts';
-import { type BoundValue, type Condition, numberOf, textOf } from '../rows.ts';
+import { type BoundValue, type Condition, field, numberOf, type RecordOf, recordOf, textOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { getJob, jobColumns, jobOf, type PhaseProgress, type StoredJob } from './jobs.ts';
-
 /** Lists the processes that hold leases on jobs. */
 export async function leaseOwners(on: Statements): Promise<string[]> {
-  const rows = await on.query(
-    `SELECT DISTINCT lease_owner FROM kb_jobs WHERE status = 'processing'`,
-  );
+  const rows = await on.query(`SELECT DISTINCT lease_owner FROM kb_jobs WHERE status = 'processing'`);
   return rows.map((row) => textOf(row, 'lease_owner'));
 }
 

@@ -1,10 +1,8 @@
 import type { Statements } from '../dialect.ts';
-import { columnsOf, field, type RecordOf, recordOf } from '../record.ts';
-import { numberOf, type Row, type SqlValue, textOf } from '../rows.ts';
+import { columnsOf, field, numberOf, type RecordOf, type Row, recordOf, type SqlValue, textOf } from '../rows.ts';
 import { allOf, insertRow, readPage } from '../statements.ts';
 import { type Scope, visibleRows } from './contents.ts';
 import type { StoredDocument } from './document.ts';
-
 export type JobStatus = 'queued' | 'processing' | 'done' | 'failed' | 'cancelled';
 type ChangeKind = 'delete' | 'tags' | 'note' | 'move' | 'bulk_delete' | 'bulk_tags' | 'bulk_set_tags';
 type JobPhase = 'received' | 'crawling' | 'extracting' | 'chunking' | 'embedding' | 'indexing';
@@ -76,10 +74,7 @@ export async function listJobs(
 /** Counts submitted files and notes by status. Recorded changes are not counted. */
 export async function countJobs(on: Statements, scope: Scope): Promise<Record<JobStatus, number>> {
   const { sql, values } = allOf([{ sql: "kind = 'ingest'", values: [] }, ...visibleRows(scope, on.dialect)]);
-  const rows = await on.query(
-    `SELECT status, count(*) AS total FROM kb_jobs WHERE ${sql} GROUP BY status`,
-    values,
-  );
+  const rows = await on.query(`SELECT status, count(*) AS total FROM kb_jobs WHERE ${sql} GROUP BY status`, values);
   const counts = rows.map((row) => [textOf(row, 'status'), numberOf(row, 'total')]);
   return { queued: 0, processing: 0, done: 0, failed: 0, cancelled: 0, ...Object.fromEntries(counts) };
 }

@@ -1,12 +1,10 @@
 import type { Statements } from '../dialect.ts';
-import { columnsOf, field, type RecordOf, recordOf } from '../record.ts';
-import { numberOf, optionalTextOf, textOf } from '../rows.ts';
+import { columnsOf, field, numberOf, optionalTextOf, type RecordOf, recordOf, textOf } from '../rows.ts';
 import { allOf, readPage } from '../statements.ts';
 import { storable } from '../storable.ts';
 import type { Scope } from './contents.ts';
 import { documentColumns, documentsById, documentsOf, type StoredDocument } from './document.ts';
 import { collectionRange, type DocumentSelection, parentOf, selectionCondition, taggedWithAny } from './selection.ts';
-
 export async function getDocument(on: Statements, { id }: { id: number }): Promise<StoredDocument | undefined> {
   const [document] = await documentsById(on, [id]);
   return document;
@@ -78,10 +76,11 @@ export async function documentChunks(
   let chars = 0;
   for (let first = from; found.length < limit; ) {
     const wanted = Math.min(chunksAtOnce, limit - found.length);
-    const rows = await on.query(
-      `${selectChunks(on)} WHERE p.parent = ? AND p.position >= ? ORDER BY p.position LIMIT ?`,
-      [parentOf(document), first, wanted],
-    );
+    const rows = await on.query(`${selectChunks} WHERE p.parent = ? AND p.position >= ? ORDER BY p.position LIMIT ?`, [
+      parentOf(document),
+      first,
+      wanted,
+    ]);
     for (const chunk of rows.map((row) => recordOf(chunkFields, row))) {
       chars += chunk.text.length;
       if (chars > charsMax && found.length > 0) return found;
@@ -93,9 +92,7 @@ export async function documentChunks(
   return found;
 }
 
-function selectChunks({ dialect: {} }: Statements): string {
-  return `SELECT parent, ${columnsOf(chunkFields)} FROM kb_passages p`;
-}
+const selectChunks = `SELECT parent, ${columnsOf(chunkFields)} FROM kb_passages p`;
 
 /** Selects documents by id, or all documents that the caller may see. */
 type PendingRequest = { readonly model: string } & ({ readonly documents: readonly number[] } | Required<Scope>);
@@ -133,7 +130,7 @@ export async function locatedChunks(
   on: Statements,
   { keys, neighbours }: { keys: readonly number[]; neighbours: number },
 ): Promise<LocatedChunk[]> {
-  const rows = await on.query(`${selectChunks(on)} WHERE p.key IN (${on.dialect.integers})`, [{ list: keys }]);
+  const rows = await on.query(`${selectChunks} WHERE p.key IN (${on.dialect.integers})`, [{ list: keys }]);
   const ids = [...new Set(rows.map((row) => Number(textOf(row, 'parent'))))];
   const owners = new Map((await documentsById(on, ids)).map((document) => [document.id, document]));
   const found = new Map<number, LocatedChunk>();

@@ -1,9 +1,7 @@
 import { textHash } from '../../base/text-hash.ts';
 import type { Dialect, Statements } from '../dialect.ts';
-import { field, type RecordOf, recordOf } from '../record.ts';
-import { bytesOf, numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
+import { bytesOf, field, numberOf, optionalTextOf, type RecordOf, type Row, recordOf, textOf } from '../rows.ts';
 import { type Entry, entryFields, metadataOf, type NewImage } from './entry.ts';
-
 /** Returns the columns of an entry `o` that `entriesOf` needs. `textChars` limits the text. */
 export function entryColumns({ textList }: Dialect, textChars?: number): string {
   const text = textChars === undefined ? 'o.text_content' : `substr(o.text_content, 1, ${Math.ceil(textChars)})`;

@@ -1,6 +1,5 @@
 import type { Statements } from '../dialect.ts';
-import { field, type RecordOf, recordOf } from '../record.ts';
-import { type Condition, numberOf, textOf } from '../rows.ts';
+import { type Condition, field, numberOf, type RecordOf, recordOf, textOf } from '../rows.ts';
 import { allOf, countRows } from '../statements.ts';
 import { storable } from '../storable.ts';
 import type { AmongThreads } from './entry.ts';
@@ -93,9 +92,7 @@ export async function entryStatistics(
   );
   const tags = await countTags(on, scope);
   const summarised = allOf([isLive, { sql: 'o.summary IS NOT NULL', values: [] }, ...ofThreads]);
-  const [known] = await on.query(`SELECT key FROM vector_models WHERE corpus = 'context' AND name = ?`, [
-    model ?? '',
-  ]);
+  const [known] = await on.query(`SELECT key FROM vector_models WHERE corpus = 'context' AND name = ?`, [model ?? '']);
   const ofModel = { sql: 'p.model = ?', values: [known === undefined ? 0 : numberOf(known, 'key')] };
   const owned = ofThreads.length === 0 ? [] : [ofLiveEntries(on, scope, 'p.owner')];
   const ofOwners = allOf([ofModel, ...owned]);

@@ -1,13 +1,10 @@
 import type { ColumnType, Statements } from '../dialect.ts';
-import { columnsOf, type RecordOf, recordOf } from '../record.ts';
-import type { Condition } from '../rows.ts';
+import { type Condition, columnsOf, type RecordOf, recordOf } from '../rows.ts';
 import { storable } from '../storable.ts';
-import { entryWords } from '../words/word-indexes.ts';
-import { removeWords, writeWords } from '../words/write-words.ts';
+import { entryWords, removeWords, writeWords } from '../words/word-indexes.ts';
 import { entryFields, type Metadata, type NewImage } from './entry.ts';
-import type { FieldIndex } from './field-index.ts';
+import type { FieldIndex } from './indexed-fields.ts';
 import { metadataFields } from './metadata.ts';
-
 /** The parts of an entry that are stored in tables of their own. */
 
 /** Replaces the tags of an entry. */
@@ -20,10 +17,13 @@ export async function writeTags(on: Statements, entry: number, tags: readonly st
 export async function writeImages(on: Statements, entry: number, images: readonly NewImage[]): Promise<void> {
   await on.query('DELETE FROM context_images WHERE entry = ?', [entry]);
   for (const [position, { data, mimeType, metadata }] of images.entries()) {
-    await on.query(
-      `INSERT INTO context_images (entry, position, mime_type, metadata, data) VALUES (?, ?, ?, ?, ?)`,
-      [entry, position, mimeType, metadata === undefined ? null : JSON.stringify(metadata), data],
-    );
+    await on.query(`INSERT INTO context_images (entry, position, mime_type, metadata, data) VALUES (?, ?, ?, ?, ?)`, [
+      entry,
+      position,
+      mimeType,
+      metadata === undefined ? null : JSON.stringify(metadata),
+      data,
+    ]);
   }
 }
 

@@ -3,10 +3,8 @@ import type { Dialect } from '../dialect.ts';
 import type { Condition } from '../rows.ts';
 import { allOf } from '../statements.ts';
 import { bothForms, storable } from '../storable.ts';
-import type { AmongThreads } from './entry.ts';
-import type { EntryFilter, MetadataCondition, Scalar } from './entry-filter.ts';
+import type { AmongThreads, EntryFilter, MetadataCondition, Scalar } from './entry.ts';
 import { comparable, comparableText, pathText } from './metadata.ts';
-
 /** SQL condition for entries `o` that are not removed. */
 export const isLive: Condition = { sql: 'o.deleted_at IS NULL', values: [] };
 

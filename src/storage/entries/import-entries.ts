@@ -117,20 +117,14 @@ export async function changeReferences(
   const index = await fieldIndex(on, changes.length > 0);
   let count = 0;
   for (const { id, from, to } of changes) {
-    const [row] = await on.query(
-      `SELECT metadata FROM context_entries WHERE key = ? ${on.dialect.forUpdate}`,
-      [id],
-    );
+    const [row] = await on.query(`SELECT metadata FROM context_entries WHERE key = ? ${on.dialect.forUpdate}`, [id]);
     const metadata = row && metadataOf(row);
     const references = metadata?.['references'];
     if (!isObject(references)) continue;
     const isSame = Object.entries(from).every(([key, ids]) => JSON.stringify(references[key]) === JSON.stringify(ids));
     if (!isSame) continue;
     const changed = { ...metadata, references: { ...references, ...to } };
-    await on.query('UPDATE context_entries SET metadata = ? WHERE key = ?', [
-      JSON.stringify(changed),
-      id,
-    ]);
+    await on.query('UPDATE context_entries SET metadata = ? WHERE key = ?', [JSON.stringify(changed), id]);
     await writeFields(on, id, changed, index);
     count += 1;
   }

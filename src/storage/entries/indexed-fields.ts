@@ -1,9 +1,50 @@
 import type { Statements } from '../dialect.ts';
 import { numberOf } from '../rows.ts';
-import { readSetting, writeSetting } from '../settings.ts';
+import { readSetting, writeSetting } from '../statements.ts';
+import { storable } from '../storable.ts';
 import { metadataOf } from './entry.ts';
 import { insertFields, runAll } from './entry-parts.ts';
-import { createFieldIndex, type FieldIndex } from './field-index.ts';
+/** The metadata fields that are indexed. Filters on other fields read the metadata itself. */
+export interface FieldIndex {
+  /** `*` stands for every field, at any depth. */
+  readonly fields: readonly IndexedField[] | '*';
+  has(path: readonly string[]): boolean;
+}
+
+export interface IndexedField {
+  readonly path: readonly string[];
+  /** True if all fields inside this one are indexed too. */
+  readonly isObject: boolean;
+}
+
+/**
+ * Types that a field can be declared with. The index stores the type of each value anyway, so only `object` makes a difference.
+ */
+export const fieldTypes = ['string', 'integer', 'boolean', 'float', 'array', 'object'] as const;
+
+/** Parses `name` or `name:type`. Dots in the name separate the keys of nested objects. Returns undefined for any other text. */
+export function parseIndexedField(text: string): IndexedField | '*' | undefined {
+  if (text === '*') return '*';
+  const [, name = '', type = 'string'] = /^([\p{L}\p{M}\p{N}_.-]{1,200})(?::(\w+))?$/u.exec(text) ?? [];
+  const known = fieldTypes.find((each) => each === type);
+  if (name === '' || known === undefined) return undefined;
+  return { path: name.split('.'), isObject: known === 'object' };
+}
+
+export function createFieldIndex(names: readonly string[]): FieldIndex {
+  const parsed = names.flatMap((name) => parseIndexedField(name) ?? []);
+  const fields = parsed.flatMap((field) => (field === '*' ? [] : [field]));
+  if (parsed.includes('*')) return { fields: '*', has: () => true };
+  return {
+    fields,
+    has: (path) =>
+      fields.some(
+        (field) =>
+          (field.isObject || field.path.length === path.length) &&
+          field.path.every((key, index) => key === storable(path[index] ?? '')),
+      ),
+  };
+}
 
 /** Reads the names of the indexed fields. For `lock`, see `readSetting`. */
 export async function readFieldNames(on: Statements, lock = ''): Promise<string[]> {
@@ -35,9 +76,7 @@ export async function indexFields(
   const missing = wanted.filter((name) => !held.includes(name));
   const extra = held.filter((name) => !wanted.includes(name));
   if (missing.length === 0 && (extra.length === 0 || mode === 'additive')) return { missing, extra };
-  const [any] = await on.query(
-    'SELECT key FROM context_entries WHERE metadata IS NOT NULL LIMIT 1',
-  );
+  const [any] = await on.query('SELECT key FROM context_entries WHERE metadata IS NOT NULL LIMIT 1');
   if (any !== undefined && (mode === 'strict' || mode === 'warn')) return { missing, extra };
   const keeps = any !== undefined && mode === 'additive';
   const names = keeps ? [...held, ...missing] : wanted;
@@ -56,8 +95,7 @@ async function fill(on: Statements, index: FieldIndex, anew: boolean): Promise<v
     if (last === undefined) return;
     after = numberOf(last, 'key');
     const keys = { list: rows.map((row) => numberOf(row, 'key')) };
-    if (anew)
-      await on.query(`DELETE FROM context_fields WHERE entry IN (${on.dialect.integers})`, [keys]);
+    if (anew) await on.query(`DELETE FROM context_fields WHERE entry IN (${on.dialect.integers})`, [keys]);
     const entries = rows.map((row) => ({ id: numberOf(row, 'key'), metadata: metadataOf(row) }));
     await runAll(on, insertFields(on, entries, index));
   }

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import { compareNumbers } from '../../base/exact-json.ts';
 import { storable } from '../storable.ts';
-import type { Metadata } from './entry.ts';
-import type { MetadataCondition, Scalar } from './entry-filter.ts';
-import type { FieldIndex } from './field-index.ts';
-
+import type { Metadata, MetadataCondition, Scalar } from './entry.ts';
+import type { FieldIndex } from './indexed-fields.ts';
 /**
  * One metadata value, as stored for filters. Plain columns are used instead of JSON, so that both databases compare values
  * alike, and keys are bound values, never part of a statement.

@@ -1,8 +1,7 @@
 import type { Statements } from '../dialect.ts';
 import { type Condition, numberOf, type Row, textOf } from '../rows.ts';
 import { allOf } from '../statements.ts';
-import type { AmongThreads, Entry, NewImage } from './entry.ts';
-import type { EntryFilter } from './entry-filter.ts';
+import type { AmongThreads, Entry, EntryFilter, NewImage } from './entry.ts';
 import { entriesOf, entryColumns, imageOf } from './entry-history.ts';
 import { amongThreads, isLive } from './filter-condition.ts';
 import { existedAt, type Selection, selectEntries } from './select-entries.ts';
@@ -20,7 +19,7 @@ interface GetRequest extends AmongThreads {
 export async function getEntries(on: Statements, request: GetRequest): Promise<Entry[]> {
   const { ids, images, asOf, textChars } = request;
   if (ids.length === 0) return [];
-  const page = newestFirst(on, entryColumns(on.dialect, textChars), amongIds(on, request), ids.length);
+  const page = newestFirst(entryColumns(on.dialect, textChars), amongIds(on, request), ids.length);
   const entries = await entriesOf(on, await on.query(page.sql, page.values), images, asOf);
   // Past texts are always read completely, so they are shortened here.
   return textChars === undefined || asOf === undefined ? entries : entries.map((entry) => shortened(entry, textChars));
@@ -43,7 +42,7 @@ interface LoadedEntries {
 export async function loadEntries(on: Statements, request: LoadRequest): Promise<LoadedEntries> {
   const { ids, images, order } = request;
   if (ids.length === 0) return { entries: [], rest: [] };
-  const page = newestFirst(on, sizeColumns(on, images), amongIds(on, request), ids.length);
+  const page = newestFirst(sizeColumns(images), amongIds(on, request), ids.length);
   const rows = await on.query(page.sql, page.values);
   const byId = new Map(rows.map((row) => [numberOf(row, 'key'), row]));
   const ordered = order === 'newest' ? rows : ids.map((id) => byId.get(id)).filter((row) => row !== undefined);
@@ -89,8 +88,8 @@ interface EntryPage {
 export async function listEntries(on: Statements, request: ListRequest): Promise<EntryPage> {
   const { filter, limit, offset, images, explain, textChars, bytesMax = Number.POSITIVE_INFINITY } = request;
   const selection = await selectEntries(on, filter, 'read');
-  const columns = sizeColumns(on, images);
-  const page = newestFirst(on, columns, selection.condition, limit, offset);
+  const columns = sizeColumns(images);
+  const page = newestFirst(columns, selection.condition, limit, offset);
   const rows =
     selection.passes === undefined
       ? await on.query(page.sql, page.values)
@@ -132,7 +131,7 @@ export async function entryTexts(on: Statements, { filter, after, limit }: Texts
 }
 
 /** Returns columns for the sizes in bytes, which the database knows without reading the data. */
-function sizeColumns(on: Statements, images: boolean): string {
+function sizeColumns(images: boolean): string {
   const imageBytes = `(SELECT coalesce(sum(octet_length(i.data)), 0) FROM context_images i WHERE i.entry = o.key)`;
   return `o.key, octet_length(o.text_content) AS text_bytes,
     coalesce(octet_length(o.metadata), 0) + coalesce(octet_length(o.summary), 0) AS other_bytes,
@@ -169,14 +168,7 @@ async function loadFitting(
   };
 }
 
-function newestFirst(
-  on: Statements,
-  columns: string,
-  condition: Condition,
-  limit: number,
-  offset = 0,
-  before?: Row,
-): Condition {
+function newestFirst(columns: string, condition: Condition, limit: number, offset = 0, before?: Row): Condition {
   const place = before === undefined ? [] : [textOf(before, 'created_at'), numberOf(before, 'key')];
   return {
     sql: `SELECT ${columns} FROM context_entries o WHERE ${condition.sql}
@@ -199,7 +191,7 @@ async function testedRows(
   const found: Row[] = [];
   let before: Row | undefined;
   for (let size = limit + offset; ; size = Math.min(4 * size, testedMax)) {
-    const page = newestFirst(on, `${columns}, o.created_at, o.metadata`, condition, size, 0, before);
+    const page = newestFirst(`${columns}, o.created_at, o.metadata`, condition, size, 0, before);
     const rows = await on.query(page.sql, page.values);
     found.push(...rows.filter(passes));
     before = rows.at(-1);
@@ -212,7 +204,7 @@ function amongIds(on: Statements, request: GetRequest): Condition {
   return allOf([
     { sql: `o.key IN (${on.dialect.fewIntegers})`, values: [{ list: request.ids }] },
     ...amongThreads(request, on.dialect),
-    request.asOf === undefined ? isLive : existedAt(request.asOf, on.dialect),
+    request.asOf === undefined ? isLive : existedAt(request.asOf),
   ]);
 }
 

@@ -4,15 +4,11 @@ import { CarrelError } from '../../base/errors.ts';
 import { idsHash } from '../../base/text-hash.ts';
 import type { Dialect, Statements } from '../dialect.ts';
 import { once } from '../idempotency.ts';
-import { field, type RecordOf, recordOf } from '../record.ts';
-import { batchesOf, type Condition, numberOf, type Row, textOf } from '../rows.ts';
-import { writeSetting } from '../settings.ts';
-import { allOf, readPage } from '../statements.ts';
+import { batchesOf, type Condition, field, numberOf, type RecordOf, type Row, recordOf, textOf } from '../rows.ts';
+import { allOf, readPage, writeSetting } from '../statements.ts';
 import { storable } from '../storable.ts';
-import { entryWords } from '../words/word-indexes.ts';
-import { removeWords } from '../words/write-words.ts';
-import { type AmongThreads, restorableDays, type WriteRequest } from './entry.ts';
-import type { Source } from './entry-filter.ts';
+import { entryWords, removeWords } from '../words/word-indexes.ts';
+import { type AmongThreads, restorableDays, type Source, type WriteRequest } from './entry.ts';
 import { addWords } from './entry-parts.ts';
 import { amongThreads, columnConditions, isLive } from './filter-condition.ts';
 import { lockThreads } from './write-entries.ts';
@@ -51,11 +47,7 @@ export interface RemoveOutcome {
 /** Removes entries: no read returns them. `restore` can bring them back until they are purged. */
 export async function removeEntries(on: Statements, request: RemoveRequest): Promise<RemoveOutcome> {
   const { sql, values } = removeCondition(request, on.now, on.dialect);
-  const select = () =>
-    on.query(
-      `SELECT o.key, o.thread_id FROM context_entries o WHERE ${sql} ORDER BY o.key`,
-      values,
-    );
+  const select = () => on.query(`SELECT o.key, o.thread_id FROM context_entries o WHERE ${sql} ORDER BY o.key`, values);
   if (request.dryRun) {
     const ids = idsOf(await select());
     return { ...outcome(ids, await missingThreads(on, request)), hash: idsHash(ids) };
@@ -68,10 +60,10 @@ export async function removeEntries(on: Statements, request: RemoveRequest): Pro
     const ids = idsOf(rows);
     if (request.onlyHash !== undefined && idsHash(ids) !== request.onlyHash) throw changedMeanwhile(ids.length);
     for (const list of batchesOf(ids, changedAtOnce)) {
-      await on.query(
-        `UPDATE context_entries SET deleted_at = ? WHERE key IN (${on.dialect.integers})`,
-        [on.now, { list }],
-      );
+      await on.query(`UPDATE context_entries SET deleted_at = ? WHERE key IN (${on.dialect.integers})`, [
+        on.now,
+        { list },
+      ]);
     }
     await removeWords(on, entryWords, ids);
     await purge(on);

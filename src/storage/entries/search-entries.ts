@@ -2,12 +2,10 @@ import type { CorrectedWord, ScoredWords, ScoreWordsRequest } from '../../words/
 import type { WordQuery } from '../../words/word-query.ts';
 import type { Statements } from '../dialect.ts';
 import type { Condition } from '../rows.ts';
-import { readSetting } from '../settings.ts';
-import { allOf } from '../statements.ts';
+import { allOf, readSetting } from '../statements.ts';
 import { findWords, scoreWords } from '../words/find-words.ts';
 import { entryWords } from '../words/word-indexes.ts';
-import type { AmongThreads } from './entry.ts';
-import type { EntryFilter } from './entry-filter.ts';
+import type { AmongThreads, EntryFilter } from './entry.ts';
 import { amongThreads } from './filter-condition.ts';
 import { type EntryText, planOf, textOfRow } from './read-entries.ts';
 import { changedEntries, searchCondition, selectEntries, selectedKeys } from './select-entries.ts';

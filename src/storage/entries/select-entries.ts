@@ -1,15 +1,12 @@
-import type { Dialect, Statements } from '../dialect.ts';
+import type { Statements } from '../dialect.ts';
 import { type Condition, numberOf, type Row } from '../rows.ts';
 import { allOf } from '../statements.ts';
 import { bothForms } from '../storable.ts';
-import { metadataOf } from './entry.ts';
-import type { EntryFilter, MetadataCondition } from './entry-filter.ts';
+import { type EntryFilter, type MetadataCondition, metadataOf } from './entry.ts';
 import { pastStates } from './entry-history.ts';
-import { createFieldIndex } from './field-index.ts';
 import { changingConditions, columnConditions, fieldCondition, isLive, isOpen } from './filter-condition.ts';
-import { readFieldNames } from './indexed-fields.ts';
+import { createFieldIndex, readFieldNames } from './indexed-fields.ts';
 import { matchesMetadata } from './metadata.ts';
-
 /** How to find the entries that pass a filter. */
 export interface Selection {
   /** The condition on entries `o`. */
@@ -37,7 +34,7 @@ export async function selectEntries(on: Statements, filter: EntryFilter, use: 'r
   const unchanged = allOf([{ sql: 'o.updated_at <= ?', values: [filter.asOf] }, ...changing]);
   return {
     condition: allOf([
-      existedAt(filter.asOf, on.dialect),
+      existedAt(filter.asOf),
       ...(use === 'search' ? [isLive] : []),
       ...columnConditions(filter, on.dialect),
       {
@@ -51,7 +48,7 @@ export async function selectEntries(on: Statements, filter: EntryFilter, use: 'r
 }
 
 /** Returns the condition for entries that existed at a time: they had been created and were not removed. */
-export function existedAt(asOf: string, dialect: Dialect): Condition {
+export function existedAt(asOf: string): Condition {
   return {
     sql: `o.created_at <= ? AND (o.deleted_at IS NULL OR o.deleted_at > ?) AND NOT EXISTS (SELECT 1
       FROM context_absences a WHERE a.entry = o.key AND a.removed_at <= ? AND a.restored_at > ?)`,
@@ -71,7 +68,7 @@ export interface ChangedEntries {
 /** Finds the entries that existed at a time and were changed since. */
 export async function changedEntries(on: Statements, filter: EntryFilter, asOf: string): Promise<ChangedEntries> {
   const { sql, values } = allOf([
-    existedAt(asOf, on.dialect),
+    existedAt(asOf),
     { sql: 'o.updated_at > o.created_at AND o.updated_at > ?', values: [asOf] },
     ...columnConditions(filter, on.dialect),
   ]);

@@ -8,15 +8,16 @@ import { allOf } from '../statements.ts';
 import { storable } from '../storable.ts';
 import {
   type AmongThreads,
+  type ContentType,
   type Metadata,
   metadataOf,
   metadataUnitsMax,
   type NewEntry,
   type NewImage,
   restorableDays,
+  type Source,
   type WriteRequest,
 } from './entry.ts';
-import type { ContentType, Source } from './entry-filter.ts';
 import { keepVersion } from './entry-history.ts';
 import {
   addWords,
@@ -27,9 +28,8 @@ import {
   writeImages,
   writeTags,
 } from './entry-parts.ts';
-import { createFieldIndex, type FieldIndex } from './field-index.ts';
 import { amongThreads } from './filter-condition.ts';
-import { readFieldNames } from './indexed-fields.ts';
+import { createFieldIndex, type FieldIndex, readFieldNames } from './indexed-fields.ts';
 import { mergePatch } from './metadata.ts';
 
 /** The last entry of a thread that came from one source. */
@@ -133,9 +133,7 @@ export async function updateEntries(
       if (!outcome.found && allOrNothing) throw notFound(update.id, updates.length > 1 ? position : undefined);
       outcomes.push(outcome);
     }
-    await on.query('DELETE FROM context_versions WHERE replaced_at < ?', [
-      daysBefore(on.now, restorableDays),
-    ]);
+    await on.query('DELETE FROM context_versions WHERE replaced_at < ?', [daysBefore(on.now, restorableDays)]);
     return outcomes;
   });
 }

@@ -1,6 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { Snippet } from '../../words/snippet.ts';
-import { field, type RecordOf } from '../record.ts';
+import { field, type RecordOf } from '../rows.ts';
 
 const givenFields = {
   title: field.text('title'),

@@ -8,16 +8,23 @@ import { nothing, plainQuery, type WordQuery } from '../../words/word-query.ts';
 import type { KeyFilter, Statements } from '../dialect.ts';
 import { restorableDays, type WriteRequest } from '../entries/entry.ts';
 import { once } from '../idempotency.ts';
-import { columnsOf, field, type RecordOf, recordOf } from '../record.ts';
-import { assignmentOf, numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
+import {
+  assignmentOf,
+  columnsOf,
+  field,
+  numberOf,
+  optionalTextOf,
+  type RecordOf,
+  type Row,
+  recordOf,
+  textOf,
+} from '../rows.ts';
 import { insertRow, readPage } from '../statements.ts';
 import { bothForms, storable } from '../storable.ts';
 import { reads, type StoreOf, writes } from '../store-operations.ts';
 import { findWords, scoreWords } from '../words/find-words.ts';
-import { headingOf, noteWords } from '../words/word-indexes.ts';
-import { removeWords, writeWords } from '../words/write-words.ts';
+import { headingOf, noteWords, removeWords, writeWords } from '../words/word-indexes.ts';
 import { type ListedNote, type NewNote, type Note, noteFields, noteNotFound } from './note.ts';
-
 export const noteOperations = {
   ...reads({ get: getNote, list: listNotes }, { replica: true }),
   ...reads({ deleted: deletedNotes }),
@@ -28,9 +35,7 @@ export const noteOperations = {
 export type NoteStore = StoreOf<typeof noteOperations>;
 
 export async function getNote(on: Statements, id: string): Promise<Note | undefined> {
-  const [row] = await on.query('SELECT * FROM notes WHERE id = ? AND deleted_at IS NULL', [
-    storable(id),
-  ]);
+  const [row] = await on.query('SELECT * FROM notes WHERE id = ? AND deleted_at IS NULL', [storable(id)]);
   return row && recordOf(noteFields, row);
 }
 
@@ -160,9 +165,7 @@ export async function removeNote(on: Statements, { id, idempotency }: NoteReques
       await removeWords(on, noteWords, [key]);
     }
     await purge(on);
-    await on.query('DELETE FROM idempotency_keys WHERE created_at < ?', [
-      daysBefore(on.now, restorableDays),
-    ]);
+    await on.query('DELETE FROM idempotency_keys WHERE created_at < ?', [daysBefore(on.now, restorableDays)]);
     return { deletedAt: deletedAt ?? on.now };
   });
 }

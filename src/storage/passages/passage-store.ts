@@ -1,9 +1,20 @@
+import type { ScoredWords, ScoreWordsRequest } from '../../words/ranking/word-index.ts';
 import type { Statements } from '../dialect.ts';
+import { numberOf, optionalTextOf, type Row, textOf, textsOf } from '../rows.ts';
 import { reads, type StoreOf } from '../store-operations.ts';
 import { lookAtPassageVectors, scoreVectors } from '../vectors/read-vectors.ts';
-import type { CompletedPassages, CompletePassages, FindPassages, FoundPassages } from './passage.ts';
-import { getPassages, matchingPassages, scorePassageWords, searchPassages } from './read-passages.ts';
-
+import { findWords, scoreWords } from '../words/find-words.ts';
+import { passageWords } from '../words/word-indexes.ts';
+import type {
+  CompletedPassages,
+  CompletePassages,
+  FindPassages,
+  FoundPassages,
+  PassageFilter,
+  PassagePage,
+  PassageSearch,
+  StoredPassage,
+} from './passage.ts';
 /** A search takes two reads, `findPassages` and `completePassages`. Each sees one snapshot of the data. */
 
 export async function findPassages(on: Statements, { words, near }: FindPassages): Promise<FoundPassages> {
@@ -52,3 +63,67 @@ export const passageOperations = reads(
  * ones.
  */
 export type PassageStore = StoreOf<typeof passageOperations>;
+
+/** Returns passages in the order of the keys. Omits unknown keys. */
+export async function getPassages(on: Statements, keys: readonly number[]): Promise<StoredPassage[]> {
+  const rows = await rowsByKey(on, '*', keys);
+  return keys.flatMap((key) => {
+    const row = rows.get(key);
+    return row === undefined ? [] : [passageOf(row)];
+  });
+}
+
+/** Searches by words. Returns the most relevant passages first; ties are ordered by id. */
+export async function searchPassages(
+  on: Statements,
+  { query, filter: { labels = [] } = {}, ...page }: PassageSearch,
+): Promise<PassagePage> {
+  const narrowed = on.dialect.words.labelled(passageWords, labels);
+  const { found, total, scoreMax, corrected } = await findWords(on, passageWords, query, narrowed, page);
+  const keys = found.map(({ key }) => key);
+  const rows = await rowsByKey(on, 'key, id, parent, position', keys);
+  const hits = found.flatMap(({ key, ...scores }) => {
+    const row = rows.get(key);
+    if (row === undefined) return [];
+    const [id, parent, position] = [textOf(row, 'id'), textOf(row, 'parent'), numberOf(row, 'position')];
+    return [{ key, id, parent, position, ...scores }];
+  });
+  return { hits, total, scoreMax, corrected };
+}
+
+/** Scores the passages with these keys for each term of a query. */
+export async function scorePassageWords(on: Statements, request: ScoreWordsRequest): Promise<ScoredWords> {
+  return scoreWords(on, passageWords, request);
+}
+
+/** Returns the keys of the passages that pass the filter. */
+export async function matchingPassages(on: Statements, { labels = [] }: PassageFilter): Promise<number[]> {
+  const { words } = on.dialect;
+  const { sql, values } = words.labelled(passageWords, labels) ?? {
+    sql: 'SELECT key FROM kb_passages',
+    values: [],
+  };
+  // Returned as one text, because one row per key would take several times as long.
+  const [row = {}] = await on.query(`SELECT string_agg(CAST(key AS text), ' ') AS keys FROM (${sql}) f`, values);
+  return (optionalTextOf(row, 'keys')?.split(' ') ?? []).map(Number);
+}
+
+async function rowsByKey(on: Statements, columns: string, keys: readonly number[]): Promise<Map<number, Row>> {
+  const { integers } = on.dialect;
+  const sql = `SELECT ${columns} FROM kb_passages WHERE key IN (${integers})`;
+  const rows = await on.query(sql, [{ list: keys }]);
+  return new Map(rows.map((row) => [numberOf(row, 'key'), row]));
+}
+
+function passageOf(row: Row): StoredPassage {
+  return {
+    key: numberOf(row, 'key'),
+    id: textOf(row, 'id'),
+    parent: textOf(row, 'parent'),
+    position: numberOf(row, 'position'),
+    title: textOf(row, 'title'),
+    headings: textsOf(row, 'headings'),
+    body: textOf(row, 'body'),
+    labels: textsOf(row, 'labels'),
+  };
+}

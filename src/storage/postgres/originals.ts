@@ -1,7 +1,6 @@
 import { inPieces } from '../../base/in-pieces.ts';
 import type { Statements } from '../dialect.ts';
-import type { OriginalStore, StagedOriginal } from '../documents/original-store.ts';
-import { measured, releasing } from '../documents/originals.ts';
+import { measured, type OriginalStore, releasing, type StagedOriginal } from '../documents/originals.ts';
 import { bytesOf, numberOf, textOf } from '../rows.ts';
 import type { Transactions } from '../transactions.ts';
 

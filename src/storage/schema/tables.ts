@@ -21,7 +21,7 @@ const tokenTables: Table[] = [
   },
 ];
 
-/** See settings.ts. */
+/** See `readSetting`. */
 const settingsTable: Table = { name: 'settings', columns: { name: t.name, value: t.text }, primaryKey: ['name'] };
 
 /** The tables that both databases have, each after the tables it refers to. A backup contains their rows. */

@@ -4,8 +4,7 @@ import { open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { diskError, moveFileSync, syncFolderSync, writeNewFile } from '../../base/durable-files.ts';
 import { makeFolder, namesIn } from '../../base/make-folder.ts';
-import type { OriginalStore, StagedOriginal } from '../documents/original-store.ts';
-import { measured, releasing } from '../documents/originals.ts';
+import { measured, type OriginalStore, releasing, type StagedOriginal } from '../documents/originals.ts';
 import type { Transactions } from '../transactions.ts';
 
 const incoming = 'incoming';

@@ -1,11 +1,9 @@
 import type { Rights } from '../../base/rights.ts';
 import type { Statements } from '../dialect.ts';
 import { lock } from '../idempotency.ts';
-import { field, type RecordOf, recordOf } from '../record.ts';
-import { optionalTextOf, type Row } from '../rows.ts';
+import { field, optionalTextOf, type RecordOf, type Row, recordOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { reads, type StoreOf, writes } from '../store-operations.ts';
-
 /** Access tokens, which are handed out by name. Only their hashes are stored. */
 export type TokenStore = StoreOf<typeof tokenOperations>;
 
@@ -38,7 +36,9 @@ export const tokenOperations = {
 /** Adds a token. Returns false if a token of this name is in use. */
 export async function addToken(on: Statements, { name, hash, rights, expiresAt }: NewToken): Promise<boolean> {
   await lock(on, `token ${name}`);
-  const [taken] = await on.query('SELECT key FROM access_tokens WHERE name = ? AND revoked_at IS NULL', [storable(name)]);
+  const [taken] = await on.query('SELECT key FROM access_tokens WHERE name = ? AND revoked_at IS NULL', [
+    storable(name),
+  ]);
   if (taken !== undefined) return false;
   await on.query('INSERT INTO access_tokens (name, hash, rights, created_at, expires_at) VALUES (?, ?, ?, ?, ?)', [
     storable(name),
@@ -52,18 +52,13 @@ export async function addToken(on: Statements, { name, hash, rights, expiresAt }
 
 /** Lists the tokens that are not revoked, by name. Includes expired ones. */
 export async function listTokens(on: Statements): Promise<StoredToken[]> {
-  const rows = await on.query(
-    'SELECT * FROM access_tokens WHERE revoked_at IS NULL ORDER BY name, key',
-  );
+  const rows = await on.query('SELECT * FROM access_tokens WHERE revoked_at IS NULL ORDER BY name, key');
   return rows.map(tokenOf);
 }
 
 /** Finds a token that is not revoked. It may have expired. */
 export async function findToken(on: Statements, { hash }: { hash: string }): Promise<StoredToken | undefined> {
-  const [row] = await on.query(
-    'SELECT * FROM access_tokens WHERE hash = ? AND revoked_at IS NULL',
-    [hash],
-  );
+  const [row] = await on.query('SELECT * FROM access_tokens WHERE hash = ? AND revoked_at IS NULL', [hash]);
   return row === undefined ? undefined : tokenOf(row);
 }
 

@@ -1,8 +1,8 @@
 import type { Operation, Statements } from '../dialect.ts';
-import type { EntryFilter } from '../entries/entry-filter.ts';
+import type { EntryFilter } from '../entries/entry.ts';
 import { matchingEntries } from '../entries/search-entries.ts';
 import type { PassageFilter } from '../passages/passage.ts';
-import { matchingPassages } from '../passages/read-passages.ts';
+import { matchingPassages } from '../passages/passage-store.ts';
 import { numberOf } from '../rows.ts';
 import { findModel, isLive, type ModelRequest, ownersOf } from './models.ts';
 import {
@@ -19,7 +19,6 @@ import {
   type VectorState,
   type VectorsAfter,
 } from './vector.ts';
-
 export async function vectorState(on: Statements, request: ModelRequest): Promise<VectorState> {
   const { corpus } = request;
   const own = await findModel(on, request);
@@ -94,9 +93,7 @@ export async function scoreVectors(
 }
 
 async function countOwners(on: Statements, corpus: VectorCorpus): Promise<number> {
-  const [row = {}] = await on.query(
-    `SELECT count(*) AS total FROM ${ownersOf[corpus]} o WHERE ${isLive[corpus]}`,
-  );
+  const [row = {}] = await on.query(`SELECT count(*) AS total FROM ${ownersOf[corpus]} o WHERE ${isLive[corpus]}`);
   return numberOf(row, 'total');
 }
 

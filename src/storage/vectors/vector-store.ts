@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isCarrelError } from '../../base/errors.ts';
-import type { EntryFilter } from '../entries/entry-filter.ts';
+import type { EntryFilter } from '../entries/entry.ts';
 import { matchingEntries } from '../entries/search-entries.ts';
 import type { PassageFilter } from '../passages/passage.ts';
-import { matchingPassages } from '../passages/read-passages.ts';
+import { matchingPassages } from '../passages/passage-store.ts';
 import { createStore, reads, type StoreOf, writes } from '../store-operations.ts';
 import type { ReadOptions, Transactions } from '../transactions.ts';
 import { chooseModel, dropVectors, forgetModel, listModels } from './models.ts';
@@ -18,7 +18,6 @@ import {
 import { claimableTexts, claimTexts, releaseClaims, unembeddedOwners, waitingTexts } from './texts-to-embed.ts';
 import type { ClaimedTexts, ClaimTextsRequest, NearestRequest, VectorCorpus, VectorLook } from './vector.ts';
 import { putVectors } from './write-vectors.ts';
-
 /** Operations that take one transaction each. */
 export const vectorOperations = {
   ...reads(

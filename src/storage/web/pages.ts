@@ -1,10 +1,19 @@
 import type { Statements } from '../dialect.ts';
 import type { OwnJob } from '../documents/job-queue.ts';
-import { columnsOf, field, type RecordOf, recordOf } from '../record.ts';
-import { batchesOf, numberOf, type Row, type SqlValue, textOf, valuesOf } from '../rows.ts';
+import {
+  batchesOf,
+  columnsOf,
+  field,
+  numberOf,
+  type RecordOf,
+  type Row,
+  recordOf,
+  type SqlValue,
+  textOf,
+  valuesOf,
+} from '../rows.ts';
 import { storableOrNull } from '../storable.ts';
 import { keepProgress, type RunProgress } from './runs.ts';
-
 /** `new`: not visited yet. `alias`: redirects to another page or names it as canonical. */
 export type PageState = 'new' | 'stored' | 'duplicate' | 'alias' | 'skipped' | 'failed';
 
@@ -72,10 +81,11 @@ export async function nextPages(
   on: Statements,
   { source, after, limit }: { source: number; after: number; limit: number },
 ): Promise<StoredPage[]> {
-  const rows = await on.query(
-    'SELECT * FROM web_pages WHERE source = ? AND key > ? ORDER BY key LIMIT ?',
-    [source, after, limit],
-  );
+  const rows = await on.query('SELECT * FROM web_pages WHERE source = ? AND key > ? ORDER BY key LIMIT ?', [
+    source,
+    after,
+    limit,
+  ]);
   return rows.map(pageOf);
 }
 
@@ -83,10 +93,10 @@ export async function pagesByUrl(
   on: Statements,
   { source, urls }: { source: number; urls: readonly string[] },
 ): Promise<StoredPage[]> {
-  const rows = await on.query(
-    `SELECT * FROM web_pages WHERE source = ? AND url IN (${on.dialect.texts})`,
-    [source, { list: urls }],
-  );
+  const rows = await on.query(`SELECT * FROM web_pages WHERE source = ? AND url IN (${on.dialect.texts})`, [
+    source,
+    { list: urls },
+  ]);
   return rows.map(pageOf);
 }
 
@@ -111,10 +121,7 @@ export async function sourcePages(
 ): Promise<Pick<StoredPage, 'url' | 'state' | 'textHash' | 'sketch'>[]> {
   const { url, state, textHash, sketch } = pageFields;
   const fields = { url, state, textHash, sketch };
-  const rows = await on.query(
-    `SELECT ${columnsOf(fields)} FROM web_pages WHERE source = ? ORDER BY key`,
-    [source],
-  );
+  const rows = await on.query(`SELECT ${columnsOf(fields)} FROM web_pages WHERE source = ? ORDER BY key`, [source]);
   return rows.map((row) => recordOf(fields, row));
 }
 
@@ -130,9 +137,7 @@ export async function savePages(
     if (page.state === 'failed' || page.state === 'skipped') await retryFollowers(on, source, run.id, page.url);
   }
   if (removed.length > 0) {
-    const gone = await on.query(`DELETE FROM web_pages WHERE key IN (${integers}) RETURNING url`, [
-      { list: removed },
-    ]);
+    const gone = await on.query(`DELETE FROM web_pages WHERE key IN (${integers}) RETURNING url`, [{ list: removed }]);
     for (const row of gone) await retryFollowers(on, source, run.id, textOf(row, 'url'));
   }
   return links === undefined ? { added: 0, dropped: 0 } : addLinks(on, source, links);

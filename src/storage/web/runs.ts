@@ -85,10 +85,7 @@ export async function endRun(
     },
   );
   const run = { job_id: id, ended_at: on.now, status, ...(error && { error: error.message }), ...summaryOf(progress) };
-  await on.query('UPDATE web_sources SET last_run = ? WHERE job = ?', [
-    storable(JSON.stringify(run)),
-    id,
-  ]);
+  await on.query('UPDATE web_sources SET last_run = ? WHERE job = ?', [storable(JSON.stringify(run)), id]);
   return true;
 }
 

@@ -2,10 +2,8 @@ import type { Statements } from '../dialect.ts';
 import { cancelJob } from '../documents/job-queue.ts';
 import { insertJob } from '../documents/jobs.ts';
 import { lock } from '../idempotency.ts';
-import { field, type RecordOf, recordOf } from '../record.ts';
-import { numberOf, type Row } from '../rows.ts';
+import { field, numberOf, type RecordOf, type Row, recordOf } from '../rows.ts';
 import { storable } from '../storable.ts';
-
 export interface SourceSettings {
   /** True if links below the path are followed. */
   readonly follows: boolean;
@@ -146,10 +144,10 @@ export async function pauseSource(on: Statements, { id, paused }: { id: number; 
   if (source === undefined) return false;
   if (paused && source.job !== undefined) await cancelJob(on, { id: source.job });
   const resumes = !paused && source.settings.refreshHours !== null;
-  await on.query(
-    `UPDATE web_sources SET paused_at = ?${resumes ? `, next_at = ${nowMs}` : ''} WHERE key = ?`,
-    [paused ? (source.pausedAt ?? on.now) : null, id],
-  );
+  await on.query(`UPDATE web_sources SET paused_at = ?${resumes ? `, next_at = ${nowMs}` : ''} WHERE key = ?`, [
+    paused ? (source.pausedAt ?? on.now) : null,
+    id,
+  ]);
   return true;
 }
 
@@ -193,10 +191,9 @@ async function lockedSource(on: Statements, id: number): Promise<StoredSource | 
 
 /** Starts a run unless one is already queued or running. The caller must have locked the source. */
 async function startRun(on: Statements, { id, url, tags, job }: StoredSource): Promise<number> {
-  const [active] = await on.query(
-    `SELECT key FROM kb_jobs WHERE key = ? AND status IN ('queued', 'processing')`,
-    [job ?? 0],
-  );
+  const [active] = await on.query(`SELECT key FROM kb_jobs WHERE key = ? AND status IN ('queued', 'processing')`, [
+    job ?? 0,
+  ]);
   if (active !== undefined) return numberOf(active, 'key');
   const run = await insertJob(on, {
     ...{ kind: 'crawl', status: 'queued', phase: 'received', filename: url, source_path: url },

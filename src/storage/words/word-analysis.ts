@@ -2,10 +2,9 @@ import { type Language, languages, useLanguage } from '../../words/language.ts';
 import type { Statements, WordIndex } from '../dialect.ts';
 import { lock } from '../idempotency.ts';
 import { numberOf } from '../rows.ts';
-import { readSetting, writeSetting } from '../settings.ts';
+import { readSetting, writeSetting } from '../statements.ts';
 import type { Transactions } from '../transactions.ts';
-import { wordIndexes } from './word-indexes.ts';
-import { removeWords, writeWords } from './write-words.ts';
+import { removeWords, wordIndexes, writeWords } from './word-indexes.ts';
 
 /**
  * Version of the analysis that made the stored terms. Increment it when src/words tokenises or stems differently. A database of

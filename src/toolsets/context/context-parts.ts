@@ -1,12 +1,10 @@
 import type { Meaning } from '../../search/meaning/meaning.ts';
 import type { Reranker } from '../../search/rerank/reranker.ts';
-import type { Entry } from '../../storage/entries/entry.ts';
-import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
+import type { Entry, EntryFilter } from '../../storage/entries/entry.ts';
 import type { EntryStore } from '../../storage/entries/entry-store.ts';
 import type { TextThread } from './search/text-thread.ts';
 import type { EntrySummaries } from './write/entry-summaries.ts';
 import type { WriteSettings } from './write/write-input.ts';
-
 export type EntryMeaning = Meaning<EntryFilter>;
 
 /** Dependencies of this toolset's tools. Each tool picks the ones it needs. */

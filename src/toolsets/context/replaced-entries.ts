@@ -1,7 +1,6 @@
 import { isObject } from '../../base/json.ts';
 import { findReplacements, type Replacements } from '../../search/rank/replacements.ts';
-import type { Entry, Metadata } from '../../storage/entries/entry.ts';
-import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
+import type { Entry, EntryFilter, Metadata } from '../../storage/entries/entry.ts';
 import type { EntryStore } from '../../storage/entries/entry-store.ts';
 
 /* An entry that replaces another has the other's id in its metadata, beside further references. */

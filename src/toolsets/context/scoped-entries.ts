@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CarrelError } from '../../base/errors.ts';
 import type { MeaningRequest } from '../../search/meaning/meaning.ts';
-import type { Idempotency } from '../../storage/entries/entry.ts';
-import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
+import type { EntryFilter, Idempotency } from '../../storage/entries/entry.ts';
 import type { EntryStore } from '../../storage/entries/entry-store.ts';
 import type { EntryMeaning } from './context-parts.ts';
 

@@ -15,9 +15,8 @@ import type { ArchiveMember } from '../archive.ts';
 import { noData, type TableFacts } from '../manifest.ts';
 import { originalName } from '../originals.ts';
 import type { StoredRow } from '../rows.ts';
-import type { BackupSource } from '../sides.ts';
+import type { BackupSource } from '../walk.ts';
 import { copyRows } from './copy-text.ts';
-
 /** Opens a snapshot of the database for a backup. */
 export async function openPostgresSource(config: PostgresConfig): Promise<BackupSource> {
   const { client, statements } = await connectAlone(config).catch((error) => Promise.reject(storageError(error)));

@@ -21,7 +21,7 @@ import { type ArchiveMember, damaged } from '../archive.ts';
 import { checkEmpty, type TableFacts } from '../manifest.ts';
 import { originalHash } from '../originals.ts';
 import type { StoredRow } from '../rows.ts';
-import type { BackupOptions, Fill, RestoreTarget } from '../sides.ts';
+import type { BackupOptions, Fill, RestoreTarget } from '../walk.ts';
 import { copied, readFacts, rowsOf } from './back-up.ts';
 import { copyLine } from './copy-text.ts';
 

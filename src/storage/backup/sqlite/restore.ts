@@ -20,7 +20,7 @@ import { damaged } from '../archive.ts';
 import { checkEmpty, type TableFacts } from '../manifest.ts';
 import { restoreOriginal } from '../originals.ts';
 import type { StoredRow, StoredValue } from '../rows.ts';
-import type { BackupOptions, Fill, RestoreTarget } from '../sides.ts';
+import type { BackupOptions, Fill, RestoreTarget } from '../walk.ts';
 import { readFacts, rowsOf } from './back-up.ts';
 
 /** How long to wait for a lock. A running server holds its database open, so waiting longer would not help. */

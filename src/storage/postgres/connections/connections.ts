@@ -275,7 +275,11 @@ export function readTimeoutMs({ queryTimeoutMs = 5_000 }: PostgresConfig): numbe
  * Settings of a connection would not do: PgBouncer in transaction mode may run each transaction on another connection.
  */
 export function localSettings(statementMs: number): string {
-  const settings = { search_path: 'carrel', statement_timeout: statementMs, idle_in_transaction_session_timeout: idleTimeoutMs };
+  const settings = {
+    search_path: 'carrel',
+    statement_timeout: statementMs,
+    idle_in_transaction_session_timeout: idleTimeoutMs,
+  };
   const statements = Object.entries(settings).map(([name, value]) => `SET LOCAL ${name} = ${value}`);
   return [...statements, ...(statementMs === 0 ? [endedWithClient] : [])].join('; ');
 }

@@ -2,7 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { numberOf, type Row, textOf } from '../../rows.ts';
 import type { ReplicaState, ReplicaWatch } from '../../storage.ts';
 import type { ReadOptions } from '../../transactions.ts';
-import { type Connections, createConnections, type PostgresConfig, readTimeoutMs, localSettings } from './connections.ts';
+import {
+  type Connections,
+  createConnections,
+  localSettings,
+  type PostgresConfig,
+  readTimeoutMs,
+} from './connections.ts';
 import { createServers } from './servers.ts';
 import { isUnreachable } from './storage-error.ts';
 import type { AfterCommit, Connection } from './transaction.ts';

@@ -2,9 +2,8 @@ import { CarrelError } from '../../../base/errors.ts';
 import type { Calls } from '../../../base/workers/calls.ts';
 import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
 import type { DatabaseConfig } from '../database.ts';
+import type { LocalTransactions } from '../dialect.ts';
 import { isOutOfFiles, tooManyFiles } from '../storage-error.ts';
-import type { LocalTransactions } from './local-transactions.ts';
-
 export interface OperationCall {
   readonly kind: keyof LocalTransactions;
   /** Name of the operation; see operations.ts. */

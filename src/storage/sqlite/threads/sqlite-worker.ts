@@ -6,11 +6,10 @@ import { vectorsAfter } from '../../vectors/read-vectors.ts';
 import { applyAnalysis } from '../../words/word-analysis.ts';
 import { type Database, type DatabaseConfig, openDatabase } from '../database.ts';
 import { closeToOthers } from '../database-file.ts';
-import { createSqliteDialect } from '../dialect.ts';
+import { createLocalTransactions, createSqliteDialect } from '../dialect.ts';
 import { createDiskReserve, type DiskReserve, makesRoom } from '../disk-reserve.ts';
 import { migrate } from '../migrate.ts';
 import { isFull, openFailure, storageError } from '../storage-error.ts';
-import { createLocalTransactions } from './local-transactions.ts';
 import type { OperationCall } from './sqlite-thread.ts';
 
 /**

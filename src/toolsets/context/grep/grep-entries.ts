@@ -4,7 +4,7 @@ import { wireBytes } from '../../../base/wire-bytes.ts';
 import type { Calls } from '../../../base/workers/calls.ts';
 import { withTimeout } from '../../../base/workers/with-timeout.ts';
 import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
-import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { EntryFilter } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import {
   compile,

@@ -1,5 +1,5 @@
 import { rounded, weakHint, whyFound } from '../../../answers/explain.ts';
-import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { EntryFilter } from '../../../storage/entries/entry.ts';
 import type { Call } from '../../../tools/call.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { citationOf } from '../show/entry-resources.ts';
@@ -8,7 +8,6 @@ import { fitAnswer } from '../show/fit-answer.ts';
 import { type EmptySearch, emptyHint, joinHints } from './hints.ts';
 import { filterFaults, joinWarnings, nextOffset, pastWarnings, type Warned } from './search-answer.ts';
 import { pageOf, parseFilters, queryText, type SearchArguments } from './search-input.ts';
-
 /** A search with parsed arguments. */
 export interface SearchRequest {
   readonly text: string;

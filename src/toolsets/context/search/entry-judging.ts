@@ -1,7 +1,7 @@
 import type { JudgeDeps } from '../../../search/rank/judging.ts';
 import { createWordScores } from '../../../search/rank/retrievers.ts';
 import { type RerankingState, rerankingField } from '../../../search/rerank/reranker.ts';
-import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { EntryFilter } from '../../../storage/entries/entry.ts';
 import type { WordQuery } from '../../../words/word-query.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { replacementsAmong } from '../replaced-entries.ts';

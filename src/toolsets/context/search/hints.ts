@@ -1,12 +1,11 @@
 import { isLong } from '../../../base/exact-json.ts';
-import type { EntryFilter, MetadataCondition, Scalar } from '../../../storage/entries/entry-filter.ts';
+import type { EntryFilter, MetadataCondition, Scalar } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { editDistance } from '../../../words/edit-distance.ts';
 import type { CorrectedWord } from '../../../words/ranking/word-index.ts';
 import { leavesOf, type WordQuery } from '../../../words/word-query.ts';
 import { absentWords, listed, type QueryWord } from './query-words.ts';
 import { neededFilter } from './ranked-search.ts';
-
 export interface EmptySearch {
   readonly filter: EntryFilter;
   readonly offset?: number;

@@ -1,6 +1,6 @@
 import { type HybridMatch, searchHybrid } from '../../../search/rank/hybrid.ts';
 import { createMeaningRetriever, createRetrieverCorpus, createWordRetriever } from '../../../search/rank/retrievers.ts';
-import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { EntryFilter } from '../../../storage/entries/entry.ts';
 import type { CorrectedWord } from '../../../words/ranking/word-index.ts';
 import { plainQuery } from '../../../words/word-query.ts';
 import type { ContextParts, EntryMeaning } from '../context-parts.ts';

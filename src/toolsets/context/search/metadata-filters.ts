@@ -1,4 +1,4 @@
-import { type MetadataCondition, operators, type Scalar } from '../../../storage/entries/entry-filter.ts';
+import { type MetadataCondition, operators, type Scalar } from '../../../storage/entries/entry.ts';
 import { type Bound, bounds, exceeded } from '../inputs.ts';
 
 interface ParsedFilters {

@@ -1,4 +1,4 @@
-import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { EntryFilter } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { ScoredEntry } from '../../../storage/entries/search-entries.ts';
 import { readQuery } from '../../../words/query-language.ts';
@@ -22,7 +22,6 @@ import {
   shortPrefixesMax,
   type WordQuery,
 } from '../../../words/word-query.ts';
-
 export const searchModes = ['match', 'prefix', 'phrase', 'boolean'] as const;
 export type SearchMode = (typeof searchModes)[number];
 

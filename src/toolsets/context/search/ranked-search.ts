@@ -1,7 +1,6 @@
-import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { EntryFilter } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { Warned } from './search-answer.ts';
-
 /**
  * Number of entries that a semantic or hybrid search ranks. It is the same for every page, so that pages neither
  * overlap nor leave gaps.

@@ -1,5 +1,4 @@
-import { restorableDays } from '../../../storage/entries/entry.ts';
-import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import { type EntryFilter, restorableDays } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { PastGaps } from '../../../storage/entries/search-entries.ts';
 import { freeAnswer } from '../../../tools/tool.ts';

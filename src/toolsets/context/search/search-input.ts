@@ -3,7 +3,7 @@ import { explainInput } from '../../../answers/explain.ts';
 import { budgetInput } from '../../../answers/token-budget.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { isBlank } from '../../../base/text.ts';
-import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { EntryFilter } from '../../../storage/entries/entry.ts';
 import { storable } from '../../../storage/storable.ts';
 import { bounds, checkBound, jsonObject, normaliseTags } from '../inputs.ts';
 import { parseDateRange, parseMoment } from './dates.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { cosineSpanOf } from '../../../search/models/bundled-model.ts';
 import { judgePage } from '../../../search/rank/judging.ts';
-import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { EntryFilter } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { allOf, quotedIn } from '../../../words/word-query.ts';

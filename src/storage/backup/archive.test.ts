@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { readTarHeader, tarEnd, tarHeader, tarPadding } from './tar-header.ts';
+import { readTarHeader, tarEnd, tarHeader, tarPadding } from './archive.ts';
 
 test('a header has its name and size, over 8 GiB too', () => {
   for (const size of [0, 1, 8 * 2 ** 30 - 1, 8 * 2 ** 30, 2 ** 50]) {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '../../../../test/support/backends.ts';
-import type { CountingRequest } from '../../../../test/support/counting-thread.ts';
-import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
+import { temporaryFolder } from '../../../test/support/backends.ts';
+import type { CountingRequest } from '../../../test/support/counting-thread.ts';
+import { createWorkerCalls } from '../../base/workers/worker-calls.ts';
 
-const from = new URL('../../../../test/support/', import.meta.url).href;
+const from = new URL('../../../test/support/', import.meta.url).href;
 const folder = temporaryFolder();
 
 function start(name: string) {
