@@ -6,7 +6,7 @@ import { makeFolder } from '../../test/support/child-program.ts';
 import { silentLogger } from '../base/log.ts';
 import { Secret } from '../base/secret.ts';
 import type { Storage } from '../storage/storage.ts';
-import { openConfiguredStorage, storageLocation } from './configured-storage.ts';
+import { openConfiguredStorage, storageLocation, withoutCredentials } from './configured-storage.ts';
 
 const root = makeFolder({ after });
 
@@ -75,3 +75,8 @@ async function textIn(storage: Storage, hash: string): Promise<string> {
 async function* once(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
+
+test('shows addresses without user, password and options', () => {
+  assert.equal(withoutCredentials('postgres://me:secret@db.example:5432/carrel?sslkey=x'), 'db.example:5432/carrel');
+  assert.equal(withoutCredentials('host=db password=secret'), 'as configured');
+});

@@ -2,11 +2,13 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { realPath } from '../base/real-path.ts';
+import type { Config } from '../config/load.ts';
+import type { ServedData } from '../sharing/frames.ts';
 import { openStorage, type StorageLocation } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { StorageConfig } from '../storage/storage-slice.ts';
+import { type StorageConfig, storageSlice } from '../storage/storage-slice.ts';
+import { kbSlice } from '../toolsets/kb/kb-slice.ts';
 
-/** Opens the configured storage. */
 export async function openConfiguredStorage(config: StorageConfig, dataDir: string, logger: Logger): Promise<Storage> {
   const location = storageLocation(config, dataDir);
   return location.backend === 'sqlite' ? openFile(location, logger) : openStorage(location, { logger });
@@ -43,12 +45,32 @@ function documentsOf(file: string, dataDir: string): string {
   return isDefault ? join(dataDir, 'documents') : `${file}-documents`;
 }
 
-/** Opens a SQLite file. Its path is added to errors here only, at start-up: errors of later calls must not reveal it. */
+/** Opens a SQLite file. Adds its path to errors, which only the operator sees. Errors of later calls must not reveal it. */
 async function openFile(location: Extract<StorageLocation, { backend: 'sqlite' }>, logger: Logger): Promise<Storage> {
   try {
     return await openStorage(location, { logger });
   } catch (error) {
     if (!isCarrelError(error)) throw error;
     throw new CarrelError(error.code, `${location.path}: ${error.message}`, { cause: error, data: error.data });
+  }
+}
+
+/** Returns where the answers of `carrel serve` come from, for messages to users. */
+export function servedData(config: Config): ServedData {
+  const { engineUrl } = config.of(kbSlice);
+  const location = storageLocation(config.of(storageSlice), config.dataDir);
+  return {
+    database: location.backend === 'sqlite' ? location.path : `PostgreSQL, ${withoutCredentials(location.url)}`,
+    engine: engineUrl && withoutCredentials(engineUrl),
+  };
+}
+
+/** Returns host and path of a URL, without user, password and options. */
+export function withoutCredentials(address: string): string {
+  try {
+    const { host, pathname } = new URL(address);
+    return `${host}${pathname}`.replace(/\/$/, '');
+  } catch {
+    return 'as configured';
   }
 }

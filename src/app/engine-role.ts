@@ -4,10 +4,9 @@ import type { Config } from '../config/load.ts';
 import { httpSlice, toolsSlice } from '../config/slices.ts';
 import { engineSlice } from '../engine/engine-slice.ts';
 import { measureEngine } from '../engine/measure-engine.ts';
-import { everyRevision } from '../mcp/protocol-versions.ts';
 import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import { databaseSources } from './database-sources.ts';
-import { listenLimitsOf } from './listen-limits.ts';
+import { listenLimitsOf } from './http-settings.ts';
 import { openAuthorities } from './open-authorities.ts';
 import { localEngineSlices, openLocalEngine } from './open-engine.ts';
 import { openWebSources } from './open-web-sources.ts';
@@ -28,9 +27,6 @@ export const engineRole: Role = {
     'http.authToken': { env: ['KB_API_KEY', 'CARREL_AUTH_TOKEN'] },
   },
   dataDirVariables: ['KB_DATA_DIR', 'CARREL_HOME'],
-  revisions: everyRevision,
-  tokenBeyondLoopback: false,
-  bareCalls: false,
   check(config) {
     if (config.of(httpSlice).transport === 'http') return;
     throw new CarrelError('invalid_usage', 'carrel engine speaks HTTP only. Remove --transport.');

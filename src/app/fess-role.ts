@@ -7,7 +7,7 @@ import { fessRevision } from '../mcp/protocol-versions.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { fessSlice } from '../toolsets/fess/fess-slice.ts';
 import { type FessConfig, findFessConfig } from '../toolsets/fess/read-fess-config.ts';
-import { ownTargets } from './own-targets.ts';
+import { ownTargets } from './http-settings.ts';
 import type { Flags, Role } from './role.ts';
 
 /** `carrel fess`: a bridge to a Fess search server, with its own configuration file. */
@@ -18,8 +18,6 @@ export const fessRole: Role = {
   slices: [],
   overrides: { 'http.port': { default: 0, env: [] } },
   revisions: fessRevision,
-  tokenBeyondLoopback: false,
-  bareCalls: false,
   async prepare(flags, env) {
     const named = flags['config'];
     const bridge = await loadBridge();

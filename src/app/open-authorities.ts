@@ -50,7 +50,7 @@ export async function openAuthorities(
 /** Enforces the rule of `checkExposure` at run time too, because all tokens can be revoked after the start. */
 function exposureOf(role: Role, config: Config): TokenAuthorityOptions {
   const isExposed = !isLoopbackHost(config.of(httpSlice).host);
-  return { isExposed, isAlwaysRequired: isExposed && role.tokenBeyondLoopback };
+  return { isExposed, isAlwaysRequired: isExposed && role.tokenBeyondLoopback === true };
 }
 
 /** Opens the OAuth issuer. Its code is loaded only if one is configured. */

@@ -4,8 +4,8 @@ import type { WebSources } from '../crawl/web-sources.ts';
 import { engineSlice } from '../engine/engine-slice.ts';
 import type { LocalEngine } from '../engine/local/submit.ts';
 import { parseTargetList } from '../web/target-list.ts';
+import { ownTargets } from './http-settings.ts';
 import type { EngineContext } from './open-engine.ts';
-import { ownTargets } from './own-targets.ts';
 import { withParts } from './shared-parts.ts';
 
 export interface OpenedSources {

@@ -9,15 +9,20 @@ import type { Role } from './role.ts';
 export interface ProgramLog {
   log: Logger;
   file: LogSink;
-  people(tell: (text: string) => void): LogSink;
+  /** Creates a sink for messages to users, on stderr unless `print` is given. */
+  createUserSink(print?: (text: string) => void): LogSink;
 }
 
-export function openProgramLog(role: Role, config: Config, debug: boolean, tell?: (text: string) => void): ProgramLog {
-  const people = (say?: (text: string) => void): LogSink =>
-    createStderrSink(debug ? 'debug' : 'warn', ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`, say);
+export function openProgramLog(role: Role, config: Config, debug: boolean, print?: (text: string) => void): ProgramLog {
+  const createUserSink: ProgramLog['createUserSink'] = (output) =>
+    createStderrSink(
+      debug ? 'debug' : 'warn',
+      ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`,
+      output,
+    );
   const file = role.openLog?.(debug) ?? openLogFile(config, debug);
   logCrashes(createLogger([file], { role: role.name }));
-  return { log: createLogger([file, people(tell)], { role: role.name }), file, people };
+  return { log: createLogger([file, createUserSink(print)], { role: role.name }), file, createUserSink };
 }
 
 /** Logs the stack of a crash. The exit handler informs the user. */

@@ -17,16 +17,9 @@ import { leaveFolder } from './leave-folder.ts';
 import { hasNamedTokens, readOAuth } from './open-authorities.ts';
 import { openSharedStore } from './open-shared-store.ts';
 import { openProgramLog } from './program-log.ts';
-import { type Flags, type Program, type Role, type RoleService, stopGraceMs } from './role.ts';
+import { type Flags, type Program, type Role, type RoleService, revisionsOf, stopGraceMs } from './role.ts';
 import { createSharedParts } from './shared-parts.ts';
 import { closeToolsets, serveSlices } from './toolsets.ts';
-
-export type { Flags, Program } from './role.ts';
-
-/** What the console shows but only the command line can provide. */
-export interface ForPeople {
-  snippets: ConsoleDeps['snippets'];
-}
 
 /** Settings of every role. */
 export const programSlices = [httpSlice, oauthSlice, toolsSlice, sharingSlice, logSlice, telemetrySlice] as const;
@@ -62,7 +55,8 @@ function loadRoleConfigWith(
 }
 
 export interface ProgramOptions {
-  forPeople?: ForPeople;
+  /** Client configuration snippets for the console. */
+  snippets?: ConsoleDeps['snippets'];
   /** Set if this process serves several stdio clients through relays, and not over its own stdin and stdout. */
   ownership?: Ownership | undefined;
   /** A key for the data and settings. This process may answer commands with the same key. */
@@ -72,7 +66,7 @@ export interface ProgramOptions {
 }
 
 export async function startProgram(chosen: Role, flags: Flags, options: ProgramOptions = {}): Promise<Program> {
-  const { ownership, remark, forPeople } = options;
+  const { ownership, remark, snippets } = options;
   const role = await prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
@@ -99,7 +93,7 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
   const [toolsets, { createRoleOffer, serveOffer }, common] = await Promise.all([opening, loadProtocol(), opened]);
   try {
     const shared = common.store;
-    const tasks = role.revisions.modern
+    const tasks = revisionsOf(role).modern
       ? createTasks({ folder: join(config.dataDir, 'tasks'), shared, log })
       : undefined;
     const recorder = telemetry?.recorder;
@@ -115,7 +109,7 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
       ownership,
       commandKey: options.commandKey,
       cody: flags['cody'] === true,
-      snippets: forPeople?.snippets,
+      snippets,
     });
     if (ownership === undefined) leaveFolder(config);
     log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });

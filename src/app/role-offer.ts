@@ -9,9 +9,17 @@ import type { Tasks } from '../jobs/task.ts';
 import { createOffer, type Offer } from '../mcp/offer.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import type { Toolset } from '../tools/toolset.ts';
-import { essentialTools } from './essential-tools.ts';
 import type { Role } from './role.ts';
 import { outsideText } from './roles.ts';
+
+/** The tools that most agents need, listed by `--tools essential`. */
+export const essentialTools: ReadonlySet<string> = new Set([
+  ...['find', 'verify'],
+  ...['store_context', 'hybrid_search_context', 'get_context_by_ids'],
+  ...['update_context', 'delete_context', 'list_threads'],
+  ...['kb_search', 'kb_get', 'kb_list', 'kb_add'],
+  ...['web_search', 'fetch_page'],
+]);
 
 interface RoleParts {
   jobs: CallJobs;

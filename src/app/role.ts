@@ -2,7 +2,7 @@ import type { Logger, LogSink } from '../base/log.ts';
 import type { Slice } from '../config/field.ts';
 import type { Config, FieldOverride } from '../config/load.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
-import type { OfferedRevisions } from '../mcp/protocol-versions.ts';
+import { everyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts';
 import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import type { SharedParts } from './shared-parts.ts';
@@ -16,16 +16,17 @@ export interface Role {
   instructions: string;
   /** Additional instructions per served toolset. */
   toolsetInstructions?: Readonly<Record<string, string>>;
-  /** The role's own settings, besides those of every role. */
+  /** The role's settings, in addition to those of every role. */
   slices: readonly Slice[];
   overrides: Readonly<Record<string, FieldOverride>>;
-  revisions: OfferedRevisions;
-  /** True if listening beyond loopback requires a token. */
-  tokenBeyondLoopback: boolean;
-  /** True if the role serves the web console over HTTP. */
+  /** MCP revisions; all by default. */
+  revisions?: OfferedRevisions;
+  /** True requires a token to listen beyond loopback. */
+  tokenBeyondLoopback?: boolean;
+  /** True serves the web console over HTTP. */
   hasConsole?: boolean;
-  /** True if the role also accepts JSON-RPC calls without a handshake. */
-  bareCalls: boolean;
+  /** True accepts JSON-RPC calls without a handshake. */
+  bareCalls?: boolean;
   /** HTTP only: variables read from `.env` in the current folder. */
   envFile?: readonly string[];
   /** On stdio, where the client is trusted, the message size limit is at least this. */
@@ -43,11 +44,15 @@ export interface Role {
   streams?: boolean;
   /** Rejects contradictory settings before anything is opened or written. */
   check?(config: Config): void;
-  /** Variables that name the data folder, if they are not the usual ones. The first that is set counts. */
+  /** Environment variables for the data folder, in order of precedence. Default: CARREL_HOME. */
   dataDirVariables?: readonly string[];
   /** Serves something other than MCP over HTTP. Such a role has no toolsets. */
   serve?(config: Config, log: Logger, telemetry: Telemetry): Promise<RoleService>;
   openToolsets(config: Config, log: Logger, jobs: CallJobs, shared: SharedParts): Promise<Toolset[]>;
+}
+
+export function revisionsOf({ revisions = everyRevision }: Role): OfferedRevisions {
+  return revisions;
 }
 
 export interface RoleService {

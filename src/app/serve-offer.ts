@@ -7,18 +7,20 @@ import { type MessageLimits, messageLimits } from '../mcp/messages/messages.ts';
 import type { Offer } from '../mcp/offer.ts';
 import { codyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts';
 import { serveOverHttp, serveOverStdio } from '../mcp/serve.ts';
-import type { Ownership } from '../sharing/share-process.ts';
+import { ownerFiles, ownerFolder } from '../sharing/owner-files.ts';
+import type { RelayService } from '../sharing/serve-relays.ts';
+import type { Ownership, SharedProcess } from '../sharing/share-process.ts';
 import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import type { MeasuredSource } from '../telemetry/sampling.ts';
 import type { Toolset } from '../tools/toolset.ts';
+import { servedData } from './configured-storage.ts';
 import { databaseSources } from './database-sources.ts';
+import { listenLimitsOf } from './http-settings.ts';
 import { leaveFolder } from './leave-folder.ts';
-import { listenLimitsOf } from './listen-limits.ts';
 import { openAuthorities } from './open-authorities.ts';
 import type { OpenedSharedStore } from './open-shared-store.ts';
 import type { ProgramLog } from './program-log.ts';
-import { type Program, type Role, stopGraceMs } from './role.ts';
-import { servedData } from './served-data.ts';
+import { type Program, type Role, revisionsOf, stopGraceMs } from './role.ts';
 import type { SharedParts } from './shared-parts.ts';
 import { closeToolsets } from './toolsets.ts';
 
@@ -55,7 +57,7 @@ export function serveOffer(serving: Serving): Promise<Program> {
   const { transport, messageBytesMax } = config.of(httpSlice);
   const { answerBytesMax } = config.of(toolsSlice);
   const wire: Wire = {
-    revisions: serving.cody ? codyRevision : role.revisions,
+    revisions: serving.cody ? codyRevision : revisionsOf(role),
     limits: { ...messageLimits, bytesMax: messageBytesMax, answerBytesMax },
     sources: [
       ...toolsets.flatMap(({ name, measure }) => (measure ? [{ name, measure }] : [])),
@@ -121,7 +123,7 @@ async function serveHttp(serving: Serving, { revisions, limits, sources, finish 
       idleMs: http.sessionIdleMinutes * 60_000,
     },
     listenLimits: listenLimitsOf(http),
-    bareCalls: role.bareCalls,
+    bareCalls: role.bareCalls === true,
     streams: role.streams ?? true,
     health: (detailed) => healthReport(toolsets, detailed),
     secretRoutes: toolsets.flatMap(({ secretRoutes }) => secretRoutes ?? []),
@@ -130,8 +132,7 @@ async function serveHttp(serving: Serving, { revisions, limits, sources, finish 
     throw error;
   });
   telemetry?.watch({ sources, gauges: service });
-  const { answerCommands } = await import('./answer-commands.ts');
-  const commands = await answerCommands({ ...sharedProcess(serving), revisions, limits });
+  const commands = await answerCommands({ ...sharedProcess(serving), revisions, limits, idleMs: undefined });
   process.stderr.write(`carrel: listening on ${service.url}\n`);
   const ended = Promise.withResolvers<void>();
   return {
@@ -143,6 +144,17 @@ async function serveHttp(serving: Serving, { revisions, limits, sources, finish 
       ended.resolve();
     },
   };
+}
+
+/** Lets an HTTP server also answer the `carrel` commands of its user, on a socket that other users can't reach. */
+async function answerCommands(shared: SharedProcess): Promise<RelayService | undefined> {
+  const { config, commandKey } = shared;
+  if (commandKey === undefined || config.of(sharingSlice).alone || process.platform === 'win32') return undefined;
+  const files = ownerFiles(ownerFolder(config.dataDir, process.env), commandKey);
+  // The server's own messages go to its stderr, not to the commands.
+  const userOutput = { print() {}, outputAtStart: () => '', connect() {} };
+  const { shareProcess } = await import('../sharing/share-process.ts');
+  return shareProcess({ files, reportState() {}, userOutput }, shared, () => {});
 }
 
 /** Adds the console in roles that have one. */

@@ -15,16 +15,17 @@ import { fessSlice } from '../toolsets/fess/fess-slice.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
 import { researchSlice } from '../toolsets/research/research-slice.ts';
 import { openFessForServe } from './fess-role.ts';
+import { ownTargets } from './http-settings.ts';
 import { engineSlices, isLocalEngine, openEngine } from './open-engine.ts';
 import { openWebSources } from './open-web-sources.ts';
-import { ownTargets } from './own-targets.ts';
+import type { Role } from './role.ts';
 import { type SharedParts, withParts } from './shared-parts.ts';
 
-/** A toolset's name and settings, and how to open it. */
+/** A toolset with its settings. */
 interface ToolsetModule {
   name: string;
   slices: readonly Slice[];
-  /** Opens the toolset. Returns undefined if it is not configured; `serve` then leaves it out. */
+  /** Returns undefined if the toolset is not configured. */
   open(context: OpenContext): Promise<Toolset | undefined>;
 }
 
@@ -35,7 +36,7 @@ interface OpenContext {
   shared: SharedParts;
 }
 
-const research: ToolsetModule = {
+export const research: ToolsetModule = {
   name: 'research',
   slices: [storageSlice, rerankingSlice, researchSlice],
   open: ({ config, log, shared }) =>
@@ -59,7 +60,7 @@ const research: ToolsetModule = {
     }),
 };
 
-const context: ToolsetModule = {
+export const context: ToolsetModule = {
   name: 'context',
   slices: [storageSlice, embeddingSlice, rerankingSlice, contextSlice],
   open: ({ config, log, shared }) =>
@@ -83,7 +84,7 @@ const context: ToolsetModule = {
     }),
 };
 
-const kb: ToolsetModule = {
+export const kb: ToolsetModule = {
   name: 'kb',
   slices: engineSlices,
   open: (context) =>
@@ -127,29 +128,24 @@ const findName = 'find';
 export const toolsetNames: readonly string[] = [...modules.map(({ name }) => name), findName];
 
 export const serveSlices: readonly Slice[] = [...new Set(modules.flatMap(({ slices }) => slices))];
-export const researchSlices: readonly Slice[] = research.slices;
-export const contextSlices: readonly Slice[] = context.slices;
-export const kbSlices: readonly Slice[] = kb.slices;
-
-type Open = (config: Config, log: Logger, jobs: CallJobs, shared: SharedParts) => Promise<Toolset[]>;
-
-export const openResearch: Open = (...args) => openOne(research, ...args);
-export const openContext: Open = (...args) => openOne(context, ...args);
-export const openKb: Open = (...args) => openOne(kb, ...args);
-
-async function openOne(module: ToolsetModule, ...[config, log, jobs, shared]: Parameters<Open>): Promise<Toolset[]> {
-  const toolset = await module.open({ config, log, jobs, shared });
-  return toolset ? [toolset] : [];
+/** Opens the toolset of a role that has only one. */
+export function openOnly({ open }: ToolsetModule): Role['openToolsets'] {
+  return async (config, log, jobs, shared) => {
+    const toolset = await open({ config, log, jobs, shared });
+    return toolset ? [toolset] : [];
+  };
 }
 
 /** Opens every configured toolset, or those that `--toolsets` names. */
-export const openServed: Open = async (config, log, jobs, shared) => {
-  const wanted = wantedNames(config);
+export const openServed: Role['openToolsets'] = async (config, log, jobs, shared) => {
+  const requested = requestedNames(config);
   // With `--toolsets find`, the tool find still searches every toolset, but no other tools are offered.
-  const isFindAlone = wanted.size === 1 && wanted.has(findName);
-  const context = { config, log, jobs, shared };
+  const isFindAlone = requested.size === 1 && requested.has(findName);
+  const openContext = { config, log, jobs, shared };
   // Toolsets open concurrently: the code of one loads while another waits for the database.
-  const opening = modules.filter(({ name }) => isFindAlone || wanted.has(name)).map((module) => module.open(context));
+  const opening = modules
+    .filter(({ name }) => isFindAlone || requested.has(name))
+    .map((module) => module.open(openContext));
   const outcomes = await Promise.allSettled(opening);
   const toolsets = outcomes.flatMap((each) => (each.status === 'fulfilled' && each.value ? [each.value] : []));
   const failed = outcomes.find((each) => each.status === 'rejected');
@@ -158,11 +154,8 @@ export const openServed: Open = async (config, log, jobs, shared) => {
     throw failed.reason;
   }
   const opened = toolsets.map((toolset) => uniform(toolset, isFindAlone));
-  if (!wanted.has(findName) || !opened.some(({ sources = [] }) => sources.length > 0)) return opened;
-  const [{ createFindToolset }, lease] = await Promise.all([
-    import('../toolsets/find/toolset.ts'),
-    context.shared.reranker(),
-  ]);
+  if (!requested.has(findName) || !opened.some(({ sources = [] }) => sources.length > 0)) return opened;
+  const [{ createFindToolset }, lease] = await Promise.all([import('../toolsets/find/toolset.ts'), shared.reranker()]);
   const disabled = config.of(toolsSlice).disabledTools.map((name) => name.toLowerCase());
   const findOver = (offered: readonly Toolset[]): Toolset => {
     const sources = offered.flatMap((toolset) => toolset.sources ?? []);
@@ -197,7 +190,7 @@ function uniform(toolset: Toolset, withoutTools: boolean): Toolset {
 }
 
 /** Returns the names of the toolsets that `serve` offers. Throws if one is unknown. */
-export function wantedNames(config: Config): Set<string> {
+export function requestedNames(config: Config): Set<string> {
   const { toolsets } = config.of(toolsSlice);
   const unknown = toolsets.find((name) => !toolsetNames.includes(name));
   if (unknown === undefined) return new Set(toolsets.length > 0 ? toolsets : toolsetNames);

@@ -1,10 +1,9 @@
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { storageLocation } from '../app/configured-storage.ts';
 import { loadRoleConfig } from '../app/program.ts';
 import { contextRole } from '../app/roles.ts';
 import { diskError } from '../base/durable-files.ts';
-import { CarrelError, isCarrelError, systemCode } from '../base/errors.ts';
+import { type CarrelError, isCarrelError, systemCode } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { type BackupLocation, type BackupReport, backUp, restore } from '../storage/backup/backup.ts';
 import { noteBackup } from '../storage/backup/last-backup.ts';
@@ -12,6 +11,8 @@ import type { RestoreReport } from '../storage/backup/walk.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { CommandLine } from './command-line.ts';
 import { createProgressLine } from './progress-line.ts';
+import { confirm } from './terminal/prompt.ts';
+import { usageError } from './usage-error.ts';
 
 /** `carrel backup <file>`: writes a consistent snapshot of all data while servers keep running. */
 export async function backupCommand(line: CommandLine): Promise<void> {
@@ -30,36 +31,30 @@ export async function restoreCommand(line: CommandLine): Promise<void> {
   try {
     await perform(line, restore, 'restored from');
   } catch (error) {
-    if (!isCarrelError(error) || error.code !== 'storage_not_empty' || !(await wantsToReplace(error))) throw error;
+    if (!isCarrelError(error) || error.code !== 'storage_not_empty' || !(await confirmsReplacing(error))) throw error;
     await perform({ ...line, flags: { ...line.flags, force: true } }, restore, 'restored from');
   }
 }
 
 /** Asks the user on a terminal. Otherwise returns false, and --force is required. */
-async function wantsToReplace({ data: { rows } }: CarrelError): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY || !isObject(rows)) return false;
-  const asking = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const found = `The database holds ${inWords(rows)}.`;
-    return /^y(es)?$/i.test((await asking.question(`${found} Replace them all? [y/N] `)).trim());
-  } finally {
-    asking.close();
-  }
+async function confirmsReplacing({ data: { rows } }: CarrelError): Promise<boolean> {
+  if (!isObject(rows)) return false;
+  return (await confirm(`The database contains ${describeRows(rows)}. Replace them all?`)) === true;
 }
 
-/** Tables whose rows have a name for users. If all of them are empty, the rows of all tables are counted. */
-const kinds: readonly [table: string, one: string, many: string][] = [
+/** Tables whose rows users know by name. If all of them are empty, the rows of all tables are counted. */
+const namedTables: readonly [table: string, one: string, many: string][] = [
   ['kb_documents', 'document', 'documents'],
   ['notes', 'note', 'notes'],
   ['context_entries', 'memory', 'memories'],
 ];
 
-function inWords(rows: Readonly<Record<string, unknown>>): string {
-  const said = kinds.flatMap(([table, one, many]) => {
+function describeRows(rows: Readonly<Record<string, unknown>>): string {
+  const counts = namedTables.flatMap(([table, one, many]) => {
     const count = Number(rows[table] ?? 0);
     return count === 0 ? [] : [`${count} ${count === 1 ? one : many}`];
   });
-  if (said.length > 0) return said.join(', ');
+  if (counts.length > 0) return counts.join(', ');
   return `${Object.values(rows).reduce<number>((sum, each) => sum + Number(each), 0)} rows`;
 }
 
@@ -123,7 +118,7 @@ function percent(count: number, total: number): string {
 function fileFault(error: unknown, file: string): unknown {
   const code = systemCode(error);
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'EISDIR' || code === 'ENOTDIR') {
-    return new CarrelError('invalid_usage', `${file} cannot be read or written. Check its folder and permissions.`, {
+    return usageError(`${file} cannot be read or written. Check its folder and permissions.`, {
       cause: error,
     });
   }

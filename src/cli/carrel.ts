@@ -1,14 +1,13 @@
 import { parseArgs } from 'node:util';
 import { exitCodes } from '../base/exit-codes.ts';
 import { fileBeside, isBuilt } from '../base/program-files.ts';
-import { dataDirOf } from '../config/data-dir.ts';
 import { ownerVariable } from '../sharing/find-owner.ts';
 import { isAlone, mayShare, relayStdio } from '../sharing/relay.ts';
 import { commandIndex } from './command-index.ts';
 import { keepCompiledCode } from './compile-cache.ts';
 import type { Start } from './role-command.ts';
 
-/** Starts the program. Kept small, because a stdio client often needs only a relay to a process that is already running. */
+/** Starts the program. Loads little code, because a stdio client often needs only a relay to a running process. */
 export async function run(argv: readonly string[]): Promise<void> {
   if (!isFolderThere()) {
     process.stderr.write('carrel: The current folder no longer exists. Change to another folder and try again.\n');
@@ -55,8 +54,7 @@ async function relay(argv: readonly string[]): Promise<'relayed' | Start> {
   });
   const index = commandIndex(argv);
   const command = (index === undefined ? undefined : argv[index]) ?? 'serve';
-  const mayRelay = isBuilt && hasDataDir(values['data-dir']) && mayShare({ command, values });
-  return mayRelay ? relayStdio({ argv, command, values }) : {};
+  return isBuilt && mayShare({ command, values }) ? relayStdio({ argv, command, values }) : {};
 }
 
 /** Commands that call tools. A process that is already running may answer them. */
@@ -70,15 +68,4 @@ async function askShared(argv: readonly string[]): Promise<boolean> {
   if (!isBuilt || isAlone() || index === undefined || !asking.includes(argv[index] ?? '')) return false;
   const { runShared }: typeof import('./ask-shared.ts') = await import(fileBeside(import.meta.url, 'ask-shared').href);
   return runShared(argv);
-}
-
-/** False if the data folder can't be determined, which the full program reports. */
-function hasDataDir(flag: unknown): boolean {
-  if (typeof flag === 'boolean') return false;
-  try {
-    dataDirOf(flag as string | undefined, process.env);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { CarrelError } from '../base/errors.ts';
+import type { CarrelError } from '../base/errors.ts';
 import { commandIndex } from './command-index.ts';
 import type { CommandDescription } from './commands/command.ts';
 import { commands, findCommand } from './commands/commands.ts';
-import { didYouMean } from './did-you-mean.ts';
 import type { FlagDescription } from './flags.ts';
+import { quote, suggestion, usageError } from './usage-error.ts';
 
 export interface CommandLine {
   command: string;
@@ -17,7 +17,7 @@ export interface CommandLine {
   lists: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Parses the whole command line before anything starts. Each error is a single line. */
+/** Parses and validates the command line. */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
   const index = commandIndex(argv);
   const named = index !== undefined;
@@ -25,24 +25,23 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   const described = knownCommand(command);
   const { values, positionals } = parse(named ? argv.toSpliced(index, 1) : [...argv], described.flags);
   const line = { command, named, words: positionals, ...separate(values) };
-  const asksAboutIt = line.flags['help'] === true || line.flags['version'] === true;
-  if (!asksAboutIt) checkWords(described, positionals);
+  if (line.flags['help'] !== true && line.flags['version'] !== true) checkWords(described, positionals);
   return line;
 }
 
-function knownCommand(name: string): CommandDescription {
+/** Returns the description of a command; throws if there is none. */
+export function knownCommand(name: string): CommandDescription {
   const command = findCommand(name);
   if (command !== undefined) return command;
-  throw usage(`unknown command ${quote(name)}`, guess(name, names));
+  const names = commands.map((each) => each.name);
+  throw usage(`unknown command ${quote(name)}`, suggestion(name, names));
 }
-
-const names = commands.map(({ name }) => name);
 
 function checkWords(described: CommandDescription, words: readonly string[]): void {
   const { name, wordsMin = 0, wordsMax = 0, needs, completes } = described;
   const surplus = words[wordsMax];
   if (surplus !== undefined) throw usage(`unexpected argument ${quote(surplus)}`);
-  if (words.length < wordsMin) throw new CarrelError('invalid_usage', `carrel ${name} needs ${needs}.`);
+  if (words.length < wordsMin) throw usageError(`carrel ${name} needs ${needs}.`);
   // An empty argument is usually an unset variable. As a path it would mean the current folder.
   if (completes === 'files' && words.includes('')) throw usage('an empty argument is not a file name');
 }
@@ -81,7 +80,7 @@ function parse(argv: string[], accepted: readonly FlagDescription[]) {
     const flag = accepted.find(({ name }) => name === token.name);
     if (flag === undefined) {
       const known = accepted.map(({ name }) => name);
-      throw usage(`unknown flag ${quote(token.rawName)}`, guess(token.name, known, '--'));
+      throw usage(`unknown flag ${quote(token.rawName)}`, suggestion(token.name, known, '--'));
     }
     if (flag.type === 'boolean' && token.value !== undefined) throw usage(`${token.rawName} takes no value`);
     if (flag.type !== 'boolean' && (!token.value || (!token.inlineValue && token.value.startsWith('--')))) {
@@ -91,15 +90,6 @@ function parse(argv: string[], accepted: readonly FlagDescription[]) {
   return { values, positionals };
 }
 
-function guess(word: string, known: readonly string[], before = ''): string {
-  const meant = didYouMean(word, known);
-  return meant === undefined ? '' : ` Did you mean ${before}${meant}?`;
-}
-
 function usage(problem: string, hint = ''): CarrelError {
-  return new CarrelError('invalid_usage', `${problem}.${hint} Run carrel --help to list commands and flags.`);
-}
-
-function quote(word: string): string {
-  return JSON.stringify(word.length > 60 ? `${word.slice(0, 57)}...` : word);
+  return usageError(`${problem}.${hint} Run carrel --help to list commands and flags.`);
 }

@@ -1,7 +1,6 @@
-import { CarrelError } from '../base/errors.ts';
+import { knownCommand } from './command-line.ts';
 import { type CommandDescription, type CommandGroup, groups } from './commands/command.ts';
 import { commands, findCommand } from './commands/commands.ts';
-import { didYouMean } from './did-you-mean.ts';
 import type { FlagDescription } from './flags.ts';
 
 /** Lists all commands, and the flags of the default command. */
@@ -24,18 +23,7 @@ Run carrel help <command> to see the flags and examples of a command.
 
 /** Describes one command in detail. */
 export function commandHelp(name: string): string {
-  const command = findCommand(name);
-  if (command === undefined) {
-    const meant = didYouMean(
-      name,
-      commands.map((each) => each.name),
-    );
-    const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
-    throw new CarrelError(
-      'invalid_usage',
-      `Unknown command ${JSON.stringify(name.slice(0, 60))}.${hint} Run carrel --help to list all commands.`,
-    );
-  }
+  const command = knownCommand(name);
   const more = command.more === undefined ? '' : `\n${command.more}\n`;
   const examples = command.examples === undefined ? '' : `\nExamples\n${command.examples.map(indent).join('\n')}\n`;
   return `carrel ${command.name}: ${command.summary}

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { resolve } from 'node:path';
 import { loadRoleConfig, prepareRole, startProgram } from '../app/program.ts';
 import { roles } from '../app/roles.ts';
 import { isBuilt } from '../base/program-files.ts';
-import { dataDirOf } from '../config/data-dir.ts';
+import { settingPaths } from '../sharing/find-owner.ts';
 import type { OwnerFiles } from '../sharing/owner-files.ts';
 import { commandKey, readSharingFacts } from '../sharing/process-key.ts';
 import { createOwnership, isForSharing } from '../sharing/share-process.ts';
@@ -32,10 +31,7 @@ export async function roleCommand({ command, flags }: CommandLine, start: Start)
     ownership,
     commandKey: commandKeyOf(command, flags),
     remark: start.remark,
-    forPeople: {
-      snippets: async (url, needsToken) =>
-        (await import('./init/connect-snippets.ts')).connectSnippets(url, needsToken),
-    },
+    snippets: async (url, needsToken) => (await import('./init/connect-snippets.ts')).connectSnippets(url, needsToken),
   });
   let stopping = false;
   const stop = (): void => {
@@ -67,7 +63,5 @@ const clientFlags: readonly string[] = [
 function commandKeyOf(command: string, flags: CommandLine['flags']): string | undefined {
   const answersAlike = command === 'serve' && Object.keys(flags).every((name) => clientFlags.includes(name));
   if (!isBuilt || !answersAlike) return undefined;
-  const { config } = flags;
-  const paths = [dataDirOf(flags['data-dir'], process.env), typeof config === 'string' ? resolve(config) : undefined];
-  return commandKey(readSharingFacts(), paths, process.env);
+  return commandKey(readSharingFacts(), settingPaths(flags), process.env);
 }

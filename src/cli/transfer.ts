@@ -16,6 +16,7 @@ import { exportLines } from '../toolsets/context/transfer/line-file.ts';
 import type { CommandLine } from './command-line.ts';
 import { logOf } from './debug-log.ts';
 import { printableLine } from './terminal/printable.ts';
+import { usageError } from './usage-error.ts';
 
 const writtenUnits = 65_536;
 
@@ -38,7 +39,7 @@ export async function exportCommand(line: CommandLine): Promise<void> {
 /** Writes the file, which appears only when it is complete. Only its owner can read it. */
 async function writeExport(file: string, lines: AsyncIterable<string>): Promise<void> {
   if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
-    throw new CarrelError('invalid_usage', `${file} already exists. Choose another name.`);
+    throw usageError(`${file} already exists. Choose another name.`);
   }
   removeLeftovers(file);
   const unfinished = temporaryPath(file);
@@ -123,11 +124,10 @@ function fileFault(error: unknown, file = 'The standard output'): unknown {
     return new CarrelError(error.code, `${file}: ${error.message}`, { cause: error, data: error.data });
   }
   const code = systemCode(error);
-  if (code === 'ENOENT')
-    return new CarrelError('invalid_usage', `${file} does not exist. Check its path.`, { cause: error });
-  if (code === 'EISDIR') return new CarrelError('invalid_usage', `${file} is a folder. Name a file.`, { cause: error });
+  if (code === 'ENOENT') return usageError(`${file} does not exist. Check its path.`, { cause: error });
+  if (code === 'EISDIR') return usageError(`${file} is a folder. Name a file.`, { cause: error });
   if (code === 'EACCES') {
-    return new CarrelError('invalid_usage', `${file} cannot be read or written. Check its permissions.`, {
+    return usageError(`${file} cannot be read or written. Check its permissions.`, {
       cause: error,
     });
   }

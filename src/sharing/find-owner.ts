@@ -1,7 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { isObject } from '../base/json.ts';
-import { isPrivateFolder, type OwnerFiles, readAnnouncement } from './owner-files.ts';
+import { dataDirOf } from '../config/data-dir.ts';
+import { isPrivateFolder, type OwnerFiles, ownerFolder, readAnnouncement } from './owner-files.ts';
 import { type Link, reachOwner } from './reach-owner.ts';
 
 /**
@@ -31,9 +33,41 @@ export interface OwnerFinder {
   stop(): void;
 }
 
+export interface OwnerLocation {
+  /** The folder with the announcements of owners. */
+  readonly folder: string;
+  /** Absolute paths of the data folder and, if one is named, of the configuration file. */
+  readonly paths: readonly (string | undefined)[];
+}
+
+/** Returns where to look for an owner. Undefined if the flags or settings rule out sharing, or are invalid. */
+export function ownerLocation(flags: Readonly<Record<string, unknown>>): OwnerLocation | undefined {
+  const { config, 'data-dir': dataDirFlag } = flags;
+  // A flag without its value.
+  if (typeof config === 'boolean' || typeof dataDirFlag === 'boolean') return undefined;
+  try {
+    const paths = settingPaths(flags);
+    const [dataDir, configFile] = paths;
+    // A pipe such as /dev/fd/63 can be read only once, so the owner could not read it.
+    if (configFile !== undefined && !statSync(configFile).isFile()) return undefined;
+    if (forbidsSharing(configFile ?? join(dataDir, 'config.json'))) return undefined;
+    return { folder: ownerFolder(dataDir, process.env), paths };
+  } catch {
+    // The full program reports the problem.
+    return undefined;
+  }
+}
+
+/** Returns the absolute paths of the data folder and, if one is named, of the configuration file. */
+export function settingPaths(flags: Readonly<Record<string, unknown>>): [dataDir: string, config: string | undefined] {
+  const { config, 'data-dir': dataDir } = flags;
+  const dataDirFlag = typeof dataDir === 'string' ? dataDir : undefined;
+  return [dataDirOf(dataDirFlag, process.env), typeof config === 'string' ? resolve(config) : undefined];
+}
+
 /**
  * True if the configuration file forbids sharing. False if the environment sets CARREL_ALONE, which takes precedence. Checked
- * before an owner is started, because that would load the whole program only to print `alone`.
+ * here because an owner would load the whole program only to find out.
  */
 export function forbidsSharing(configFile: string): boolean {
   if (process.env['CARREL_ALONE']?.trim()) return false;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFrameReader, encodeFrame, type Frame } from './frames.ts';
 
-test('frames survive any splitting of their bytes', () => {
+test('reads frames however their bytes are split', () => {
   const sent = [
     encodeFrame(1, 0, 'first'),
     encodeFrame(18, 4_000_000_000, 'ü\n'),
@@ -32,7 +32,7 @@ test('frames survive any splitting of their bytes', () => {
 test('rejects an overlong frame by its header', () => {
   const read = createFrameReader(
     () => 10,
-    () => assert.fail('it was taken'),
+    () => assert.fail('the frame was read'),
   );
   assert.throws(() => read(encodeFrame(3, 1, 'x'.repeat(11)).subarray(0, 9)), RangeError);
 });

@@ -1,24 +1,32 @@
 /**
- * Kinds of frames in the protocol between a relay and the owner. A frame is handled as a whole or not at all: if the owner
- * dies, the relay knows which client lines are unanswered.
+ * The frames between a relay, which has one stdio client, and the owner, which serves all clients. A relay numbers its client's
+ * lines from 1. If the owner dies, the relay knows which lines are unanswered.
  */
 export const frameKinds = {
   // Frames from the relay to the owner.
+  /** `Hello` as JSON. */
   hello: 1,
-  /** A line already answered by an earlier owner, needed to restore the session. */
+  /** A line that an earlier owner answered, sent again to restore the session. Its answer is discarded. */
   replay: 2,
   line: 3,
+  /** Replaces a line that exceeds `Welcome.bytesMax`. */
   tooLong: 4,
   /** The client closed its input. */
   end: 5,
   // Frames from the owner to the relay.
+  /** `Welcome` as JSON. */
   welcome: 16,
+  /** A `Refusal`. */
   refused: 17,
+  /** A message for the client, as an answer to `line` if that isn't 0. */
   message: 18,
+  /** The line gets no answer. */
   noAnswer: 19,
+  /** The line changed the session, so the relay must store it for a replay. */
   keep: 20,
+  /** Text for the client's stderr. */
   stderr: 21,
-  /** The owner accepts no lines after this one. */
+  /** The owner is stopping. It accepts no lines after this one. */
   leaving: 22,
   /** All lines are answered. `line` is 1 if the owner exits together with this client, else 0. */
   bye: 23,
@@ -26,7 +34,7 @@ export const frameKinds = {
 
 export interface Frame {
   kind: number;
-  /** The number of the client line that it refers to; 0 for none. */
+  /** The number of the client's line that the frame refers to; 0 for none. */
   line: number;
   bytes: Buffer;
 }
@@ -42,32 +50,34 @@ export function encodeFrame(kind: number, line = 0, content: string | Buffer = '
   return Buffer.concat([header, bytes]);
 }
 
-/** Returns a function that consumes incoming bytes. Throws on frames longer than `bytesMax()`. */
-export function createFrameReader(bytesMax: () => number, take: (frame: Frame) => void): (chunk: Buffer) => void {
-  let parts: Buffer[] = [];
-  let held = 0;
+/** Returns a function that splits incoming bytes into frames. It throws on frames longer than `bytesMax()`. */
+export function createFrameReader(bytesMax: () => number, onFrame: (frame: Frame) => void): (chunk: Buffer) => void {
+  let chunks: Buffer[] = [];
+  let buffered = 0;
   let header: { kind: number; line: number; length: number } | undefined;
-  const pull = (count: number): Buffer => {
-    const all = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts, held);
-    parts = [all.subarray(count)];
-    held -= count;
+
+  const take = (count: number): Buffer => {
+    const all = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, buffered);
+    chunks = [all.subarray(count)];
+    buffered -= count;
     return all.subarray(0, count);
   };
+
   return (chunk) => {
-    parts.push(chunk);
-    held += chunk.length;
+    chunks.push(chunk);
+    buffered += chunk.length;
     for (;;) {
       if (header === undefined) {
-        if (held < headerBytes) return;
-        const bytes = pull(headerBytes);
+        if (buffered < headerBytes) return;
+        const bytes = take(headerBytes);
         header = { kind: bytes.readUInt8(0), line: bytes.readUInt32BE(1), length: bytes.readUInt32BE(5) };
         if (header.length > bytesMax())
           throw new RangeError(`a frame of ${header.length} bytes exceeds the limit of ${bytesMax()}`);
       }
-      if (held < header.length) return;
+      if (buffered < header.length) return;
       const { kind, line, length } = header;
       header = undefined;
-      take({ kind, line, bytes: pull(length) });
+      onFrame({ kind, line, bytes: take(length) });
     }
   };
 }
@@ -75,7 +85,7 @@ export function createFrameReader(bytesMax: () => number, take: (frame: Frame) =
 /** A relay's first message. */
 export interface Hello {
   secret: string;
-  /** What the relay wants. `status`: only the number of clients. */
+  /** `status` requests only the number of clients. */
   wants: 'service' | 'status';
   /** Identifies the client across owners. */
   client: string;
@@ -83,22 +93,23 @@ export interface Hello {
   folder: string;
 }
 
-/** An owner's answer to a relay's hello. */
 export interface Welcome {
   pid: number;
   /** Max bytes per line. */
   bytesMax: number;
   /** Names of read-only tools, whose calls may be repeated. */
   readOnlyTools: readonly string[];
-  /** Which data `carrel serve` answers from. */
+  /** Where answers come from; `carrel serve` only. */
   data?: ServedData | undefined;
+  /** The number of connected clients, if the relay wants the status. */
+  clients?: number;
 }
 
-/** A description of the data for people, without credentials. */
+/** Where answers come from, as shown to users. Contains no credentials. */
 export interface ServedData {
-  /** A file, or host and name of a database. */
+  /** The path of a SQLite file, or the host and name of a PostgreSQL database. */
   readonly database: string;
-  /** The engine that the knowledge base uses instead of the database. */
+  /** The remote engine of the knowledge base. */
   readonly engine?: string | undefined;
 }
 
@@ -107,7 +118,3 @@ export interface ServedData {
  * have relative paths, and the relay runs in another folder. `unknown`: the secret is wrong.
  */
 export type Refusal = 'outdated' | 'elsewhere' | 'unknown';
-
-export interface OwnerStatus {
-  clients: number;
-}

@@ -5,14 +5,14 @@ import type { Welcome } from './frames.ts';
 
 /** A client line without an answer. */
 export interface Unanswered {
-  /** The line. Undefined if it exceeded the limit and was not kept. */
+  /** Undefined if the line exceeded the limit and was discarded. */
   bytes: Buffer | undefined;
   /** True if the line was already sent to a second owner. */
   repeated: boolean;
 }
 
 /** Requests that change nothing. */
-const reading = new Set([
+const readOnlyMethods = new Set([
   'initialize',
   'ping',
   'server/discover',
@@ -30,9 +30,9 @@ const reading = new Set([
 
 /**
  * Decides whether to repeat a line after its owner died without answering. A call that may have changed something is never
- * repeated; the client gets an error that says that the outcome is unknown.
+ * repeated. The client gets an error instead, which says that the outcome is unknown.
  */
-export function whatToDo(
+export function recoverLine(
   { bytes, repeated }: Unanswered,
   { readOnlyTools }: Pick<Welcome, 'readOnlyTools'>,
 ): { repeat: boolean; answer?: object } {
@@ -50,9 +50,26 @@ function mayRepeat({ method, params }: Incoming & { kind: 'request' }, readOnlyT
   const meta = params?.['_meta'];
   // A repeated call would restart its progress, which must only increase.
   if (typeof meta === 'object' && meta !== null && 'progressToken' in meta) return false;
-  return method === 'tools/call' ? readOnlyTools.includes(String(params?.['name'])) : reading.has(method);
+  return method === 'tools/call' ? readOnlyTools.includes(String(params?.['name'])) : readOnlyMethods.has(method);
 }
 
 const lostMessage =
   'The process that served this call exited before answering and was replaced. The call may or may not have been performed: check, then repeat it if needed. With the same idempotency_key it is safe to repeat right away.';
 const lostData = { code: 'interrupted' satisfies ErrorCode, retryable: true };
+
+/** Stores the lines from which another owner can restore a session: the last line per method and URI. */
+export function createSessionLines() {
+  const lines = new Map<string, Buffer>();
+  return {
+    add(bytes: Buffer): void {
+      const read = readMessageBytes(bytes, { ...messageLimits, bytesMax: Number.POSITIVE_INFINITY });
+      const [first] = read.ok ? read.incoming : [];
+      if (first === undefined || !('method' in first)) return;
+      const uri = String(first.params?.['uri'] ?? '');
+      if (first.method === 'resources/unsubscribe') lines.delete(`resources/subscribe ${uri}`);
+      // The bytes are copied, because the line may be part of a much larger buffer.
+      else lines.set(`${first.method} ${uri}`, Buffer.from(bytes));
+    },
+    all: (): Iterable<Buffer> => lines.values(),
+  };
+}

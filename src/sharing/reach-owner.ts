@@ -14,7 +14,7 @@ import type { Announcement } from './owner-files.ts';
 export interface Link {
   socket: Socket;
   welcome: Welcome;
-  /** Passes all frames since the welcome to `take`. Calls `gone` when the connection ends. */
+  /** Passes all frames after the welcome to `take`. Calls `gone` when the connection ends. */
   listen(take: (frame: Frame) => void, gone: () => void): void;
 }
 
@@ -25,6 +25,7 @@ const answerMs = 10_000;
 export function reachOwner(
   { socket: path, secret }: Announcement,
   client: string,
+  wants: Hello['wants'] = 'service',
 ): Promise<Link | Refusal | 'silent' | undefined> {
   return new Promise((resolve) => {
     const early: Frame[] = [];
@@ -64,7 +65,7 @@ export function reachOwner(
       },
     );
     socket.once('connect', () => {
-      const hello: Hello = { secret, wants: 'service', client, folder: process.cwd() };
+      const hello: Hello = { secret, wants, client, folder: process.cwd() };
       socket.write(encodeFrame(frameKinds.hello, 0, JSON.stringify(hello)));
     });
     socket.on('data', read);

@@ -5,9 +5,8 @@ import { isRunning } from '../base/is-running.ts';
 import { createLineReader, type LineReader } from '../mcp/stdio/line-reader.ts';
 import type { OwnerFinder } from './find-owner.ts';
 import { encodeFrame, type Frame, frameKinds } from './frames.ts';
-import { type Unanswered, whatToDo } from './lost-lines.ts';
+import { createSessionLines, recoverLine, type Unanswered } from './lost-lines.ts';
 import type { Link } from './reach-owner.ts';
-import { createSessionLines } from './session-lines.ts';
 
 export interface Relaying {
   /** Resolves with the exit code when nothing is left to relay. */
@@ -16,20 +15,20 @@ export interface Relaying {
   end(): void;
 }
 
-/** Max owners that may die within `lossesMs`. After that, the next one would probably die the same way. */
+/** The relay gives up after more owners than this died within `lossesMs`. */
 const lossesMax = 5;
 const lossesMs = 60_000;
-/** Max unanswered lines, so that one client does not fill the memory of the shared process. */
+/** Max unanswered lines, so that one client can't fill the owner's memory. */
 const unansweredMax = 1_000;
-/** How long to wait for an owner to exit after it closed the connection. */
-const endingMs = 100;
-const endingPollMs = 2;
-/** How long to wait for an owner to close the connection after its `bye`. */
+/** Max wait for an owner to exit after it closed the connection. */
+const exitMs = 100;
+const exitPollMs = 2;
+/** Max wait for an owner to close the connection after its `bye`. */
 const farewellMs = 6_000;
 
 /**
- * Relays a client's lines to the owner, and the answers back. Keeps unanswered lines: if the owner dies, the relay finds
- * another, restores the session, repeats lines that are safe to repeat and answers the others with an error.
+ * Relays a client's lines to the owner, and the answers back. If the owner dies, the relay finds another one, restores the
+ * session and repeats the unanswered lines that are safe to repeat. It answers the others with an error.
  */
 export function relayLines(
   first: Link,
@@ -40,15 +39,15 @@ export function relayLines(
 ): Relaying {
   const ended = Promise.withResolvers<number>();
   const unanswered = new Map<number, Unanswered>();
-  /** Lines that changed the session. Once answered, they are kept for replay. */
-  const marked = new Set<number>();
+  /** Unanswered lines that changed the session. Once answered, they are added to `session`. */
+  const sessionChanges = new Set<number>();
   const session = createSessionLines();
   let losses: number[] = [];
   let link: Link | undefined;
   let count = 0;
   let inputEnded = false;
-  /** Set when all lines are answered. Says whether the owner exits too or stays for other clients. */
-  let farewell: 'stays' | 'ends' | undefined;
+  /** What the owner does after its `bye`: it exits too, or stays for other clients. */
+  let farewell: 'stays' | 'exits' | undefined;
   /** The last line that the owner accepts before it exits. */
   let acceptedUpTo = Number.POSITIVE_INFINITY;
 
@@ -58,30 +57,30 @@ export function relayLines(
     void link?.socket.write(encodeFrame(kind, line, bytes));
 
   /** Pauses reading while there is no owner, or while it can't keep up. */
-  const keepPace = (): void => {
-    const isBehind = link === undefined || link.socket.writableNeedDrain || unanswered.size >= unansweredMax;
-    if (isBehind) input.pause();
+  const updateFlow = (): void => {
+    const mustWait = link === undefined || link.socket.writableNeedDrain || unanswered.size >= unansweredMax;
+    if (mustWait) input.pause();
     else input.resume();
   };
 
   const sendLine = (line: number, { bytes }: Unanswered): void =>
     send(bytes === undefined ? frameKinds.tooLong : frameKinds.line, line, bytes);
 
-  const takeLine = (bytes: Buffer | undefined): void => {
+  const receiveLine = (bytes: Buffer | undefined): void => {
     count += 1;
     const line = { bytes, repeated: false };
     unanswered.set(count, line);
     if (acceptedUpTo === Number.POSITIVE_INFINITY) sendLine(count, line);
-    keepPace();
+    updateFlow();
   };
 
   const finishLine = (line: number): void => {
     const bytes = unanswered.get(line)?.bytes;
-    if (marked.delete(line) && bytes !== undefined) session.add(bytes);
-    if (unanswered.delete(line)) keepPace();
+    if (sessionChanges.delete(line) && bytes !== undefined) session.add(bytes);
+    if (unanswered.delete(line)) updateFlow();
   };
 
-  const takeFrame = ({ kind, line, bytes }: Frame): void => {
+  const receiveFrame = ({ kind, line, bytes }: Frame): void => {
     switch (kind) {
       case frameKinds.message:
         if (!output.write(bytes)) link?.socket.pause();
@@ -91,7 +90,7 @@ export function relayLines(
         finishLine(line);
         return;
       case frameKinds.keep:
-        marked.add(line);
+        sessionChanges.add(line);
         return;
       case frameKinds.stderr:
         errors.write(bytes);
@@ -100,7 +99,7 @@ export function relayLines(
         acceptedUpTo = line;
         return;
       case frameKinds.bye:
-        farewell = line === 1 ? 'ends' : 'stays';
+        farewell = line === 1 ? 'exits' : 'stays';
         setTimeout(() => finish(exitCodes.fine), farewellMs).unref();
     }
   };
@@ -108,20 +107,20 @@ export function relayLines(
   const attach = (next: Link): void => {
     link = next;
     acceptedUpTo = Number.POSITIVE_INFINITY;
-    marked.clear();
-    next.socket.on('drain', keepPace);
+    sessionChanges.clear();
+    next.socket.on('drain', updateFlow);
     for (const bytes of session.all()) send(frameKinds.replay, 0, bytes);
     for (const [line, each] of unanswered) sendLine(line, each);
     if (inputEnded) send(frameKinds.end);
-    keepPace();
-    next.listen(takeFrame, () => void onLinkLost(next));
+    updateFlow();
+    next.listen(receiveFrame, () => void onLinkLost(next));
   };
 
   const onLinkLost = async ({ welcome }: Link): Promise<void> => {
     link = undefined;
-    keepPace();
+    updateFlow();
     if (farewell !== undefined) {
-      if (farewell === 'ends') await ending(welcome.pid);
+      if (farewell === 'exits') await waitForExit(welcome.pid);
       finish(exitCodes.fine);
       return;
     }
@@ -129,7 +128,7 @@ export function relayLines(
     losses = [...losses.filter((time) => now - time < lossesMs), now];
     for (const [number, line] of unanswered) {
       if (number > acceptedUpTo) continue;
-      const { repeat, answer } = whatToDo(line, welcome);
+      const { repeat, answer } = recoverLine(line, welcome);
       if (answer !== undefined) output.write(`${JSON.stringify(answer)}\n`);
       if (repeat) line.repeated = true;
       else unanswered.delete(number);
@@ -162,8 +161,8 @@ export function relayLines(
   };
 
   const reader: LineReader = createLineReader(first.welcome.bytesMax, {
-    line: takeLine,
-    tooLong: () => takeLine(undefined),
+    line: receiveLine,
+    tooLong: () => receiveLine(undefined),
   });
   attach(first);
   input.on('data', (chunk: Buffer) => {
@@ -181,8 +180,8 @@ export function relayLines(
   return { ended: ended.promise, end: endInput };
 }
 
-/** Waits until an owner has exited, for a short time. */
-async function ending(pid: number): Promise<void> {
-  const deadline = Date.now() + endingMs;
-  while (isRunning(pid) && Date.now() < deadline) await delay(endingPollMs);
+/** Waits for a short time until an owner has exited. */
+async function waitForExit(pid: number): Promise<void> {
+  const deadline = Date.now() + exitMs;
+  while (isRunning(pid) && Date.now() < deadline) await delay(exitPollMs);
 }

@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import { exitCodes } from '../base/exit-codes.ts';
-import { dataDirOf } from '../config/data-dir.ts';
-import { createOwnerFinder, forbidsSharing } from './find-owner.ts';
-import { isPrivateFolder, ownerFiles, ownerFolder } from './owner-files.ts';
+import { createOwnerFinder, ownerLocation } from './find-owner.ts';
+import { isPrivateFolder, ownerFiles } from './owner-files.ts';
 import { processKey, readSharingFacts } from './process-key.ts';
 import { relayLines } from './relay-lines.ts';
 
@@ -43,18 +40,13 @@ export async function relayStdio({ argv, command, values }: RelayRequest): Promi
   if (role === undefined) return {};
   const variable = role.transportVariables.map((name) => env[name]).find((value) => value);
   const transport = values['transport'] ?? variable ?? role.transport;
-  const { config, 'data-dir': dataDirFlag } = values;
-  if (transport !== 'stdio' || config === true || dataDirFlag === true) return {};
-  // A configuration from a pipe such as /dev/fd/63 can be read only once, so the owner could not read it.
-  if (text(config) !== undefined && !isFile(String(config))) return {};
-  const dataDir = dataDirOf(text(dataDirFlag), env);
-  if (forbidsSharing(text(config) ?? join(dataDir, 'config.json'))) return {};
-  const folder = ownerFolder(dataDir, env);
+  const location = transport === 'stdio' ? ownerLocation(values) : undefined;
+  if (location === undefined) return {};
+  const { folder, paths } = location;
   if (isPrivateFolder(folder) === false) {
     return { remark: `not sharing: ${folder} must be a folder owned by you with mode 0700` };
   }
   const args = argv.toSpliced(argv.indexOf(command), argv.includes(command) ? 1 : 0);
-  const paths = [dataDir, text(config) && resolve(String(config))];
   const files = ownerFiles(folder, processKey({ facts, command, args, paths, env }));
 
   const finder = createOwnerFinder(files, argv, randomUUID());
@@ -83,16 +75,4 @@ export async function relayStdio({ argv, command, values }: RelayRequest): Promi
   const code = await relaying.ended;
   // Nothing is left to do, but open handles would keep the process alive.
   process.exit(code);
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }

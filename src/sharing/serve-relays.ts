@@ -18,13 +18,13 @@ export interface RelayServing {
   socketPath: string;
   secret: string;
   welcome: Welcome;
-  /** Returns the reason if this relay can't be served here. */
+  /** Returns the reason if this process can't serve the relay. */
   refusal(hello: Hello): Refusal | undefined;
   /** Serves one client with its own log. */
   serveLines(client: string, log: Logger, output: LineOutput): ClientLines;
   /** Creates the log of one client. Messages for the user go to `print`. */
   createLog(client: string, print: (text: string) => void): Logger;
-  /** Returns what this process printed for the user while it started. */
+  /** Returns the messages for the user from this process's start. */
   outputAtStart(): string;
   log: Logger;
   /** How long to keep running without clients. Undefined: until `close` is called. */
@@ -34,7 +34,6 @@ export interface RelayServing {
 }
 
 export interface RelayService {
-  readonly clients: number;
   /** Sends a message for the user to every client's stderr. */
   print(text: string): void;
   /** Resolves when no clients are connected and none can connect. */
@@ -47,7 +46,7 @@ const helloMs = 5_000;
 const helloBytesMax = 64 * 1024;
 /** Max time for the relay that started this process to connect. */
 const firstClientMs = 10_000;
-/** Max unread bytes of answers. Above it, no further lines of the client are read. */
+/** Max bytes of answers that the client has not read. Above it, the owner reads no further lines from the client. */
 const unsentBytesMax = 16 * 1024 * 1024;
 /** Max frame overhead. */
 const frameSlack = 1024;
@@ -66,8 +65,8 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
   let leaving = false;
   let idle: NodeJS.Timeout | undefined;
 
-  /** Stops accepting clients. This process then ends when its last client disconnects. */
-  const leaveIfUnused = (): void => {
+  /** Stops accepting clients. The service ends when its last client disconnects. */
+  const stopAccepting = (): void => {
     clearTimeout(idle);
     if (!leaving) {
       leaving = true;
@@ -77,29 +76,29 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     if (connections.size === 0) ended.resolve();
   };
 
-  const endsUnused = (): boolean => leaving || idleMs === 0;
+  const exitsUnused = (): boolean => leaving || idleMs === 0;
 
-  const forget = (connection: Connection): void => {
+  const remove = (connection: Connection): void => {
     if (!connections.delete(connection)) return;
     const isLast = connections.size === 0;
-    // The last connection ends with the exit of this process, so that the relay does not exit before it.
-    if (isLast && endsUnused()) leaveIfUnused();
+    // The exit of this process closes the last connection, so that the relay exits after it.
+    if (isLast && exitsUnused()) stopAccepting();
     else connection.socket.end();
-    if (isLast && !leaving && idleMs !== undefined) idle = setTimeout(leaveIfUnused, idleMs);
+    if (isLast && !leaving && idleMs !== undefined) idle = setTimeout(stopAccepting, idleMs);
   };
 
   const accept = (socket: Socket): void => {
-    let lines: ((frame: Frame) => void) | undefined;
+    let onFrame: ((frame: Frame) => void) | undefined;
     const timeout = setTimeout(() => socket.destroy(), helloMs);
     const read = createFrameReader(
-      () => (lines ? serving.welcome.bytesMax + frameSlack : helloBytesMax),
+      () => (onFrame ? serving.welcome.bytesMax + frameSlack : helloBytesMax),
       (frame) => {
-        if (lines) {
-          lines(frame);
+        if (onFrame) {
+          onFrame(frame);
           return;
         }
         clearTimeout(timeout);
-        lines = greet(socket, frame);
+        onFrame = answerHello(socket, frame);
       },
     );
     socket.on('data', (chunk) => {
@@ -114,35 +113,36 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     socket.on('close', () => clearTimeout(timeout));
   };
 
-  const greet = (socket: Socket, frame: Frame): ((frame: Frame) => void) => {
-    const nothing = (): void => {};
+  /** Answers the first frame. Returns the handler for all others. */
+  const answerHello = (socket: Socket, frame: Frame): ((frame: Frame) => void) => {
+    const ignore = (): void => {};
     const hello = frame.kind === frameKinds.hello ? readHello(frame.bytes) : undefined;
     if (hello === undefined || !isSame(hello.secret, serving.secret)) {
       log.warn("rejected a connection without this process's secret");
       socket.end(encodeFrame(frameKinds.refused, 0, 'unknown'));
-      return nothing;
+      return ignore;
     }
     if (hello.wants === 'status') {
       socket.end(encodeFrame(frameKinds.welcome, 0, JSON.stringify({ clients: connections.size })));
-      return nothing;
+      return ignore;
     }
     const refusal = leaving ? 'outdated' : serving.refusal(hello);
     if (refusal === undefined) return serve(socket, hello);
     log.info('client redirected', { reason: refusal });
     socket.end(encodeFrame(frameKinds.refused, 0, refusal));
-    // Stops accepting clients. This also withdraws the announcement, so that a new owner can announce itself.
-    if (refusal === 'outdated') leaveIfUnused();
-    return nothing;
+    // Withdraws the announcement, so that a new owner with the current settings can start.
+    if (refusal === 'outdated') stopAccepting();
+    return ignore;
   };
 
   const serve = (socket: Socket, hello: Hello): ((frame: Frame) => void) => {
     clearTimeout(idle);
-    /** Lines held until the session is restored, so that subscriptions exist before new calls change anything. */
-    const held: Frame[] = [];
+    /** Lines that wait until the session is restored, so that subscriptions exist before calls change anything. */
+    const queued: Frame[] = [];
     let replaying = 0;
     const output = createFrameOutput(socket, () => {
       replaying -= 1;
-      if (replaying === 0) for (const frame of held.splice(0)) take(frame);
+      if (replaying === 0) for (const frame of queued.splice(0)) receive(frame);
     });
     const clientLog = serving.createLog(hello.client, output.print);
     const lines = serving.serveLines(hello.client, clientLog, output);
@@ -161,20 +161,20 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     log.info('client connected', { client: hello.client, clients: connections.size });
     socket.write(encodeFrame(frameKinds.welcome, 0, JSON.stringify(serving.welcome)));
     output.print(serving.outputAtStart());
-    const gone = async (): Promise<void> => {
+    const disconnect = async (): Promise<void> => {
       if (closing) return;
       closing = true;
       await lines.finish();
-      output.bye(connections.size === 1 && endsUnused());
+      output.bye(connections.size === 1 && exitsUnused());
       log.info('client disconnected', { client: hello.client });
-      forget(connection);
+      remove(connection);
     };
-    socket.on('close', () => void gone().then(() => forget(connection)));
+    socket.on('close', () => void disconnect().then(() => remove(connection)));
     socket.on('drain', () => socket.resume());
-    const take = ({ kind, line, bytes }: Frame): void => {
+    const receive = ({ kind, line, bytes }: Frame): void => {
       if (closing) return;
       if (kind === frameKinds.end) {
-        void gone();
+        void disconnect();
         return;
       }
       lastLine = line;
@@ -188,8 +188,8 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
         replaying += 1;
         // Number 0 marks a replayed line, whose answer is discarded.
         lines.receive(frame.bytes, 0);
-      } else if (replaying > 0) held.push(frame);
-      else take(frame);
+      } else if (replaying > 0) queued.push(frame);
+      else receive(frame);
     };
   };
 
@@ -199,24 +199,19 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     server.listen(serving.socketPath, () => {
       server.off('error', reject);
       server.on('error', (error) => log.warn('cannot accept other clients', { error }));
-      if (idleMs !== undefined) idle = setTimeout(leaveIfUnused, Math.max(idleMs, firstClientMs));
+      if (idleMs !== undefined) idle = setTimeout(stopAccepting, Math.max(idleMs, firstClientMs));
       resolve({
-        get clients() {
-          return connections.size;
-        },
         print(text) {
           for (const connection of connections) connection.print(text);
         },
         ended: ended.promise,
         async close() {
-          const served = [...connections];
-          leaving = true;
-          serving.leave();
-          server.close();
-          await Promise.all(served.map((connection) => connection.finish()));
-          await Promise.all(served.map(({ socket }) => new Promise<void>((done) => socket.end(done))));
+          const open = [...connections];
+          stopAccepting();
+          await Promise.all(open.map((connection) => connection.finish()));
+          await Promise.all(open.map(({ socket }) => new Promise<void>((done) => socket.end(done))));
           connections.clear();
-          leaveIfUnused();
+          ended.resolve();
         },
       });
     });
@@ -229,20 +224,20 @@ interface FrameOutput extends LineOutput {
   bye(ends: boolean): void;
 }
 
-/** Joins the frames of one event-loop tick into one write. Discards answers to line 0, which marks replayed lines. */
+/** Joins the frames of one event-loop tick into one write. Discards the answers to replayed lines, whose number is 0. */
 function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
-  let waiting: Buffer[] = [];
-  let left = false;
+  let unsent: Buffer[] = [];
+  let isLeaving = false;
   const flush = (): void => {
-    const bytes = Buffer.concat(waiting);
-    waiting = [];
+    const bytes = Buffer.concat(unsent);
+    unsent = [];
     if (bytes.length > 0 && !socket.destroyed) socket.write(bytes);
   };
-  const send = (kind: number, line: number, content: string | Buffer = ''): void => {
-    if (waiting.length === 0) setImmediate(flush);
-    waiting.push(encodeFrame(kind, line, content));
+  const send = (kind: number, line: number, content = ''): void => {
+    if (unsent.length === 0) setImmediate(flush);
+    unsent.push(encodeFrame(kind, line, content));
   };
-  const about = (kind: number, line: number): void => {
+  const sendForLine = (kind: number, line: number): void => {
     if (line > 0) send(kind, line);
   };
   return {
@@ -252,10 +247,10 @@ function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
     },
     noAnswer(line) {
       if (line === 0) replayed();
-      // After `leave`, dropped lines stay unanswered, so that the next owner or the relay answers them.
-      if (!left) about(frameKinds.noAnswer, line);
+      // Lines dropped while leaving stay unanswered: the next owner or the relay answers them.
+      if (!isLeaving) sendForLine(frameKinds.noAnswer, line);
     },
-    keep: (line) => about(frameKinds.keep, line),
+    keep: (line) => sendForLine(frameKinds.keep, line),
     async drained() {
       while (socket.writableLength > unsentBytesMax && !socket.destroyed) {
         await new Promise<void>((resolve) => {
@@ -278,7 +273,7 @@ function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
       if (text !== '') send(frameKinds.stderr, 0, text);
     },
     leave(lastLine) {
-      left = true;
+      isLeaving = true;
       send(frameKinds.leaving, lastLine);
     },
     bye(ends) {

@@ -9,18 +9,19 @@ import type { Hello, Refusal, ServedData } from './frames.ts';
 import { type Announcement, announce, type OwnerFiles, prepareAnnouncement, sweep, withdraw } from './owner-files.ts';
 import { type RelayService, serveRelays } from './serve-relays.ts';
 
-/** The state of a process that serves several stdio clients. */
+/** Makes this process the owner, which serves several stdio clients. */
 export interface Ownership {
   readonly files: OwnerFiles;
   reportState(word: OwnerState): void;
   readonly userOutput: UserOutput;
 }
 
-/** Passes messages for people to the clients' relays. Buffers them until `handOver`. */
+/** Messages for the users of all clients. They are buffered until `connect`. */
 export interface UserOutput {
   print(text: string): void;
   outputAtStart(): string;
-  handOver(print: (text: string) => void): void;
+  /** Sends further messages to `print`. */
+  connect(print: (text: string) => void): void;
 }
 
 const outputCharsMax = 100_000;
@@ -39,7 +40,7 @@ export function createOwnership(files: OwnerFiles): Ownership {
         else if (output.length + text.length <= outputCharsMax) output += text;
       },
       outputAtStart: () => output,
-      handOver(print) {
+      connect(print) {
         next = print;
       },
     },
@@ -55,20 +56,20 @@ export interface SharedProcess extends Serving {
   roleName: string;
   /** Identifies the data and settings. This process may answer commands with the same key. */
   commandKey?: string | undefined;
-  /** Describes to people which data this process answers from. */
+  /** Where answers come from; `carrel serve` only. */
   servedData?: ServedData | undefined;
-  /** How long to keep running without clients. Undefined: until it is closed. */
+  /** How long to keep running without clients. Undefined: until closed. */
   idleMs: number | undefined;
   /** The log file. */
   file: LogSink;
-  /** Creates a log sink for people, which passes its lines to `print`. */
-  people(print: (text: string) => void): LogSink;
+  /** Creates the sink for messages to users. */
+  createUserSink(print: (text: string) => void): LogSink;
   log: Logger;
 }
 
 /**
- * Serves clients through relays. Calls `ready` before relays are told to connect. Returns undefined if this process isn't
- * needed or can't be shared; the relay that started it then knows why.
+ * Serves clients through relays. Calls `ready` before relays can connect. Returns undefined if this process isn't needed or
+ * can't be shared. The relay that started it gets the reason.
  */
 export async function shareProcess(
   { files, reportState, userOutput }: Ownership,
@@ -90,7 +91,8 @@ export async function shareProcess(
       welcome: { pid: process.pid, bytesMax: limits.bytesMax, readOnlyTools, data: shared.servedData },
       refusal: (hello) => refusalOf(config, folder, hello),
       serveLines: createServeClient(shared),
-      createLog: (client, print) => createLogger([shared.file, shared.people(print)], { role: roleName, client }),
+      createLog: (client, print) =>
+        createLogger([shared.file, shared.createUserSink(print)], { role: roleName, client }),
       outputAtStart: userOutput.outputAtStart,
       log: offer.log,
       idleMs: shared.idleMs,
@@ -108,7 +110,7 @@ export async function shareProcess(
     return undefined;
   }
   ready();
-  userOutput.handOver((text) => service.print(text));
+  userOutput.connect((text) => service.print(text));
   reportState('ready');
   void sweep(files.folder);
   return service;

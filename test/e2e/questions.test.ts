@@ -235,7 +235,7 @@ test('restore asks on a terminal before it replaces data, and nowhere else', (t)
   assert.equal(runPiped(dataDir, ['backup', file]).status, 0);
   assert.match(runPiped(dataDir, ['restore', file]).stderr, /--force/);
   const refused = runOnTerminal(dataDir, ['restore', file], { input: 'n\n' });
-  assert.match(refused.stdout, /The database holds 1 memory\. Replace them all\? \[y\/N\]/);
+  assert.match(refused.stdout, /The database contains 1 memory\. Replace them all\? \[y\/N\]/);
   assert.equal(refused.status === 0, false);
   assert.match(runOnTerminal(dataDir, ['restore', file], { input: 'y\n' }).stdout, /restored from/);
 });

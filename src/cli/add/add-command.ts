@@ -11,6 +11,7 @@ import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
 import { stopOnSignal } from '../stop-on-signal.ts';
+import { usageError } from '../usage-error.ts';
 import { addWeb, isAddress, webFlags } from '../web/add-web.ts';
 import { addAll } from './add-all.ts';
 import { findFiles, resolveRoot } from './find-files.ts';
@@ -23,8 +24,7 @@ import { keepInStep } from './watch.ts';
 export async function addCommand(line: CommandLine): Promise<void> {
   if (line.words.some(isAddress)) return addWeb(line);
   const flag = webFlags.find((name) => line.flags[name] !== undefined);
-  if (flag !== undefined)
-    throw new CarrelError('invalid_usage', `--${flag} is for addresses such as https://docs.example.org/.`);
+  if (flag !== undefined) throw usageError(`--${flag} is for addresses such as https://docs.example.org/.`);
   const plan = readPlan(line);
   const stopping = stopOnSignal();
   const reporter = createReporter(line.flags['json'] === true, process);
@@ -62,12 +62,12 @@ function readPlan({ words, flags, lists }: CommandLine) {
     tags = tagsToStore(tagArguments);
   } catch (error) {
     if (!(error instanceof CarrelError)) throw error;
-    throw new CarrelError('invalid_usage', error.message, { cause: error });
+    throw usageError(error.message, { cause: error });
   }
   const folders = words.map(resolveRoot);
   const file = folders.find((path) => !statSync(path).isDirectory());
   if (flags['watch'] === true && file !== undefined) {
-    throw new CarrelError('invalid_usage', `${file} is not a folder, and --watch follows folders only.`);
+    throw usageError(`${file} is not a folder, and --watch follows folders only.`);
   }
   const selection = {
     include: lists['include'] ?? [],

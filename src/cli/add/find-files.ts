@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
-import { CarrelError } from '../../base/errors.ts';
 import { createGlob } from '../../base/glob.ts';
+import { usageError } from '../usage-error.ts';
 import { type IgnoreRules, noRules, rulesFor } from './git-ignore.ts';
 
 export interface FoundFile {
@@ -74,7 +74,7 @@ export function resolveRoot(path: string): string {
   try {
     return realpathSync(resolve(path));
   } catch (error) {
-    throw new CarrelError('invalid_usage', `${path} does not exist or cannot be read.`, { cause: error });
+    throw usageError(`${path} does not exist or cannot be read.`, { cause: error });
   }
 }
 

@@ -2,6 +2,7 @@ import type { ToolSession } from '../../app/tool-session.ts';
 import { CarrelError } from '../../base/errors.ts';
 import type { ServedData } from '../../sharing/frames.ts';
 import type { CommandLine } from '../command-line.ts';
+import { quote, usageError } from '../usage-error.ts';
 
 /** The tools that a command calls, in this process or in one that is already running. */
 export interface OpenedTools extends Pick<ToolSession, 'call' | 'read' | 'close'> {
@@ -43,7 +44,7 @@ function asUsage(error: unknown): unknown {
   if (!(error instanceof CarrelError)) return error;
   if (error.code !== 'invalid_arguments' && error.code !== 'validation_error') return error;
   const fault = error.message.replace(/^Invalid arguments for \w+: /, '').replace(/^top\b/, 'limit');
-  return new CarrelError('invalid_usage', fault, { cause: error });
+  return usageError(fault, { cause: error });
 }
 
 /** Returns the value of a numeric flag. */
@@ -51,10 +52,7 @@ export function numberFlag({ flags }: CommandLine, name: string): number | undef
   const value = flags[name];
   if (typeof value !== 'string') return undefined;
   if (!/^\d{1,9}$/.test(value)) {
-    throw new CarrelError(
-      'invalid_usage',
-      `--${name} must be a whole number, not ${JSON.stringify(value.slice(0, 40))}.`,
-    );
+    throw usageError(`--${name} must be a whole number, not ${quote(value)}.`);
   }
   return Number(value);
 }

@@ -1,4 +1,4 @@
-import { CarrelError } from '../../base/errors.ts';
+import { quote, usageError } from '../usage-error.ts';
 
 /** The toolset for each URI prefix. */
 const owners: Readonly<Record<string, string>> = {
@@ -14,9 +14,8 @@ export function namedUri(word: string): { uri: string; toolset: string } {
   const prefix = Object.keys(owners).find((each) => uri.startsWith(each));
   const toolset = prefix === undefined ? undefined : owners[prefix];
   if (toolset !== undefined) return { uri, toolset };
-  throw new CarrelError(
-    'invalid_usage',
-    `${JSON.stringify(uri.slice(0, 80))} is not a known URI. Use one that starts with ${Object.keys(owners).join(', ')}, or a document number.`,
+  throw usageError(
+    `${quote(uri)} is not a known URI. Use one that starts with ${Object.keys(owners).join(', ')}, or a document number.`,
   );
 }
 

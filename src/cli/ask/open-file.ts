@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { extname, isAbsolute } from 'node:path';
-import { CarrelError } from '../../base/errors.ts';
+import { usageError } from '../usage-error.ts';
 
 /**
  * File types that systems display and don't execute. Anyone who adds a document chooses its path, so a script, application or
@@ -31,13 +31,13 @@ export function openerOf(platform: NodeJS.Platform, file: string): [command: str
 
 export function checkedFile(sourcePath: unknown): string {
   if (typeof sourcePath !== 'string' || sourcePath === '') {
-    throw new CarrelError('invalid_usage', 'There is no file to open: nothing was found, or the result has no path.');
+    throw usageError('There is no file to open: nothing was found, or the result has no path.');
   }
   const named = JSON.stringify(sourcePath.slice(0, 200));
   const isFile = isAbsolute(sourcePath) && statSync(sourcePath, { throwIfNoEntry: false })?.isFile() === true;
-  if (!isFile) throw new CarrelError('invalid_usage', `${named} is not a file on this machine, so it was not opened.`);
+  if (!isFile) throw usageError(`${named} is not a file on this machine, so it was not opened.`);
   if (!shown.has(extname(sourcePath).slice(1).toLowerCase())) {
-    throw new CarrelError('invalid_usage', `${named} might be executed instead of displayed, so it was not opened.`);
+    throw usageError(`${named} might be executed instead of displayed, so it was not opened.`);
   }
   return sourcePath;
 }

@@ -1,5 +1,5 @@
+import { servedData } from '../../app/configured-storage.ts';
 import { serveRole } from '../../app/roles.ts';
-import { servedData } from '../../app/served-data.ts';
 import { openToolSession } from '../../app/tool-session.ts';
 import { logOf } from '../debug-log.ts';
 import type { OpenedTools, OpenTools } from './ask.ts';

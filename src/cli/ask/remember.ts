@@ -1,5 +1,5 @@
-import { CarrelError } from '../../base/errors.ts';
 import type { CommandLine } from '../command-line.ts';
+import { usageError } from '../usage-error.ts';
 import { ask, listFlag, type OpenTools, textFlag, withoutUndefined } from './ask.ts';
 import { printJson, text } from './show.ts';
 
@@ -34,10 +34,7 @@ async function readInput(): Promise<string> {
     parts.push(part);
     bytes += part.length;
     if (bytes > stdinBytesMax) {
-      throw new CarrelError(
-        'invalid_usage',
-        `Standard input exceeds ${stdinBytesMax} bytes. Save it to a file and use carrel add.`,
-      );
+      throw usageError(`Standard input exceeds ${stdinBytesMax} bytes. Save it to a file and use carrel add.`);
     }
   }
   return Buffer.concat(parts).toString('utf8').trim();

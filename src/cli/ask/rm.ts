@@ -1,5 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { CommandLine } from '../command-line.ts';
+import { quote, usageError } from '../usage-error.ts';
 import { ask, type OpenedTools, type OpenTools } from './ask.ts';
 import { namedUri } from './named-uri.ts';
 import { printJson, remark } from './show.ts';
@@ -25,7 +26,7 @@ export async function rmCommand(line: CommandLine, open: OpenTools): Promise<voi
       const id = pattern.exec(uri)?.[1];
       if (id !== undefined) return { uri, toolset, remove: (tools: OpenedTools) => remove(tools, id) };
     }
-    throw new CarrelError('invalid_usage', `${JSON.stringify(uri.slice(0, 80))} cannot be deleted with carrel rm.`);
+    throw usageError(`${quote(uri)} cannot be deleted with carrel rm.`);
   });
   const deleted: string[] = [];
   const toolsets = [...new Set(named.map(({ toolset }) => toolset))].join(',');

@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { CarrelError, type ErrorCode } from '../../base/errors.ts';
 import { isObject, parseJson } from '../../base/json.ts';
 import { version } from '../../base/package-info.ts';
-import { dataDirOf } from '../../config/data-dir.ts';
-import { createOwnerFinder, forbidsSharing } from '../../sharing/find-owner.ts';
+import { createOwnerFinder, ownerLocation } from '../../sharing/find-owner.ts';
 import { encodeFrame, frameKinds } from '../../sharing/frames.ts';
-import { announcedOwners, isPrivateFolder, ownerFiles, ownerFolder } from '../../sharing/owner-files.ts';
+import { announcedOwners, isPrivateFolder, ownerFiles } from '../../sharing/owner-files.ts';
 import { commandKey, processKey, readSharingFacts } from '../../sharing/process-key.ts';
 import { type Link, reachOwner } from '../../sharing/reach-owner.ts';
 import type { ResourceContents } from '../../tools/resource.ts';
@@ -30,16 +27,12 @@ export async function openSharedTools(line: CommandLine): Promise<OpenedTools | 
 
 async function findLink({ command, flags }: CommandLine): Promise<Link | undefined> {
   const { env } = process;
-  const { config } = flags;
-  // A pipe such as /dev/fd/63 can be read only once, and this process may need to read it.
-  if (typeof config === 'string' && !statSync(config, { throwIfNoEntry: false })?.isFile()) return undefined;
-  const dataDir = dataDirOf(flags['data-dir'], env);
-  if (forbidsSharing(typeof config === 'string' ? config : join(dataDir, 'config.json'))) return undefined;
-  const folder = ownerFolder(dataDir, env);
+  const location = ownerLocation(flags);
+  if (location === undefined) return undefined;
+  const { folder, paths } = location;
   const isPrivate = isPrivateFolder(folder);
   if (isPrivate === false) return undefined;
   const facts = readSharingFacts();
-  const paths = [dataDir, typeof config === 'string' ? resolve(config) : undefined];
   const key = commandKey(facts, paths, env);
   const client = randomUUID();
   for (const { announcement } of isPrivate ? announcedOwners(folder) : []) {

@@ -17,6 +17,7 @@ import { logOf } from '../debug-log.ts';
 import { launchOf } from '../init/launch-command.ts';
 import { shakeHands } from '../init/shake-hands.ts';
 import { createPhaseLines, createProgressLine } from '../progress-line.ts';
+import { usageError } from '../usage-error.ts';
 import { type Corpus, writeCorpus } from './corpus.ts';
 import { type BenchReport, describeReport, percentile } from './report.ts';
 
@@ -29,7 +30,7 @@ const roundsPerQuery = 3;
 export async function benchCommand(line: CommandLine): Promise<void> {
   const documents = numberFlag(line, 'documents') ?? documentsDefault;
   if (documents < 1 || documents > documentsMax) {
-    throw new CarrelError('invalid_usage', `--documents must be from 1 to ${documentsMax}.`);
+    throw usageError(`--documents must be from 1 to ${documentsMax}.`);
   }
   const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
   const clear = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -7,7 +7,7 @@ import { embeddingState } from '../../search/meaning/embedding-state.ts';
 import { findForeignObjects, inspectStorage } from '../../storage/open-storage.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { storageSlice } from '../../storage/storage-slice.ts';
-import type { Check } from './check.ts';
+import type { Check } from './check-machine.ts';
 import { creationObstacle } from './check-machine.ts';
 
 /** Checks that the database is usable and its indexes are complete, and counts texts without vectors. */

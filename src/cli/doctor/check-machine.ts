@@ -6,8 +6,35 @@ import { makeFolder } from '../../base/make-folder.ts';
 import { parseMeasured } from '../../base/measured-json.ts';
 import type { Config } from '../../config/load.ts';
 import { httpSlice } from '../../config/slices.ts';
+import { networkBarrier } from '../../documents/start-reader.ts';
 import { createServiceClient } from '../../http/service-client.ts';
-import type { Check } from './check.ts';
+
+/** The result of one `carrel doctor` check. */
+export interface Check {
+  name: string;
+  ok: boolean;
+  found: string;
+  /** What to do next, if something fails or could work better. */
+  remedy?: string;
+}
+
+const sqliteMin = [3, 46] as const;
+
+export async function checkSqlite(): Promise<Check> {
+  const { DatabaseSync } = await import('node:sqlite');
+  const database = new DatabaseSync(':memory:');
+  const facts = "SELECT sqlite_version() AS version, sqlite_compileoption_used('ENABLE_FTS5') AS fullText";
+  const row = database.prepare(facts).get();
+  database.close();
+  const version = String(row?.['version']);
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isNewEnough = major > sqliteMin[0] || (major === sqliteMin[0] && minor >= sqliteMin[1]);
+  // SQLite in Node before 22.16 has no FTS5, which the storage needs.
+  const hasFullText = row?.['fullText'] === 1;
+  const found = hasFullText ? version : `${version} without full-text search`;
+  if (isNewEnough && hasFullText) return { name: 'sqlite', ok: true, found };
+  return { name: 'sqlite', ok: false, found, remedy: 'install a newer Node, which bundles a newer SQLite' };
+}
 
 /** Free bytes below which the next write may fail: twice the size of a full write-ahead log. */
 const fullBytes = 64 * 1024 * 1024;
@@ -106,4 +133,16 @@ async function isCarrel(host: string, port: number): Promise<boolean> {
   } finally {
     client.close();
   }
+}
+
+/** Reports how the processes that read documents are sandboxed. */
+export function checkReaders(): Check {
+  const found = 'documents are read in processes without access to files, environment';
+  if (networkBarrier() !== undefined) return { name: 'readers', ok: true, found: `${found} or network` };
+  const why = process.platform === 'linux' ? '`unshare --user --net` is not permitted here and ' : '';
+  return {
+    name: 'readers',
+    ok: true,
+    found: `${found}; they can reach the network, because ${why}Node ${process.versions.node} cannot block it (25 can)`,
+  };
 }

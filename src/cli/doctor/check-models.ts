@@ -10,7 +10,7 @@ import { missingRuntimeRemedy } from '../../search/models/native-runtime.ts';
 import { bundledRerankerFolder } from '../../search/rerank/bundled-reranker.ts';
 import { openReranker, reranks } from '../../search/rerank/open-reranker.ts';
 import { rerankingSlice } from '../../search/rerank/reranking-slice.ts';
-import type { Check } from './check.ts';
+import type { Check } from './check-machine.ts';
 
 /** Timeout for a model server, which may have to load its model first. */
 const serverTimeoutMs = 60_000;

@@ -5,7 +5,7 @@ import { metricsPayload, tracesPayload } from '../../telemetry/otlp/payload.ts';
 import { createOtlpSender, isAccepted } from '../../telemetry/otlp/sender.ts';
 import { readTarget } from '../../telemetry/otlp/target.ts';
 import { telemetrySlice } from '../../telemetry/telemetry-slice.ts';
-import type { Check } from './check.ts';
+import type { Check } from './check-machine.ts';
 
 const name = 'telemetry';
 const timeoutMs = 5_000;

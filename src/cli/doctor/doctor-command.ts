@@ -1,28 +1,21 @@
 import { dirname } from 'node:path';
-import { openRemoteEngine } from '../../app/open-engine.ts';
 import { loadRoleConfig, prepareRole } from '../../app/program.ts';
 import type { Role } from '../../app/role.ts';
 import { CarrelError } from '../../base/errors.ts';
 import { exitCodes } from '../../base/exit-codes.ts';
-import { maskAddress, scrubSecrets } from '../../base/secret.ts';
+import { scrubSecrets } from '../../base/secret.ts';
 import type { Config } from '../../config/load.ts';
-import { engineRoles } from '../../engine/engine-slice.ts';
 import { storageSlice } from '../../storage/storage-slice.ts';
-import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
 import { researchSlice } from '../../toolsets/research/research-slice.ts';
 import { createProviders } from '../../toolsets/research/web-search/create-providers.ts';
 import type { CommandLine } from '../command-line.ts';
 import { subjectOf } from '../subject.ts';
-import type { Check } from './check.ts';
 import { checkDatabase } from './check-database.ts';
-import { checkDataFolder, checkDisks, checkPort } from './check-machine.ts';
+import { checkEngine, checkRoles } from './check-engine.ts';
+import { type Check, checkDataFolder, checkDisks, checkPort, checkReaders, checkSqlite } from './check-machine.ts';
 import { checkModel, checkReranker } from './check-models.ts';
-import { checkReaders } from './check-readers.ts';
-import { checkRoles } from './check-roles.ts';
 import { checkSharing } from './check-sharing.ts';
 import { checkTelemetry } from './check-telemetry.ts';
-
-const sqliteMin = [3, 46] as const;
 
 /** Checks what the program needs from this machine. Each failed check names the next step. */
 export async function doctorCommand(line: CommandLine): Promise<void> {
@@ -104,45 +97,4 @@ function checkWebSearch(role: Role, config: Config): Check[] {
 function remedyOf({ exposedFile, warnings }: Config): string {
   if (exposedFile !== undefined && warnings.length === 1) return `chmod 600 ${exposedFile}`;
   return 'run carrel config to see all settings';
-}
-
-async function checkSqlite(): Promise<Check> {
-  const { DatabaseSync } = await import('node:sqlite');
-  const database = new DatabaseSync(':memory:');
-  const facts = "SELECT sqlite_version() AS version, sqlite_compileoption_used('ENABLE_FTS5') AS fullText";
-  const row = database.prepare(facts).get();
-  database.close();
-  const version = String(row?.['version']);
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const isNewEnough = major > sqliteMin[0] || (major === sqliteMin[0] && minor >= sqliteMin[1]);
-  // SQLite in Node before 22.16 has no FTS5, which the storage needs.
-  const hasFullText = row?.['fullText'] === 1;
-  const found = hasFullText ? version : `${version} without full-text search`;
-  if (isNewEnough && hasFullText) return { name: 'sqlite', ok: true, found };
-  return { name: 'sqlite', ok: false, found, remedy: 'install a newer Node, which bundles a newer SQLite' };
-}
-
-const timeoutMs = 5_000;
-
-/** Checks that a remote kb engine answers and accepts the configured key. An engine in this process needs no check. */
-export async function checkEngine(role: Role, config: Config): Promise<Check[]> {
-  const engine = role.slices.includes(kbSlice) ? await openRemoteEngine(config, timeoutMs) : undefined;
-  if (engine === undefined) return [];
-  const shown = maskAddress(config.of(kbSlice).engineUrl ?? '');
-  try {
-    const { version, documents, roles } = await engine.status();
-    // Another vendor's engine may use this field differently.
-    const known = Array.isArray(roles) ? engineRoles.filter((each) => roles.includes(each)) : [];
-    const limited = known.length === 0 ? '' : `, ${known.join(' and ')} only`;
-    return [{ name: 'kb engine', ok: true, found: `${shown}: version ${version}, ${documents} documents${limited}` }];
-  } catch (error) {
-    if (!(error instanceof CarrelError)) throw error;
-    const remedy =
-      error.code === 'engine_unauthorized'
-        ? "set KB_API_KEY to the engine's key"
-        : 'start the engine (carrel engine), or fix KB_ENGINE_URL';
-    return [{ name: 'kb engine', ok: false, found: `${shown}: ${error.message}`, remedy }];
-  } finally {
-    await engine.close();
-  }
 }

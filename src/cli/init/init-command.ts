@@ -2,12 +2,11 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loadRoleConfig } from '../../app/program.ts';
 import { serveRole } from '../../app/roles.ts';
-import { CarrelError } from '../../base/errors.ts';
 import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
 import type { CommandLine } from '../command-line.ts';
-import { didYouMean } from '../did-you-mean.ts';
 import { printableText } from '../terminal/printable.ts';
-import { findPerson, type Person } from './ask-person.ts';
+import { openPrompt, type Prompt } from '../terminal/prompt.ts';
+import { quote, suggestion, usageError } from '../usage-error.ts';
 import { type Client, type ClientFile, clients, type Launch, type Remote } from './clients.ts';
 import { filesHere, type PlannedEdit, planEdit, snippetOf } from './edit-client.ts';
 import { type LaunchOffer, launchOf, localVariables, remoteOf } from './launch-command.ts';
@@ -19,18 +18,18 @@ type Target = { launch: Launch } | { remote: Remote };
 
 /** `carrel init [client…]`: adds this server to clients' configuration files. */
 export async function initCommand(line: CommandLine): Promise<void> {
-  const person = findPerson();
+  const prompt = openPrompt();
   try {
-    return await init(line, person);
+    return await init(line, prompt);
   } finally {
-    person?.close();
+    prompt?.close();
   }
 }
 
-async function init(line: CommandLine, person: Person | undefined): Promise<void> {
+async function init(line: CommandLine, prompt: Prompt | undefined): Promise<void> {
   const machine = thisMachine();
   const chosen =
-    line.words.length > 0 ? line.words.flatMap((word) => named(word, machine)) : await choose(machine, person);
+    line.words.length > 0 ? line.words.flatMap((word) => named(word, machine)) : await choose(machine, prompt);
   if (chosen.length === 0) return;
   if (line.flags['remove'] === true) return removeEntries(chosen, machine);
   // Reports wrong flags and settings before anything is written.
@@ -39,7 +38,7 @@ async function init(line: CommandLine, person: Person | undefined): Promise<void
   const target: Target =
     line.flags['http'] === true
       ? { remote: remoteOf(line) }
-      : { launch: launchOf(line, await chooseOffer(line, prints ? undefined : person)) };
+      : { launch: launchOf(line, await chooseOffer(line, prints ? undefined : prompt)) };
   for (const client of chosen) checkReach(client, target);
   if (prints) return printSnippets(chosen, machine, target, line.flags['show-token'] === true);
   await writeAll(chosen, machine, target, line);
@@ -51,17 +50,17 @@ const rootsHint =
   'To let agents add files by path, allow their folders with --allow or KB_ALLOWED_ROOTS (kb.allowedRoots in config.json).';
 
 /** Chooses which tools the agent gets and from which folder it may add files: from the flags, else by asking the user. */
-async function chooseOffer({ flags }: CommandLine, person: Person | undefined): Promise<LaunchOffer> {
+async function chooseOffer({ flags }: CommandLine, prompt: Prompt | undefined): Promise<LaunchOffer> {
   const tools =
     typeof flags['tools'] === 'string'
       ? flags['tools']
-      : /^a(?:ll)?$/i.test((await person?.ask('Which tools, essential or all? [essential] ')) ?? '')
+      : /^a(?:ll)?$/i.test((await prompt?.ask('Which tools, essential or all? [essential] ')) ?? '')
         ? 'all'
         : 'essential';
   const folder =
     typeof flags['allow'] === 'string'
       ? flags['allow']
-      : ((await person?.ask('Which folder may agents add files from by path? [none] ')) ?? '');
+      : ((await prompt?.ask('Which folder may agents add files from by path? [none] ')) ?? '');
   if (folder !== '') checkFolders(folder);
   return { tools, allow: folder };
 }
@@ -71,7 +70,7 @@ function checkFolders(folders: string): void {
     .split(',')
     .find((folder) => statSync(resolve(folder.trim()), { throwIfNoEntry: false })?.isDirectory() !== true);
   if (missing === undefined) return;
-  throw new CarrelError('invalid_usage', `${JSON.stringify(missing)} is not a folder. Nothing was changed.`);
+  throw usageError(`${JSON.stringify(missing)} is not a folder. Nothing was changed.`);
 }
 
 function named(word: string, machine: Machine): Client[] {
@@ -79,16 +78,11 @@ function named(word: string, machine: Machine): Client[] {
   const client = clients.find(({ id }) => id === word.toLowerCase());
   if (client !== undefined) return [client];
   const ids = clients.map(({ id }) => id);
-  const meant = didYouMean(word, ids);
-  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
-  throw new CarrelError(
-    'invalid_usage',
-    `${JSON.stringify(word.slice(0, 60))} is not a supported client.${hint} Supported: ${ids.join(', ')}.`,
-  );
+  throw usageError(`${quote(word)} is not a supported client.${suggestion(word, ids)} Supported: ${ids.join(', ')}.`);
 }
 
 /** Lists the installed clients and, on a terminal, asks which ones to connect. Used if the command names none. */
-async function choose(machine: Machine, person: Person | undefined): Promise<Client[]> {
+async function choose(machine: Machine, prompt: Prompt | undefined): Promise<Client[]> {
   const here = clients.filter((client) => filesHere(client, machine).isFound);
   if (here.length === 0) {
     printLine(
@@ -102,11 +96,11 @@ async function choose(machine: Machine, person: Person | undefined): Promise<Cli
     const paths = filesHere(client, machine).files.map(({ path }) => path);
     printLine(`  ${client.id.padEnd(width)}  ${client.title}, ${paths.join(', ')}`);
   }
-  if (person === undefined) {
+  if (prompt === undefined) {
     printLine('Run carrel init <client> to connect one, or carrel init all to connect all of these.');
     return [];
   }
-  const answer = await person.ask('Which ones to connect? (names, all, or Enter for none) ');
+  const answer = await prompt.ask('Which ones to connect? (names, all, or Enter for none) ');
   return answer
     .split(/[\s,]+/)
     .filter((word) => word !== '')
@@ -115,8 +109,7 @@ async function choose(machine: Machine, person: Person | undefined): Promise<Cli
 
 function checkReach(client: Client, target: Target): void {
   if ('launch' in target || client.remote !== undefined) return;
-  throw new CarrelError(
-    'invalid_usage',
+  throw usageError(
     `${client.title} does not accept a URL in its file. Omit --http, or add the URL under Settings > Connectors.`,
   );
 }

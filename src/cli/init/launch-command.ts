@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadRoleConfig } from '../../app/program.ts';
 import { serveRole } from '../../app/roles.ts';
-import { CarrelError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
 import { dataDirOf } from '../../config/data-dir.ts';
 import { httpSlice } from '../../config/slices.ts';
 import type { CommandLine } from '../command-line.ts';
+import { usageError } from '../usage-error.ts';
 import type { Launch, Remote } from './clients.ts';
 
 // bin/ is three levels up from src/cli/init/, one from dist/.
@@ -30,8 +30,7 @@ export interface LaunchOffer {
 export function launchOf({ flags }: CommandLine, { tools, allow }: LaunchOffer): Launch {
   const file = realpathSync(fileURLToPath(program));
   if (/[\\/]_npx[\\/]/.test(file)) {
-    throw new CarrelError(
-      'invalid_usage',
+    throw usageError(
       `${file} is npx's temporary copy. Install the package first (npm install --global carrel), then run carrel init.`,
     );
   }

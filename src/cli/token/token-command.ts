@@ -3,7 +3,6 @@ import { openConfiguredStorage } from '../../app/configured-storage.ts';
 import { loadRoleConfig } from '../../app/program.ts';
 import { contextRole } from '../../app/roles.ts';
 import { toolsetNames } from '../../app/toolsets.ts';
-import { CarrelError } from '../../base/errors.ts';
 import type { Rights } from '../../base/rights.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { storageSlice } from '../../storage/storage-slice.ts';
@@ -11,12 +10,13 @@ import type { StoredToken, TokenStore } from '../../storage/tokens/token.ts';
 import { date, list, printJson, type ShownColumn, show } from '../ask/show.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
+import { quote, usageError } from '../usage-error.ts';
 
 /** `carrel token add <name>`, `carrel token list`, `carrel token revoke <name>`. */
 export async function tokenCommand(line: CommandLine): Promise<void> {
   const [action = '', name] = line.words;
   const run = actions[action];
-  if (run === undefined) throw usage(`Unknown action ${JSON.stringify(action)}. Use add, list or revoke.`);
+  if (run === undefined) throw usageError(`Unknown action ${JSON.stringify(action)}. Use add, list or revoke.`);
   await run(line, name);
 }
 
@@ -24,18 +24,18 @@ type Action = (line: CommandLine, name: string | undefined) => Promise<void>;
 
 const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(null), {
   async add(line, name) {
-    if (name === undefined) throw usage('carrel token add needs a name for the token.');
+    if (name === undefined) throw usageError('carrel token add needs a name for the token.');
     refuseFlags(line, ['all'], 'add');
     const { token, stored } = newToken(requestOf(line, name), {
       toolsetNames,
       now: new Date(),
-      fault: (field, problem) => usage(`${field === 'name' ? 'The name' : `--${field}`} ${problem}`),
+      fault: (field, problem) => usageError(`${field === 'name' ? 'The name' : `--${field}`} ${problem}`),
     });
     let isFirst = false;
     await withTokens(line, async (tokens) => {
       isFirst = !(await tokens.any());
       if (!(await tokens.add(stored))) {
-        throw usage(`A token named ${name} already exists. Choose another name, or revoke it first.`);
+        throw usageError(`A token named ${name} already exists. Choose another name, or revoke it first.`);
       }
     });
     const { rights, expiresAt = null } = stored;
@@ -47,7 +47,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
     if (isFirst) process.stderr.write(`carrel: ${firstToken}\n`);
   },
   async list(line, name) {
-    if (name !== undefined) throw usage('carrel token list takes no name.');
+    if (name !== undefined) throw usageError('carrel token list takes no name.');
     refuseFlags(line, [...scopeFlags, 'all'], 'list');
     await withTokens(line, async (tokens) => {
       const all = await tokens.list();
@@ -57,17 +57,14 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
   async revoke(line, name) {
     refuseFlags(line, scopeFlags, 'revoke');
     const isAll = line.flags['all'] === true;
-    if ((name === undefined) !== isAll) throw usage('carrel token revoke needs a token name or --all.');
+    if ((name === undefined) !== isAll) throw usageError('carrel token revoke needs a token name or --all.');
     await withTokens(line, async (tokens) => {
       if (name === undefined) {
         const count = await tokens.forgetAll();
         process.stderr.write(`carrel: ${count} ${count === 1 ? 'token' : 'tokens'} revoked\n`);
       } else if (await tokens.revoke({ name })) {
         process.stderr.write(`carrel: ${name} revoked\n`);
-      } else
-        throw usage(
-          `There is no token named ${JSON.stringify(name.slice(0, 80))}. Run carrel token list to see all tokens.`,
-        );
+      } else throw usageError(`There is no token named ${quote(name)}. Run carrel token list to see all tokens.`);
     });
   },
 } satisfies Record<string, Action>);
@@ -99,7 +96,7 @@ const scopeFlags = ['toolsets', 'read-only', 'collections', 'threads', 'expires'
 /** Rejects flags that the action doesn't take. Ignoring them would be dangerous: the user may expect a restriction. */
 function refuseFlags({ flags, lists }: CommandLine, unwanted: readonly string[], action: string): void {
   const unsupported = unwanted.find((name) => flags[name] !== undefined || lists[name] !== undefined);
-  if (unsupported !== undefined) throw usage(`carrel token ${action} does not take --${unsupported}.`);
+  if (unsupported !== undefined) throw usageError(`carrel token ${action} does not take --${unsupported}.`);
 }
 
 const columns: readonly ShownColumn<StoredToken>[] = [
@@ -152,8 +149,4 @@ async function withTokens(line: CommandLine, work: (tokens: TokenStore) => Promi
 /** Removes the flags for rights before settings are loaded, because some settings have flags with the same names. */
 function withoutScopes(flags: CommandLine['flags']): CommandLine['flags'] {
   return Object.fromEntries(Object.entries(flags).filter(([name]) => !scopeFlags.includes(name)));
-}
-
-function usage(message: string): CarrelError {
-  return new CarrelError('invalid_usage', message);
 }

@@ -1,9 +1,10 @@
-import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import { isCarrelError } from '../../base/errors.ts';
 import { readRequest, type SourceRequest } from '../../crawl/web-sources.ts';
 import { tagsToStore } from '../../toolsets/kb/inputs/collections.ts';
 import { printJson } from '../ask/show.ts';
 import type { CommandLine } from '../command-line.ts';
 import { printableLine } from '../terminal/printable.ts';
+import { usageError } from '../usage-error.ts';
 import { followRuns } from './follow-runs.ts';
 import { withSources } from './open-sources.ts';
 
@@ -19,9 +20,9 @@ export function isAddress(word: string): boolean {
 export async function addWeb(line: CommandLine): Promise<void> {
   const { flags, words } = line;
   const file = words.find((word) => !isAddress(word));
-  if (file !== undefined) throw usage('Add files and URLs with separate commands.');
+  if (file !== undefined) throw usageError('Add files and URLs with separate commands.');
   const wrong = fileFlags.find((name) => flags[name] === true);
-  if (wrong !== undefined) throw usage(`--${wrong} is for files and folders.`);
+  if (wrong !== undefined) throw usageError(`--${wrong} is for files and folders.`);
   const requests = words.map((url) => requestOf(line, url));
   const isPage = flags['site'] !== true && flags['sitemap'] !== true && flags['feed'] !== true;
   const waits = flags['wait'] === true || isPage;
@@ -67,10 +68,6 @@ function requestOf({ flags, lists }: CommandLine, url: string): SourceRequest {
     readRequest(request);
     return request;
   } catch (error) {
-    throw isCarrelError(error) ? usage(error.message) : error;
+    throw isCarrelError(error) ? usageError(error.message) : error;
   }
-}
-
-function usage(message: string): CarrelError {
-  return new CarrelError('invalid_usage', message);
 }

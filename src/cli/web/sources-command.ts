@@ -1,10 +1,10 @@
-import { createInterface } from 'node:readline/promises';
-import { CarrelError } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
 import type { ShownSource, WebSources } from '../../crawl/web-sources.ts';
 import { date, printJson, type ShownColumn, show } from '../ask/show.ts';
 import type { CommandLine } from '../command-line.ts';
 import { printableLine } from '../terminal/printable.ts';
+import { confirm } from '../terminal/prompt.ts';
+import { quote, usageError } from '../usage-error.ts';
 import { followRuns } from './follow-runs.ts';
 import { withSources } from './open-sources.ts';
 
@@ -13,7 +13,7 @@ export async function sourcesCommand(line: CommandLine): Promise<void> {
   const [action = 'list', ...words] = line.words;
   const run = actions[action];
   if (run === undefined) {
-    throw usage(`Unknown action ${JSON.stringify(action)}. Use list, refresh, pause, resume or remove.`);
+    throw usageError(`Unknown action ${JSON.stringify(action)}. Use list, refresh, pause, resume or remove.`);
   }
   await run(line, words.map(readId));
 }
@@ -30,7 +30,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
   async refresh(line, ids) {
     const waits = line.flags['wait'] === true;
     const isAll = line.flags['all'] === true;
-    if ((ids.length === 0) !== isAll) throw usage('carrel sources refresh needs source ids or --all.');
+    if ((ids.length === 0) !== isAll) throw usageError('carrel sources refresh needs source ids or --all.');
     await withSources(line, waits, async ({ sources, engine }) => {
       const found = await known(sources, isAll ? undefined : ids);
       const runs = [];
@@ -42,10 +42,10 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
   pause: (line, ids) => each(line, ids, 'paused', (sources, id) => sources.pause(id)),
   resume: (line, ids) => each(line, ids, 'resumed', (sources, id) => sources.resume(id)),
   async remove(line, ids) {
-    if (ids.length === 0) throw usage('carrel sources remove needs a source id.');
+    if (ids.length === 0) throw usageError('carrel sources remove needs a source id.');
     await withSources(line, false, async ({ sources }) => {
       for (const source of await known(sources, ids)) {
-        const documents = await alsoDocuments(line, source);
+        const documents = await deletesDocuments(line, source);
         const { url, deleted, kept } = await sources.remove(source.source_id, { documents });
         print(`removed ${url}; ${documents ? `${deleted} documents moved to the trash` : `${kept} documents kept`}`);
       }
@@ -59,7 +59,7 @@ async function each(
   done: string,
   change: (sources: WebSources, id: number) => Promise<void>,
 ): Promise<void> {
-  if (ids.length === 0) throw usage(`carrel sources ${line.words[0]} needs a source id.`);
+  if (ids.length === 0) throw usageError(`carrel sources ${line.words[0]} needs a source id.`);
   await withSources(line, false, async ({ sources }) => {
     for (const { source_id: id, url } of await known(sources, ids)) {
       await change(sources, id);
@@ -72,23 +72,16 @@ async function each(
 async function known(sources: WebSources, ids: readonly number[] | undefined): Promise<ShownSource[]> {
   const found = await sources.list(ids === undefined ? {} : { ids });
   const missing = ids?.find((id) => !found.some(({ source_id }) => source_id === id));
-  if (missing !== undefined) throw usage(`There is no source ${missing}. Run carrel sources to list them.`);
+  if (missing !== undefined) throw usageError(`There is no source ${missing}. Run carrel sources to list them.`);
   return found;
 }
 
-async function alsoDocuments({ flags }: CommandLine, { url, documents }: ShownSource): Promise<boolean> {
-  if (flags['with-documents'] === true || flags['keep-documents'] === true || documents === 0) {
-    return flags['with-documents'] === true;
-  }
-  if (!process.stdin.isTTY)
-    throw usage('Choose what happens to its documents: --with-documents deletes them, --keep-documents keeps them.');
-  const asking = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await asking.question(`Also delete the ${documents} documents of ${printableLine(url)}? [y/N] `);
-    return /^y(?:es)?$/i.test(answer.trim());
-  } finally {
-    asking.close();
-  }
+async function deletesDocuments({ flags }: CommandLine, { url, documents }: ShownSource): Promise<boolean> {
+  if (flags['with-documents'] === true) return true;
+  if (flags['keep-documents'] === true || documents === 0) return false;
+  const isConfirmed = await confirm(`Also delete the ${documents} documents of ${printableLine(url)}?`);
+  if (isConfirmed !== undefined) return isConfirmed;
+  throw usageError('Choose what happens to its documents: --with-documents deletes them, --keep-documents keeps them.');
 }
 
 const columns: readonly ShownColumn<ShownSource>[] = [
@@ -105,13 +98,9 @@ const columns: readonly ShownColumn<ShownSource>[] = [
 
 function readId(word: string): number {
   if (/^[1-9]\d{0,14}$/.test(word)) return Number(word);
-  throw usage(`${JSON.stringify(word.slice(0, 60))} is not a source id. Run carrel sources to list them.`);
+  throw usageError(`${quote(word)} is not a source id. Run carrel sources to list them.`);
 }
 
 function print(text: string): void {
   process.stderr.write(`carrel: ${printableLine(text)}\n`);
-}
-
-function usage(message: string): CarrelError {
-  return new CarrelError('invalid_usage', message);
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { editDistance } from '../words/edit-distance.ts';
-import { didYouMean } from './did-you-mean.ts';
+import { closestWord } from './usage-error.ts';
 
 const known = ['serve', 'search', 'find', 'get', 'list', 'backup', 'restore', 'completion', 'config'];
 
-test('suggests the closest command', () => {
+test('finds the closest command', () => {
   for (const [word, meant] of [
     ['serach', 'search'],
     ['Search', 'search'],
@@ -15,16 +15,16 @@ test('suggests the closest command', () => {
     ['complete', 'completion'],
     ['lsit', 'list'],
   ] as const) {
-    assert.equal(didYouMean(word, known), meant, word);
+    assert.equal(closestWord(word, known), meant, word);
   }
 });
 
-test('suggests nothing for a word that resembles none, at any length', () => {
+test('finds nothing for unfamiliar words of any length', () => {
   for (const word of ['frobnicate', 'x', '', '--', 'q'.repeat(100_000)])
-    assert.equal(didYouMean(word, known), undefined);
+    assert.equal(closestWord(word, known), undefined);
 });
 
-test('two letters in the wrong order are one mistake', () => {
+test('counts swapped letters as one edit', () => {
   assert.equal(editDistance('lsit', 'list'), 1);
   assert.equal(editDistance('kitten', 'sitting'), 3);
 });

@@ -1,5 +1,15 @@
+import type { SliceValues } from '../config/field.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice } from '../config/slices.ts';
+import type { ListenLimits } from '../http/listen.ts';
+
+export function listenLimitsOf(http: SliceValues<typeof httpSlice>): Partial<ListenLimits> {
+  return {
+    connectionsMax: http.connectionsMax,
+    perAddressMax: http.connectionsPerAddressMax,
+    unsentBytesMax: http.unsentBytesMax,
+  };
+}
 
 /** Returns this server's own addresses, which it must not fetch: a page could otherwise make it call its own tools. */
 export function ownTargets(config: Config): string[] {
