@@ -13,7 +13,7 @@ const unitsMax = 1200;
 
 const documents = new Map(rows<{ id: string; text: string }>('documents').map(({ id, text }) => [id, text]));
 const spans = rows<{ doc_id: string } & Span>('spans');
-show('our chunker', (text) => chunkText(text, { unitsMax }));
+show('our chunker', (text) => chunkText(text, unitsMax));
 show('split every 1,200 characters', (text) =>
   Array.from({ length: Math.ceil(text.length / unitsMax) }, (_, number) => ({
     start: number * unitsMax,

@@ -36,11 +36,7 @@ export async function collectHits(
   return hits;
 
   async function hitsOf({ text, group, relevant }: Omit<BenchQuery, 'id' | 'split'>, isOffTopic: boolean) {
-    const found = await searchHybrid(
-      { text, limit: hitsPerQuestion },
-      { order: 'weighted', rrfK: 60 },
-      retrievers.forGroup(group),
-    );
+    const found = await searchHybrid({ text, limit: hitsPerQuestion }, retrievers.forGroup(group));
     return found.matches.map(
       ({ id, rank, score, evidence }): JudgedHit => ({
         ...{

@@ -12,7 +12,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundledModelFolder } from '../../src/search/models/bundled-model.ts';
 import { createLocalEmbeddings } from '../../src/search/models/local-embeddings.ts';
-import { type HybridSettings, searchHybrid } from '../../src/search/rank/hybrid.ts';
+import { searchHybrid } from '../../src/search/rank/hybrid.ts';
+import { withoutModel } from '../../src/search/rerank/reranker.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { createTestDatabase, type PostgresServer, startRealPostgres } from '../../test/support/postgres.ts';
 import { baselines } from './baselines.ts';
@@ -39,7 +40,6 @@ const { values: options } = parseArgs({
   },
 });
 
-const settings: HybridSettings = { order: 'weighted', rrfK: 60 };
 const provider = createLocalEmbeddings({
   modelFolder: bundledModelFolder(),
   threads: availableParallelism(),
@@ -115,16 +115,17 @@ async function rankings(retrievers: Retrievers, text: string, wordsOnly: boolean
   if (wordsOnly || retrievers.meaning === undefined) return { words };
   const { matches: near } = await retrievers.meaning.search(text, 10);
   const ids = (matches: readonly { id: number }[]) => matches.map(({ id }) => id);
-  const { judging, ...unjudged } = retrievers;
-  const hybrid = await searchHybrid({ text, limit: 10 }, settings, unjudged);
-  const reranked = judging.reranker.provider && (await searchHybrid({ text, limit: 10 }, settings, retrievers));
-  const rrf = await searchHybrid({ text, limit: 10 }, { ...settings, order: 'rrf' }, unjudged);
+  const { corpus, judging } = retrievers;
+  const unranked = { reranker: withoutModel(judging.reranker), texts: judging.texts, words: undefined };
+  const { matches: hybrid } = await searchHybrid({ text, limit: 200 }, { corpus, judging: unranked });
+  const reranked = judging.reranker.provider && (await searchHybrid({ text, limit: 10 }, retrievers));
+  const rrf = hybrid.toSorted((left, right) => right.explanation.rrf - left.explanation.rrf);
   return {
     words,
     meaning: ids(near),
-    hybrid: ids(hybrid.matches),
+    hybrid: ids(hybrid.slice(0, 10)),
     ...(reranked ? { reranked: ids(reranked.matches) } : {}),
-    'hybrid ordered by RRF 60': ids(rrf.matches),
+    'hybrid ordered by RRF 60': ids(rrf.slice(0, 10)),
   };
 }
 

@@ -25,7 +25,7 @@ export async function openEngine(context: EngineContext): Promise<Engine> {
 }
 
 export function isLocalEngine(engine: Engine): engine is LocalEngine {
-  return 'submitReceived' in engine;
+  return 'submitStreamed' in engine;
 }
 
 /** Opens the engine at KB_ENGINE_URL; undefined if that is not set. */

@@ -80,7 +80,7 @@ test('keeps lines of code and text, also inside an archive', async () => {
     const position = createPositions(document).at(document.text.indexOf('def light'));
     assert.equal(position.line, line, name);
     if (name.endsWith('.zip')) assert.equal(position.member, 'handbook/plans/lamp.py');
-    const chunk = chunkDocument(document, { unitsMax: 260 }).find(({ text }) => text.includes('def light'));
+    const chunk = chunkDocument(document, 260).find(({ text }) => text.includes('def light'));
     assert.deepEqual(chunk?.titlePath.slice(-2), ['Lamp', 'light'], name);
   }
 });

@@ -2,17 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import { respondJson } from '../../http/respond.ts';
-import type { StagedOriginal } from '../../storage/documents/originals.ts';
 import { fault } from '../contract/validate-input.ts';
 import type { SubmissionFields, SubmitOutcome } from '../engine.ts';
-import type { LocalEngine } from '../local/submit.ts';
 import type { RouteCall } from './read-input.ts';
 
-interface SubmittedForm {
-  readonly fields: ReadonlyMap<string, readonly string[]>;
-  /** The uploaded file, whose bytes are on disk. The caller must submit or drop it. */
-  readonly file: { readonly filename: string; readonly received: StagedOriginal } | undefined;
-}
+type FormFields = ReadonlyMap<string, readonly string[]>;
 
 /** Max bytes of a field other than the file: a note may have a million characters of four bytes each. */
 const fieldBytesMax = 4 * 1024 * 1024;
@@ -22,33 +16,59 @@ const formBytesMax = 8 * 1024 * 1024;
 /** Answers `POST /jobs`, which submits a file or a note with its title, tags and other fields. */
 export async function submitForm(call: RouteCall, fileBytesMax: number): Promise<void> {
   const { response } = call;
-  const outcome = await submit(await readForm(call, fileBytesMax), call);
+  const outcome = await submit(call, fileBytesMax);
   if (outcome.accepted) {
     const { job_id, status, filename } = outcome;
     respondJson(response, 202, { job_id, status, filename });
     return;
   }
   const { accepted: _, ...known } = outcome;
-  const place =
+  const where =
     known.document_id === undefined ? `queued as job ${known.job_id}` : `stored as document ${known.document_id}`;
-  respondJson(response, 409, { error: 'duplicate', detail: `The same content is already ${place}.`, ...known });
+  respondJson(response, 409, { error: 'duplicate', detail: `The same content is already ${where}.`, ...known });
 }
 
-async function submit({ file, fields }: SubmittedForm, { engine }: RouteCall): Promise<SubmitOutcome> {
+/** Streams the form: the file goes to disk piece by piece, and everything else is limited in size. */
+async function submit({ request, engine, signal }: RouteCall, fileBytesMax: number): Promise<SubmitOutcome> {
+  if (!/^multipart\/form-data\s*;/i.test(request.headers['content-type'] ?? '')) {
+    throw new CarrelError('unsupported_media_type', 'The body must be a form: Content-Type: multipart/form-data.');
+  }
+  if (Number(request.headers['content-length']) > fileBytesMax + formBytesMax) {
+    const message = `The file is larger than ${fileBytesMax} bytes, the limit (KB_FILE_BYTES_MAX).`;
+    throw new CarrelError('too_large', message, { data: { bytesMax: fileBytesMax } });
+  }
+  const fields = new Map<string, string[]>();
+  const submissions: Promise<SubmitOutcome>[] = [];
+  const parsed = parse(request, {
+    onField(name, value) {
+      fields.set(name, [...(fields.get(name) ?? []), value]);
+    },
+    onFile(filename, content) {
+      const complete = parsed.then(() => {
+        if (fields.has('note')) throw fault('The form must have a file or a note, not both');
+        return { filename, ...fieldsOf(fields) };
+      });
+      const submission = engine.submitStreamed(content, complete, { signal });
+      submissions.push(submission);
+      return submission;
+    },
+  });
+  try {
+    await parsed;
+  } catch (error) {
+    // If the file was rejected, that explains more than the broken form that followed.
+    const rejected = await submissions[0]?.catch((cause: unknown) => cause);
+    throw [rejected, error].find(isCarrelError) ?? malformed(error);
+  }
+  const [submission] = submissions;
+  if (submission !== undefined) return submission;
   const note = fields.get('note')?.at(-1);
-  if (file !== undefined && note === undefined) {
-    return engine.submitReceived(file.received, file.filename, fieldsOf(fields));
-  }
-  if (file !== undefined) {
-    await engine.dropReceived(file.received);
-    throw fault('The form must have a file or a note, not both');
-  }
   if (note === undefined) throw fault('The form must have the field "file", with a file, or the field "note"');
   // Browsers and other clients send line breaks of a field as CRLF (HTML, "constructing the entry list").
   return engine.submit({ note: note.replaceAll('\r\n', '\n'), ...fieldsOf(fields) });
 }
 
-function fieldsOf(fields: SubmittedForm['fields']): SubmissionFields {
+function fieldsOf(fields: FormFields): SubmissionFields {
   const last = (name: string) => fields.get(name)?.at(-1);
   return {
     title: last('title'),
@@ -61,62 +81,16 @@ function fieldsOf(fields: SubmittedForm['fields']): SubmissionFields {
 }
 
 /** Reads tags separated by commas, or as a JSON array. */
-function tagsIn(given: string): string[] {
-  if (given.trimStart().startsWith('[')) {
+function tagsIn(field: string): string[] {
+  if (field.trimStart().startsWith('[')) {
     try {
-      const parsed: unknown = JSON.parse(given);
+      const parsed: unknown = JSON.parse(field);
       if (Array.isArray(parsed) && parsed.every((tag) => typeof tag === 'string')) return parsed;
     } catch {
       // Not JSON: a tag may start with a bracket too.
     }
   }
-  return given.split(',');
-}
-
-/** Streams a form: the file goes to disk piece by piece, and everything else is limited in size. */
-async function readForm({ request, engine, signal }: RouteCall, fileBytesMax: number): Promise<SubmittedForm> {
-  if (!/^multipart\/form-data\s*;/i.test(request.headers['content-type'] ?? '')) {
-    throw new CarrelError('unsupported_media_type', 'The body must be a form: Content-Type: multipart/form-data.');
-  }
-  if (Number(request.headers['content-length']) > fileBytesMax + formBytesMax) {
-    throw new CarrelError(
-      'too_large',
-      `The file is larger than ${fileBytesMax} bytes, the limit (KB_FILE_BYTES_MAX).`,
-      {
-        data: { bytesMax: fileBytesMax },
-      },
-    );
-  }
-  const fields = new Map<string, string[]>();
-  const files: { filename: string; received: Promise<StagedOriginal> }[] = [];
-  try {
-    await parse(request, {
-      onField(name, value) {
-        fields.set(name, [...(fields.get(name) ?? []), value]);
-      },
-      onFile(filename, content) {
-        const received = engine.receive(content, { signal });
-        files.push({ filename, received });
-        return received;
-      },
-    });
-    const [file] = files;
-    return { fields, file: file && { filename: file.filename, received: await file.received } };
-  } catch (error) {
-    throw (await abandon(files, engine)) ?? (isCarrelError(error) ? error : malformed(error));
-  }
-}
-
-/** Drops received files. Returns the error if a file was refused, which explains more than the broken form that followed. */
-async function abandon(
-  files: readonly { received: Promise<StagedOriginal> }[],
-  engine: LocalEngine,
-): Promise<CarrelError | undefined> {
-  for (const outcome of await Promise.allSettled(files.map(({ received }) => received))) {
-    if (outcome.status === 'fulfilled') await engine.dropReceived(outcome.value);
-    else if (isCarrelError(outcome.reason)) return outcome.reason;
-  }
-  return undefined;
+  return field.split(',');
 }
 
 interface FormEvents {

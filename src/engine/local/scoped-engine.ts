@@ -37,13 +37,12 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
   const checkNames = (tags: readonly string[]): void => {
     if (!readTags(tags).every(isVisible)) throw outsideCollections(collections);
   };
-  const filed = <Fields extends SubmissionFields>(fields: Fields): Fields => {
-    const tags = fields.tags ?? [];
+  /** Checks the fields of a submission. Without a collection, it goes to the caller's first one. */
+  const checkSubmission = async <Fields extends SubmissionFields>(fields: Fields): Promise<Fields> => {
+    const { tags = [], replaces } = fields;
+    if (replaces !== undefined) await find(replaces);
     checkNames(tags);
     return { ...fields, tags: isOwn(readTags(tags)) ? tags : [home, ...tags] };
-  };
-  const checkReplaced = async ({ replaces }: SubmissionFields): Promise<void> => {
-    if (replaces !== undefined) await find(replaces);
   };
   /** Rejects a change after which a document would be in no collection of the caller. */
   const checkChange = (add: readonly string[], remove: readonly string[], before: readonly string[] = own): void => {
@@ -60,20 +59,9 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
       const answer = await engine.search(request, scoped(options));
       return { ...answer, results: answer.results.map((hit) => ({ ...hit, tags: hit.tags.filter(isVisible) })) };
     },
-    async submit(submission, options) {
-      await checkReplaced(submission);
-      return engine.submit(filed(submission), scoped(options));
-    },
-    async submitReceived(received, filename, fields, options) {
-      try {
-        await checkReplaced(fields);
-        filed(fields);
-      } catch (error) {
-        await engine.dropReceived(received);
-        throw error;
-      }
-      return engine.submitReceived(received, filename, filed(fields), scoped(options));
-    },
+    submit: async (submission, options) => engine.submit(await checkSubmission(submission), scoped(options)),
+    submitStreamed: (content, fields, options) =>
+      engine.submitStreamed(content, fields.then(checkSubmission), scoped(options)),
     async jobs(request, options) {
       const { jobs, total } = await engine.jobs(request, scoped(options));
       return { jobs: jobs.map(visibleJob), total };

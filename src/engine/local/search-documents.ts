@@ -105,8 +105,6 @@ async function rank(request: DocumentSearch, deps: SearchDeps): Promise<Ranking>
   return request.mode === 'meaning' ? { ...ranking, degraded: noMeaning } : ranking;
 }
 
-const rrfK = 60;
-
 async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meaning: ChunkMeaning): Promise<Ranking> {
   const { query: text, signal, mode } = request;
   // Counts word matches beyond the ranked ones too, unless weak or low-relevance hits are omitted.
@@ -120,11 +118,10 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
   });
   const found = await searchHybrid(
     { text, limit: depthOf(request), cutoff: cutoffOf(request), signal },
-    { order: 'weighted', rrfK },
     { corpus, judging: corpus.judging(deps.reranker) },
   );
   if (found.failure !== undefined) return { ...(await rankByWords(request, deps)), degraded: meaningAway };
-  const ranked = found.matches.map(({ id, relevance = 0, explanation, evidence = {} }) => ({
+  const ranked = found.matches.map(({ id, relevance, explanation, evidence }) => ({
     id,
     relevance,
     why: { ...explanation, evidence: sharesOf(evidence, deps.reranker) },

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { currentCaller } from '../../base/current-caller.ts';
 import type { AcceptOutcome, ReadingBounds } from '../../storage/documents/accept-job.ts';
-import type { StagedOriginal } from '../../storage/documents/originals.ts';
 import type { Storage } from '../../storage/storage.ts';
 import {
   fault,
@@ -17,33 +16,25 @@ import {
 } from '../contract/validate-input.ts';
 import type { Engine, EngineCall, EngineUpkeep, SubmissionFields, SubmitOutcome } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
-/** Receives a file before its fields are known: in a form, the fields may follow the file. */
-export interface Receiving {
-  receive(content: AsyncIterable<Uint8Array>, options?: EngineCall): Promise<StagedOriginal>;
-  submitReceived(
-    received: StagedOriginal,
-    filename: string,
-    fields: SubmissionFields,
+
+/** An engine in this process. */
+export interface LocalEngine extends Engine {
+  /** Submits a file whose fields may arrive after its content, as in a form. Discards the content if `fields` rejects. */
+  submitStreamed(
+    content: AsyncIterable<Uint8Array>,
+    fields: Promise<FileFields>,
     options?: EngineCall,
   ): Promise<SubmitOutcome>;
-  dropReceived(received: StagedOriginal): Promise<void>;
-}
-
-/** An engine in this process. It can receive a file first and submit it later. */
-export interface LocalEngine extends Engine, Receiving {
   upkeep: EngineUpkeep;
   scopedTo(collections: readonly string[]): LocalEngine;
 }
 
-export interface SubmitDeps {
-  readonly storage: Storage;
-  onAccepted(): void;
-}
+export type FileFields = SubmissionFields & { filename: string };
 
 export function createSubmitting(
   settings: EngineSettings,
-  { storage, onAccepted }: SubmitDeps,
-): Receiving & Pick<Engine, 'submit'> {
+  { storage, onAccepted }: { readonly storage: Storage; onAccepted(): void },
+): Pick<LocalEngine, 'submit' | 'submitStreamed'> {
   const { originals, ingestion } = storage;
 
   return {
@@ -52,33 +43,30 @@ export function createSubmitting(
       // Reports invalid fields before any bytes are read.
       readFilename(submission.filename);
       readFields(submission);
-      return submitReceived(await receive(submission.content, options), submission.filename, submission, options);
+      return submitStreamed(submission.content, Promise.resolve(submission), options);
     },
-    receive,
-    submitReceived,
-    dropReceived: (received) => originals.discard(received),
+    submitStreamed,
   };
 
-  function receive(content: AsyncIterable<Uint8Array>, { signal }: EngineCall = {}): Promise<StagedOriginal> {
-    return originals.stage(content, { bytesMax: settings.fileBytesMax, signal });
-  }
-
-  async function submitReceived(
-    staged: StagedOriginal,
-    given: string,
-    fields: SubmissionFields,
-    { scopedTo: anyTags }: EngineCall = {},
+  async function submitStreamed(
+    content: AsyncIterable<Uint8Array>,
+    fields: Promise<FileFields>,
+    { scopedTo: anyTags, signal }: EngineCall = {},
   ): Promise<SubmitOutcome> {
+    // Handles an early rejection. It is thrown below, once the content has been read.
+    fields.catch(() => {});
+    const staged = await originals.stage(content, { bytesMax: settings.fileBytesMax, signal });
     let outcome: AcceptOutcome | undefined;
     try {
-      const filename = readFilename(given);
-      const read = readFields(fields);
+      const input = await fields;
+      const filename = readFilename(input.filename);
+      const read = readFields(input);
       if (staged.bytes === 0) throw fault('The file is empty');
       outcome = await ingestion.accept({
         ...read,
         sourcePath: read.sourcePath ?? (read.replaces === undefined ? filename : undefined),
         filename,
-        contentType: fields.content_type ?? contentTypeOf(filename),
+        contentType: input.content_type ?? contentTypeOf(filename),
         bounds: boundsOf(settings),
         anyTags,
         submitter: submitterName(),
@@ -91,12 +79,12 @@ export function createSubmitting(
   }
 
   async function submitNote(
-    given: string,
+    text: string,
     fields: SubmissionFields,
     { scopedTo: anyTags }: EngineCall,
   ): Promise<SubmitOutcome> {
     const read = readFields(fields);
-    const note = readNote(given);
+    const note = readNote(text);
     const bytes = Buffer.from(note);
     const hash = createHash('sha256').update(bytes).digest('hex');
     const outcome = await ingestion.accept({

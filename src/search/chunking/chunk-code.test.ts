@@ -36,7 +36,7 @@ def main():
 import { size } from '../../../test/support/sizes.ts';
 
 test('keeps a declaration that fits in one chunk with its comment and annotation', () => {
-  const chunks = chunkCode(python, 'python', { unitsMax: 240 });
+  const chunks = chunkCode(python, 'python', 240);
   const lamp = chunks.find(({ text }) => text.startsWith('# How much oil'));
   assert.match(lamp?.text ?? '', /@dataclass\nclass Lamp:/);
   const light = chunks.find(({ text }) => text.includes('def light'));
@@ -50,7 +50,7 @@ test('splits a long class between its methods, under its name', () => {
     { length: 6 },
     (_, index) => `  method${index}(input) {\n    return input * ${index};\n  }\n`,
   );
-  const chunks = chunkCode(`export class Sums {\n${methods.join('\n')}}\n`, 'typescript', { unitsMax: 130 });
+  const chunks = chunkCode(`export class Sums {\n${methods.join('\n')}}\n`, 'typescript', 130);
   for (const { text, titlePath } of chunks) {
     assert.equal(titlePath[0], 'Sums');
     assert.equal(
@@ -84,14 +84,14 @@ test('finds names in many languages', () => {
 
 test('splits YAML and JSON between keys, under the enclosing keys', () => {
   const yaml = Array.from({ length: 9 }, (_, index) => `service${index}:\n  image: lamp\n  port: ${index}\n`).join('');
-  const chunks = chunkCode(`services:\n${yaml.replace(/^/gm, '  ').trimEnd()}\n`, 'yaml', { unitsMax: 120 });
+  const chunks = chunkCode(`services:\n${yaml.replace(/^/gm, '  ').trimEnd()}\n`, 'yaml', 120);
   for (const { text, titlePath } of chunks) {
     assert.equal(titlePath[0], 'services');
     assert.match(text, /port: \d$/);
   }
   const json = JSON.stringify({ a: { deep: 'x'.repeat(60) }, b: { deep: 'y'.repeat(60) } }, null, 2);
   assert.deepEqual(
-    chunkCode(json, 'json', { unitsMax: 110 }).map(({ titlePath }) => titlePath.join()),
+    chunkCode(json, 'json', 110).map(({ titlePath }) => titlePath.join()),
     ['a', 'b'],
   );
 });
@@ -118,7 +118,7 @@ test('puts every non-space character into exactly one chunk', () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 40 }), fc.integer({ min: 16, max: 120 }), (lines, unitsMax) => {
       const text = lines.join('\n');
-      const chunks = chunkCode(text, 'c', { unitsMax });
+      const chunks = chunkCode(text, 'c', unitsMax);
       assertCovers(text, chunks);
       for (const chunk of chunks) {
         assert.equal(chunk.text, text.slice(chunk.start, chunk.end));

@@ -1,12 +1,12 @@
-import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk.ts';
+import { type Chunk, chunkUnitsMax, type Span } from './chunk.ts';
 import { type CodeLine, codeLines, type Unit, unitsOf } from './code-units.ts';
 import { forcedPieces } from './sentences.ts';
 
 /** Small declarations share a chunk up to this part of its max length. A smaller chunk is found more precisely. */
 const sharedPart = 0.5;
 
-/** Number of lines, from the start of a body, that are read to find its indent. */
-const linesLookedAt = 10_000;
+/** Max lines of a body that are read to find its indent. */
+const indentLinesMax = 10_000;
 
 /** Max nesting. Deeper blocks are split between lines instead of by structure. */
 const depthMax = 12;
@@ -15,8 +15,7 @@ const depthMax = 12;
  * Chunks code, and data with nested structure (YAML, JSON), by indentation. A declaration that fits stays whole, with its
  * comments; a longer one is split within its body. A chunk's path has the names of the declarations around it.
  */
-export function chunkCode(text: string, language: string | undefined, options: ChunkingOptions = {}): Chunk[] {
-  const unitsMax = chunkUnits(options);
+export function chunkCode(text: string, language: string | undefined, unitsMax = chunkUnitsMax): Chunk[] {
   const chunks: Chunk[] = [];
   for (const part of partsOf(text)) pack(codeLines(text, part), [], 0);
   return chunks;
@@ -31,7 +30,7 @@ export function chunkCode(text: string, language: string | undefined, options: C
       const { start, end } = spanOf(unit);
       if (end - start > unitsMax) {
         close();
-        openUp(unit, path, depth);
+        splitUnit(unit, path, depth);
         continue;
       }
       const name = declaredName(unit.head.text, language);
@@ -45,7 +44,7 @@ export function chunkCode(text: string, language: string | undefined, options: C
   }
 
   /** Splits a declaration longer than a chunk into its head and parts of its body, under its name. */
-  function openUp(unit: Unit, path: readonly string[], depth: number): void {
+  function splitUnit(unit: Unit, path: readonly string[], depth: number): void {
     const inner = withName(path, declaredName(unit.head.text, language));
     const bodyAt = unit.lines.indexOf(unit.head) + 1;
     const body = unit.lines.slice(bodyAt);
@@ -54,7 +53,7 @@ export function chunkCode(text: string, language: string | undefined, options: C
       for (const piece of linePieces(unit.lines)) push(piece, inner);
       return;
     }
-    const indent = Math.min(...inside.slice(0, linesLookedAt).map((line) => line.indent));
+    const indent = Math.min(...inside.slice(0, indentLinesMax).map((line) => line.indent));
     // The head stays with the first part of the body. Closing brackets, indented like the head, stay with the last part.
     const lines = [
       ...unit.lines.slice(0, bodyAt).map((line) => ({ ...line, indent, leads: true })),

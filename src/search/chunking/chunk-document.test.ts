@@ -5,7 +5,7 @@ import { chunkDocument } from './chunk-document.ts';
 test('splits CSV between rows, and every chunk has the columns', () => {
   const rows = Array.from({ length: 30 }, (_, index) => `${index},"two\nlines ${index}",end${index}`);
   const text = ['id,note,last', ...rows].join('\n');
-  const chunks = chunkDocument({ text, kind: 'csv' }, { unitsMax: 100 });
+  const chunks = chunkDocument({ text, kind: 'csv' }, 100);
   assert.ok(chunks.length > 5);
   for (const [index, chunk] of chunks.entries()) {
     assert.deepEqual(chunk.titlePath, ['id,note,last']);
@@ -16,14 +16,14 @@ test('splits CSV between rows, and every chunk has the columns', () => {
 
 test('an unclosed quote makes every line a row', () => {
   const text = `a,b\n1,"open\n${'2,x\n'.repeat(20_000)}`;
-  const chunks = chunkDocument({ text, kind: 'csv' }, { unitsMax: 100 });
+  const chunks = chunkDocument({ text, kind: 'csv' }, 100);
   for (const { text: rows } of chunks.slice(1)) assert.match(rows, /^(?:2,x\n?)+$/);
 });
 
 test('rows of a split table carry its columns', () => {
   const rows = Array.from({ length: 20 }, (_, index) => `| wick ${index} | ${index} |`);
   const text = ['# Stores', '', '| Item | Count |', '| --- | --- |', ...rows].join('\n');
-  const chunks = chunkDocument({ text, kind: 'xlsx' }, { unitsMax: 120 });
+  const chunks = chunkDocument({ text, kind: 'xlsx' }, 120);
   assert.deepEqual(chunks[0]?.titlePath, ['Stores']);
   for (const { titlePath } of chunks.slice(1)) assert.deepEqual(titlePath, ['Stores', 'Item | Count']);
 });

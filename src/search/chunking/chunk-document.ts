@@ -1,5 +1,5 @@
 import type { DocumentKind, ExtractedDocument } from '../../documents/document.ts';
-import type { Chunk, ChunkingOptions } from './chunk.ts';
+import { type Chunk, chunkUnitsMax } from './chunk.ts';
 import { chunkCode } from './chunk-code.ts';
 import { chunkRows } from './chunk-rows.ts';
 import { chunkText } from './chunk-text.ts';
@@ -10,14 +10,14 @@ import { chunkText } from './chunk-text.ts';
  */
 export function chunkDocument(
   document: Pick<ExtractedDocument, 'text' | 'kind' | 'codeLanguage' | 'members'>,
-  options: ChunkingOptions = {},
+  unitsMax = chunkUnitsMax,
 ): Chunk[] {
   const { text, kind, codeLanguage, members = [] } = document;
   const [first] = members;
-  if (!first) return chunkAs(kind, text, codeLanguage, options);
-  const chunks = chunkAs(kind, text.slice(0, first.headingStart), codeLanguage, options);
+  if (!first) return chunkAs(kind, text, codeLanguage, unitsMax);
+  const chunks = chunkAs(kind, text.slice(0, first.headingStart), codeLanguage, unitsMax);
   for (const member of members) {
-    const own = chunkAs(member.kind, text.slice(member.start, member.end), member.codeLanguage, options);
+    const own = chunkAs(member.kind, text.slice(member.start, member.end), member.codeLanguage, unitsMax);
     for (const chunk of own) {
       const { start, end, titlePath } = chunk;
       chunks.push({
@@ -31,17 +31,17 @@ export function chunkDocument(
   return chunks;
 }
 
-function chunkAs(kind: DocumentKind, text: string, language: string | undefined, options: ChunkingOptions): Chunk[] {
+function chunkAs(kind: DocumentKind, text: string, language: string | undefined, unitsMax: number): Chunk[] {
   switch (kind) {
     case 'code':
-      return chunkCode(text, language, options);
+      return chunkCode(text, language, unitsMax);
     case 'json':
     case 'yaml':
     case 'xml':
-      return chunkCode(text, kind, options);
+      return chunkCode(text, kind, unitsMax);
     case 'csv':
-      return chunkRows(text, options);
+      return chunkRows(text, unitsMax);
     default:
-      return chunkText(text, options);
+      return chunkText(text, unitsMax);
   }
 }

@@ -1,4 +1,4 @@
-import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk.ts';
+import { type Chunk, chunkUnitsMax, type Span } from './chunk.ts';
 import { forcedPieces } from './sentences.ts';
 
 const headerUnitsMax = 300;
@@ -6,8 +6,7 @@ const headerUnitsMax = 300;
 const quotedUnitsMax = 20_000;
 
 /** Chunks CSV between rows (RFC 4180: quoted cells may have line breaks). Each chunk's path has the column names. */
-export function chunkRows(text: string, options: ChunkingOptions = {}): Chunk[] {
-  const unitsMax = chunkUnits(options);
+export function chunkRows(text: string, unitsMax = chunkUnitsMax): Chunk[] {
   const rows = rowsOf(text);
   const [header] = rows;
   const titlePath = header ? [text.slice(header.start, Math.min(header.end, header.start + headerUnitsMax))] : [];

@@ -37,7 +37,7 @@ The last words.
 `;
 
 test('chunks are slices of the original and carry the headings above them', () => {
-  const chunks = chunkText(document, { unitsMax: 120 });
+  const chunks = chunkText(document, 120);
   for (const { start, end, text } of chunks) assert.equal(text, document.slice(start, end));
   const byStart = Object.fromEntries(chunks.map(({ text, titlePath }) => [text.slice(0, 12), titlePath.join(' > ')]));
   assert.deepEqual(byStart, {
@@ -49,20 +49,20 @@ test('chunks are slices of the original and carry the headings above them', () =
 });
 
 test('never splits a code block that fits, even at blank lines', () => {
-  const chunks = chunkText(document, { unitsMax: 60 });
+  const chunks = chunkText(document, 60);
   const holder = chunks.find(({ text }) => text.includes('npm ci'));
   assert.match(holder?.text ?? '', /```sh\nnpm ci\n\nnpm start\n# not a heading\n```/);
   assert.equal(holder?.titlePath.includes('not a heading'), false);
 });
 
 test('keeps a table that fits whole', () => {
-  const chunks = chunkText(document, { unitsMax: 120 });
+  const chunks = chunkText(document, 120);
   assert.ok(chunks.some(({ text }) => text.includes('| name') && text.includes('| b ')));
 });
 
 test('never leaves a heading alone at the end of a chunk', () => {
   const text = `${'One sentence here. '.repeat(6)}\n\n# Next\n\nIts text.`;
-  const chunks = chunkText(text, { unitsMax: 125 });
+  const chunks = chunkText(text, 125);
   assert.deepEqual(
     chunks.map((chunk) => chunk.text.slice(0, 6)),
     ['One se', '# Next'],
@@ -71,15 +71,14 @@ test('never leaves a heading alone at the end of a chunk', () => {
 
 test('splits a long paragraph between sentences', () => {
   const sentences = Array.from({ length: 30 }, (_, index) => `Sentence number ${index} says what it says.`);
-  const chunks = chunkText(sentences.join(' '), { unitsMax: 200 });
+  const chunks = chunkText(sentences.join(' '), 200);
   assert.ok(chunks.length > 4);
   for (const { text } of chunks) assert.match(text, /^Sentence .*says\.$/s);
 });
 
 test('splits long code at line ends', () => {
   const code = `\`\`\`\n${Array.from({ length: 40 }, (_, index) => `call(${index});`).join('\n')}\n\`\`\``;
-  for (const { text } of chunkText(code, { unitsMax: 100 }))
-    assert.match(text, /^(?:```|call\(\d+\);)[\s\S]*(?:;|```)$/);
+  for (const { text } of chunkText(code, 100)) assert.match(text, /^(?:```|call\(\d+\);)[\s\S]*(?:;|```)$/);
 });
 
 test('recognises code without fences', () => {
@@ -115,7 +114,7 @@ test('puts every non-space character into exactly one chunk', () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 40 }), fc.integer({ min: 16, max: 120 }), (lines, unitsMax) => {
       const text = lines.join('\n');
-      const chunks = chunkText(text, { unitsMax });
+      const chunks = chunkText(text, unitsMax);
       assertCovers(text, chunks);
       for (const chunk of chunks) {
         assert.ok(chunk.text.length <= unitsMax, `${chunk.text.length} > ${unitsMax}`);

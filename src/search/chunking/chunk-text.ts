@@ -1,5 +1,5 @@
 import { type Block, blocksOf } from './blocks.ts';
-import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk.ts';
+import { type Chunk, chunkUnitsMax, type Span } from './chunk.ts';
 import { forcedPieces, sentencesOf } from './sentences.ts';
 
 /** Max characters of a table's header that are repeated in the paths of its chunks. */
@@ -9,8 +9,7 @@ const columnsUnitsMax = 300;
  * Chunks prose. Headings stay with their text, code and tables stay whole if they fit, and long paragraphs are split between
  * sentences. Chunks do not overlap and cover the whole text, except white space.
  */
-export function chunkText(text: string, options: ChunkingOptions = {}): Chunk[] {
-  const unitsMax = chunkUnits(options);
+export function chunkText(text: string, unitsMax = chunkUnitsMax): Chunk[] {
   const chunks: Chunk[] = [];
   const path: { level: number; title: string }[] = [];
   let open: (Span & { hasText: boolean; titlePath: string[] }) | undefined;

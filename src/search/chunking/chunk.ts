@@ -11,14 +11,5 @@ export interface Chunk extends Span {
   titlePath: readonly string[];
 }
 
-export interface ChunkingOptions {
-  /** Max chunk length in UTF-16 units. */
-  unitsMax?: number;
-}
-
-/** Default chunk length: an answer fits into a chunk, and five chunks fit into a prompt. */
-const unitsMaxDefault = 1200;
-
-export function chunkUnits({ unitsMax = unitsMaxDefault }: ChunkingOptions): number {
-  return Math.max(16, unitsMax);
-}
+/** Max chunk length in UTF-16 units: an answer fits into a chunk, and five chunks fit into a prompt. */
+export const chunkUnitsMax = 1200;

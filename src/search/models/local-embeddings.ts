@@ -7,7 +7,7 @@ import { createModelThreads } from './model-threads.ts';
 import type { OnnxDevice } from './onnx-runtime.ts';
 
 export interface LocalEmbeddingsConfig {
-  /** Holds model.onnx, config.json, tokenizer.json and tokenizer_config.json. */
+  /** Contains model.onnx, config.json, tokenizer.json and tokenizer_config.json. */
   modelFolder: string;
   /** Cores for the model, with a thread and about 90 MB each. */
   threads: number;
@@ -27,7 +27,7 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
     threads: config.threads,
     queuedMax: config.queuedTextsMax,
     timeoutMs: config.textTimeoutMs,
-    failures: { failed: modelFailed, full: tooManyTexts, closed: modelClosed },
+    model: 'embedding',
   });
   let device: OnnxDevice | undefined;
   return {
@@ -47,27 +47,11 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
   };
 }
 
-function tooManyTexts(): CarrelError {
-  const message = 'Too many texts are waiting for the local embedding model. Try again in a few seconds.';
-  return new CarrelError('too_many_in_flight', message, { retryAfterSeconds: 5 });
-}
-
-function modelClosed(): CarrelError {
-  return new CarrelError('unavailable', 'The embedding model is closed.');
-}
-
-function modelFailed(cause: unknown): CarrelError {
-  const message =
-    'The local embedding model could not be run. Reinstall Carrel with its models/ folder, ' +
-    'or choose another EMBEDDING_PROVIDER.';
-  return new CarrelError('unavailable', message, { cause });
-}
-
 function modelDimensions(folder: string): number {
   try {
     return JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')).hidden_size;
   } catch (cause) {
-    const message = `No embedding model found in ${folder}. Reinstall the package or set another folder.`;
+    const message = `No embedding model found in ${folder}. Reinstall Carrel with its models/ folder.`;
     throw new CarrelError('invalid_config', message, { cause });
   }
 }

@@ -3,10 +3,8 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import type { TestRequest } from '../../../test/support/test-thread.ts';
-import { CarrelError } from '../../base/errors.ts';
 import { createModelThreads } from './model-threads.ts';
 
-const failure = () => new CarrelError('unavailable', 'The test thread failed.');
 const wait: TestRequest = { ask: 'wait', ms: 1 };
 
 function startThreads() {
@@ -15,7 +13,7 @@ function startThreads() {
   const threads = createModelThreads<TestRequest, unknown>({
     ...{ from: new URL('../../../test/support/', import.meta.url).href, file: 'test-thread', name: 'test' },
     ...{ workerData: { modelFolder: '' }, threads: 2, queuedMax: 100, timeoutMs: 60_000, idleMs: 1 },
-    failures: { failed: failure, full: failure, closed: failure },
+    model: 'embedding',
   });
   return { threads, exits };
 }

@@ -28,13 +28,8 @@ export interface ModelThreadsConfig {
   readonly timeoutMs: number;
   /** An idle thread ends after this time, unless it is the last one. Default: a minute. */
   readonly idleMs?: number;
-  readonly failures: ModelFailures;
-}
-
-export interface ModelFailures {
-  failed(cause: unknown): CarrelError;
-  full(): CarrelError;
-  closed(): CarrelError;
+  /** For error messages. */
+  readonly model: 'embedding' | 'reranking';
 }
 
 export interface RunOptions {
@@ -65,13 +60,13 @@ const idleMsDefault = 60_000;
 
 /** Runs a local model on worker threads, started on demand. Each serves one request at a time on one core, urgent ones first. */
 export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) {
-  const { failures } = config;
+  const { model } = config;
   /** Waiting jobs, in order. */
   const urgent = new Set<Job<Request, Answer>>();
   const others = new Set<Job<Request, Answer>>();
   const running = new Set<Job<Request, Answer>>();
   let lanes: Lane<Request, Answer>[] = [];
-  /** Threads that were terminated but may still run native code. */
+  /** Terminated threads that may still run native code. */
   const lingering = new Set<Calls<Request, Answer>>();
 
   function start(): Lane<Request, Answer> {
@@ -80,7 +75,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
     const workerData: OnnxRuntimeConfig = { ...config.workerData, nativeSection };
     const calls = createWorkerCalls<Request, Answer>({
       ...config,
-      ...{ workerData, nativeSection, lean: 'least', exitError: failures.failed },
+      ...{ workerData, nativeSection, lean: 'least', exitError: failed },
     });
     return { calls, isBusy: false };
   }
@@ -99,7 +94,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
     for (const { calls } of lanes.filter((lane) => !lane.calls.alive)) linger(calls);
     lanes = lanes.filter(({ calls }) => calls.alive);
     if (lanes.length === 0 && lingering.size > config.threads) {
-      failAll(failures.failed(new Error('no model thread could be stopped: all are busy in native code')));
+      failAll(failed(new Error('no model thread could be stopped: all are busy in native code')));
     }
     while (urgent.size + others.size > 0) {
       const free = lanes.find(({ isBusy }) => !isBusy);
@@ -131,13 +126,13 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
 
   async function perform(job: Job<Request, Answer>, lane: Lane<Request, Answer>): Promise<void> {
     const { calls } = lane;
-    const timeoutError = () => failures.failed(new Error('the model took too long'));
+    const timeoutError = () => failed(new Error('the model took too long'));
     try {
       await withTimeout(calls, calls.ready(), { timeoutMs: loadTimeoutMs, timeoutError });
       job.resolve(await withTimeout(calls, calls.call(job.request), { timeoutMs: config.timeoutMs, timeoutError }));
     } catch (error) {
       // If the thread died, all waiting requests fail; the next request starts a new thread.
-      const failure = isCarrelError(error) ? error : failures.failed(error);
+      const failure = isCarrelError(error) ? error : failed(error);
       if (calls.alive) job.reject(failure);
       else failAll(failure);
     } finally {
@@ -146,6 +141,10 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
       lane.idleTimer = setTimeout(endIfSurplus, config.idleMs ?? idleMsDefault, lane).unref();
       assign();
     }
+  }
+
+  function failed(cause: unknown): CarrelError {
+    return modelFailure(model, cause);
   }
 
   function failAll(failure: CarrelError): void {
@@ -157,7 +156,10 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
   return {
     /** Returns one answer per request, in the same order. */
     async run(requests: readonly Request[], { signal, urgent: isUrgent }: RunOptions = {}): Promise<Answer[]> {
-      if (running.size + urgent.size + others.size + requests.length > config.queuedMax) throw failures.full();
+      if (running.size + urgent.size + others.size + requests.length > config.queuedMax) {
+        const message = `The local ${model} model has too many waiting requests. Try again in a few seconds.`;
+        throw new CarrelError('too_many_in_flight', message, { retryAfterSeconds: 5 });
+      }
       const queue = isUrgent ? urgent : others;
       const cancelled = Promise.withResolvers<never>();
       const abort = () => cancelled.reject(new CarrelError('cancelled', 'The call was cancelled.'));
@@ -176,12 +178,18 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
     },
     /** Fails all waiting requests and ends the threads. A later `run` starts new ones. */
     async close(): Promise<void> {
-      failAll(failures.closed());
+      failAll(new CarrelError('unavailable', `The local ${model} model is closed.`));
       const stopping = lanes;
       lanes = [];
       await Promise.all(stopping.map(({ calls }) => calls.terminate()));
     },
   };
+}
+
+export function modelFailure(model: ModelThreadsConfig['model'], cause: unknown): CarrelError {
+  const setting = `${model.toUpperCase()}_PROVIDER`;
+  const message = `The local ${model} model could not be run. Reinstall Carrel with its models/ folder, or choose another ${setting}.`;
+  return new CarrelError('unavailable', message, { cause });
 }
 
 /** Stops the native runtime's telemetry. Set on the main thread: native code does not see a worker's copy of the environment. */

@@ -33,7 +33,6 @@ interface Listed {
 }
 
 export interface FusionSettings {
-  order: 'weighted' | 'rrf';
   /** The constant of reciprocal rank fusion (RRF): rank r counts 1 / (rrfK + r). */
   rrfK: number;
   /** Cosines this far below the best count as 0. Undefined if unknown for the model; see `spanOf`. */
@@ -46,7 +45,7 @@ export interface FusedMatch {
   id: number;
   /** Position in the fused order, from 1. */
   rank: number;
-  /** The sort key: the weighted sum (0 to 1) or the RRF score. */
+  /** The sort key: the weighted sum, 0 to 1. */
   score: number;
   explanation: RankExplanation;
 }
@@ -63,6 +62,7 @@ export interface RankExplanation {
   };
   /** The nearness assumed for a passage without vectors: its word share divided by the highest word share. */
   assumedNearness?: number;
+  /** The score of reciprocal rank fusion. Only reported, because the weighted sum ranks better. */
   rrf: number;
   /** The higher-ranked passage with the same text; see `copyShare`. */
   copyOf?: number;
@@ -81,8 +81,8 @@ const spanRank = 50;
 const copyShare = 0.5;
 
 /**
- * Merges two rankings by a weighted sum of normalised scores, or by reciprocal rank fusion (RRF), which gives worse rankings.
- * Meaning counts more for questions, words count more for keyword queries.
+ * Merges two rankings by a weighted sum of normalised scores. Meaning counts more for questions, words count more for keyword
+ * queries.
  */
 export function fuse(candidates: readonly Candidate[], settings: FusionSettings): FusedMatch[] {
   const shares = sortedDown(candidates.map((each) => each.words?.share ?? 0));
@@ -107,13 +107,11 @@ export function fuse(candidates: readonly Candidate[], settings: FusionSettings)
       const { rank, cosine, window } = meaning;
       explanation.meaning = { ...rankField(rank), cosine, nearness, weight, window };
     } else if (weight > 0) explanation.assumedNearness = nearness;
-    return { id, rank: 0, score: settings.order === 'rrf' ? rrf : sum, explanation };
+    return { id, rank: 0, score: sum, explanation };
   });
   fused.sort(byScore);
-  if (settings.order === 'weighted') {
-    demoteCopies(fused);
-    fused.sort(byScore);
-  }
+  demoteCopies(fused);
+  fused.sort(byScore);
   fused.forEach((match, index) => {
     match.rank = index + 1;
   });

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
+import { unrankedReranker } from '../rerank/open-reranker.ts';
 import type { WordMatch } from './fusion.ts';
-import { type HybridSettings, searchHybrid } from './hybrid.ts';
+import { searchHybrid } from './hybrid.ts';
 import { createRetrieverCorpus, type MeaningRetriever, type WordRetriever } from './retrievers.ts';
-
-const settings: HybridSettings = { order: 'weighted', rrfK: 60 };
 
 interface Retrievers {
   words: WordRetriever;
@@ -45,14 +44,13 @@ function corpus(rows: Record<number, [share: number, cosine: number]>, bar: [num
 
 const joined = (retrievers: Parameters<typeof createRetrieverCorpus>[0]) => ({
   corpus: createRetrieverCorpus(retrievers),
+  judging: { reranker: unrankedReranker(), texts: async () => new Map(), words: undefined },
 });
 
 test('with a quoted phrase, shows only what the words found', async () => {
   const retrievers = corpus({ 1: [0.6, 0.4], 2: [0, 0.9], 3: [0.5, 0.85] }, [0.1, 0.3]);
   const ids = async (text: string, { words, meaning }: Partial<Retrievers>) =>
-    (await searchHybrid({ text, limit: 10 }, settings, joined({ words, meaning }))).matches
-      .map(({ id }) => id)
-      .toSorted();
+    (await searchHybrid({ text, limit: 10 }, joined({ words, meaning }))).matches.map(({ id }) => id).toSorted();
   assert.deepEqual(await ids('parental leave', retrievers), [1, 2, 3]);
   assert.deepEqual(await ids('"parental leave"', retrievers), [1, 3]);
   assert.deepEqual(await ids('"parental leave"', { meaning: retrievers.meaning }), [1, 2, 3], 'without a word search');
@@ -76,18 +74,14 @@ test('corrects misspelt words, for search by meaning too', async () => {
           { word: 'leeve', terms: ['leave', 'sleeve'] },
         ];
   const text = 'Parentel leeve, parentel';
-  const { matches } = await searchHybrid(
-    { text, limit: 10 },
-    settings,
-    joined({ words: retrievers.words, meaning, corrected }),
-  );
+  const { matches } = await searchHybrid({ text, limit: 10 }, joined({ words: retrievers.words, meaning, corrected }));
   assert.deepEqual([asked, matches.length], [[text, 'parental leave, parental'], 1]);
 });
 
 test('each search scores what the other found', async () => {
   const rows: Record<number, [number, number]> = { 1: [0.6, 0.4], 2: [0.1, 0.9], 3: [0.5, 0.85] };
-  const whole = await searchHybrid({ text: 'q', limit: 10 }, settings, joined(corpus(rows)));
-  const parts = await searchHybrid({ text: 'q', limit: 10 }, settings, joined(corpus(rows, [0.4, 0.8])));
+  const whole = await searchHybrid({ text: 'q', limit: 10 }, joined(corpus(rows)));
+  const parts = await searchHybrid({ text: 'q', limit: 10 }, joined(corpus(rows, [0.4, 0.8])));
   const scores = (result: typeof whole) => result.matches.map(({ id, score }) => [id, score]);
   assert.deepEqual(scores(parts), scores(whole));
   assert.equal(parts.ranked, 3);
@@ -105,7 +99,7 @@ test('each search scores what the other found', async () => {
 
 test('pages neither overlap nor leave gaps', async () => {
   const rows = Object.fromEntries(Array.from({ length: 25 }, (_, id) => [id, [0.5, 0.8] as [number, number]]));
-  const page = (offset: number) => searchHybrid({ text: 'q', limit: 10, offset }, settings, joined(corpus(rows)));
+  const page = (offset: number) => searchHybrid({ text: 'q', limit: 10, offset }, joined(corpus(rows)));
   const pages = await Promise.all([page(0), page(10), page(20), page(30)]);
   assert.deepEqual(
     pages.flatMap(({ matches }) => matches.map(({ id }) => id)),
@@ -119,7 +113,7 @@ test('without meaning the words answer, and the answer says degraded (contract: 
   deps.meaning.search = async () => {
     throw new CarrelError('unavailable', 'The embedding server does not answer.');
   };
-  const result = await searchHybrid({ text: 'q', limit: 10 }, settings, joined(deps));
+  const result = await searchHybrid({ text: 'q', limit: 10 }, joined(deps));
   assert.deepEqual(
     result.matches.map(({ id }) => id),
     [1, 2],
@@ -132,7 +126,7 @@ test('does not take a cancelled call or our own bug for an unavailable provider'
   for (const failure of [new CarrelError('cancelled', 'The call was cancelled.'), new TypeError('broken')]) {
     const deps = corpus({ 1: [0.6, 0.4] });
     deps.meaning.search = () => Promise.reject(failure);
-    await assert.rejects(searchHybrid({ text: 'q', limit: 10 }, settings, joined(deps)), failure);
+    await assert.rejects(searchHybrid({ text: 'q', limit: 10 }, joined(deps)), failure);
   }
   assert.equal(isCarrelError(new TypeError('broken')), false);
 });
@@ -143,7 +137,7 @@ test('scores unscored word matches like those of meaning', async () => {
     { id: 1, share: 0.6 },
     { id: 2, share: 0 },
   ];
-  const { matches } = await searchHybrid({ text: 'q', limit: 10 }, settings, joined(deps));
+  const { matches } = await searchHybrid({ text: 'q', limit: 10 }, joined(deps));
   const second = matches.find(({ id }) => id === 2);
   assert.deepEqual([second?.explanation.words?.share, second?.explanation.words?.rank], [0.5, 2]);
 });
@@ -151,7 +145,7 @@ test('scores unscored word matches like those of meaning', async () => {
 test('either search may be missing, and a question shifts the weight to meaning', async () => {
   const deps = corpus({ 1: [0.6, 0.8], 2: [0.1, 0.9] });
   const order = async (given: Parameters<typeof createRetrieverCorpus>[0], text = 'q') =>
-    (await searchHybrid({ text, limit: 10 }, settings, joined(given))).matches.map(({ id }) => id);
+    (await searchHybrid({ text, limit: 10 }, joined(given))).matches.map(({ id }) => id);
   assert.deepEqual(await order({ ...deps, meaning: undefined }), [1, 2]);
   assert.deepEqual(await order({ ...deps, words: undefined }), [2, 1]);
   assert.deepEqual(await order(deps), [1, 2]);

@@ -5,16 +5,8 @@ import { isKeywords, quotedIn } from '../../words/word-query.ts';
 import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
 import type { RerankingState } from '../rerank/reranker.ts';
 import { type CompletedMeaning, missing, type SearchCorpus } from './corpus.ts';
-import {
-  type Candidate,
-  type FusedMatch,
-  type FusionSettings,
-  fuse,
-  retrieverCandidates,
-  type WordMatch,
-} from './fusion.ts';
-import { type JudgeDeps, type JudgedPage, judgePage, type RankedHit, type RelevanceCutoff } from './judging.ts';
-import type { Evidence } from './relevance.ts';
+import { type Candidate, type FusedMatch, fuse, retrieverCandidates, type WordMatch } from './fusion.ts';
+import { type JudgeDeps, type JudgedHit, judgePage, type RankedHit, type RelevanceCutoff } from './judging.ts';
 
 export interface HybridQuery {
   text: string;
@@ -24,25 +16,17 @@ export interface HybridQuery {
   depth?: number;
   /** Which hits to omit; none by default. */
   cutoff?: RelevanceCutoff | undefined;
+  /** The constant of reciprocal rank fusion, which is only reported. */
+  rrfK?: number;
   signal?: AbortSignal;
 }
 
-export type HybridSettings = Pick<FusionSettings, 'order' | 'rrfK'>;
-
 export interface HybridDeps {
   corpus: SearchCorpus;
-  /** If undefined, matches have no relevance and keep the fused order. */
-  judging?: JudgeDeps | undefined;
+  judging: JudgeDeps;
 }
 
-export interface HybridMatch extends FusedMatch {
-  relevance?: number;
-  evidence?: Evidence;
-  /** The part of its text that the reranking model read, if any. */
-  range?: readonly [start: number, end: number] | undefined;
-  replaces?: number | undefined;
-  replacedBy?: number | undefined;
-}
+export type HybridMatch = FusedMatch & Omit<JudgedHit<unknown>, 'hit'>;
 
 export interface HybridResult {
   matches: HybridMatch[];
@@ -51,7 +35,7 @@ export interface HybridResult {
   candidates: number;
   /** Omitted matches that would otherwise be on the page. */
   omitted: number;
-  reranking?: RerankingState;
+  reranking: RerankingState;
   /** Each retriever's list, in its order. `meaning` is undefined if that retriever was not used or failed. */
   listed: { words: readonly WordMatch[]; meaning: readonly MeaningMatch[] | undefined };
   pending: number;
@@ -68,16 +52,12 @@ export interface HybridResult {
  * 4. Judge: rerank the best, put newer statements before those they replace, and omit weak hits if requested (judging.ts).
  * 5. Take the page. The order does not depend on the page, so pages neither overlap nor leave gaps.
  */
-export async function searchHybrid(
-  query: HybridQuery,
-  settings: HybridSettings,
-  deps: HybridDeps,
-): Promise<HybridResult> {
-  const { text, signal, depth = retrieverCandidates, offset = 0 } = query;
+export async function searchHybrid(query: HybridQuery, deps: HybridDeps): Promise<HybridResult> {
+  const { text, limit, offset = 0, depth = retrieverCandidates, cutoff, rrfK = 60, signal } = query;
   const { words: byWords, failure, corrected = [], complete } = await deps.corpus.find(text, depth, signal);
   const meant = withWords(text, corrected);
   // Searches again, so that the models do not read misspelt words.
-  if (meant !== text) return searchHybrid({ ...query, text: meant }, settings, deps);
+  if (meant !== text) return searchHybrid({ ...query, text: meant }, deps);
 
   const { words: scoredWords, meaning: nearest } = await complete();
   const isExact = scoredWords !== undefined && quotedIn(text).phrases.length > 0;
@@ -92,19 +72,19 @@ export async function searchHybrid(
     { listed: withTerms(byWords, scoredWords), more: moreWords },
     { listed: near, more: meaning?.more ?? [] },
   );
-  const fused = fuse(candidates, { ...settings, span: meaning?.span, isKeywords: isKeywords(text) });
+  const fused = fuse(candidates, { rrfK, span: meaning?.span, isKeywords: isKeywords(text) });
 
   const coverage = new Map(scoredWords ? [...unscored].map((id) => [id, 0]) : []);
   for (const { id, coverage: share } of [...scored, ...moreWords]) if (share !== undefined) coverage.set(id, share);
   const hits = fused.map((match) => hitOf(match, coverage, meaning?.span !== undefined));
-  const judged = await judgedPage({ ...query, offset }, hits, deps.judging);
+  const judged = await judgePage({ text, limit, offset, cutoff, signal }, hits, deps.judging, unfound);
 
   return {
     matches: judged.page.map(({ hit, ...verdict }, index) => ({ ...hit.match, ...verdict, rank: offset + index + 1 })),
     ranked: judged.kept + judged.unseen,
     candidates: fused.length,
     omitted: judged.omitted,
-    ...(deps.judging ? { reranking: judged.reranking } : {}),
+    reranking: judged.reranking,
     listed: { words: byWords, meaning: meaning?.listed },
     pending: meaning?.pending ?? 0,
     ...(failure ? { failure } : {}),
@@ -145,26 +125,6 @@ function hitOf(match: FusedMatch, coverage: ReadonlyMap<number, number>, knowsCo
 /** Creates a hit for a newer statement that neither retriever found, but that replaces a hit. */
 function unfound(id: number, { score }: FusedHit): FusedHit {
   return { id, score, match: { id, rank: 0, score, explanation: { rrf: 0 } } };
-}
-
-type Page = Omit<JudgedPage<FusedHit>, 'page'> & {
-  page: readonly ({ hit: FusedHit } & Pick<
-    HybridMatch,
-    'relevance' | 'evidence' | 'range' | 'replaces' | 'replacedBy'
-  >)[];
-};
-
-async function judgedPage(
-  query: HybridQuery & { offset: number },
-  hits: readonly FusedHit[],
-  judging: JudgeDeps | undefined,
-): Promise<Page> {
-  const { text, limit, offset, cutoff, signal } = query;
-  if (judging) {
-    return judgePage({ text, limit, offset, cutoff, signal }, hits, judging, unfound);
-  }
-  const page = hits.slice(offset, offset + limit).map((hit) => ({ hit }));
-  return { page, kept: hits.length, unseen: 0, omitted: 0, reranking: { state: 'off' } };
 }
 
 /** The matches that a retriever listed, and its scores for further passages. */

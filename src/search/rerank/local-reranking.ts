@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { CarrelError, isCarrelError } from '../../base/errors.ts';
-import { createModelThreads } from '../models/model-threads.ts';
+import { isCarrelError } from '../../base/errors.ts';
+import { createModelThreads, modelFailure } from '../models/model-threads.ts';
 import type { OnnxDevice } from '../models/onnx-runtime.ts';
 import type { RerankingProvider } from './reranker.ts';
 import type { RerankingModelConfig } from './reranking-model.ts';
@@ -32,7 +32,7 @@ export function createLocalReranking(config: LocalRerankingConfig): RerankingPro
     threads: config.threads,
     queuedMax: config.queuedPairsMax,
     timeoutMs: config.pairTimeoutMs,
-    failures: { failed: modelFailed, full: tooManyPairs, closed: modelClosed },
+    model: 'reranking',
   });
   let device: OnnxDevice | undefined;
 
@@ -42,14 +42,15 @@ export function createLocalReranking(config: LocalRerankingConfig): RerankingPro
     signal?: AbortSignal,
   ): Promise<(number | undefined)[]> {
     // Checks here, to avoid starting a thread that would fail the same way.
-    if (!existsSync(join(modelFolder, 'model.onnx'))) throw modelFailed(new Error('model.onnx is missing'));
+    if (!existsSync(join(modelFolder, 'model.onnx')))
+      throw modelFailure('reranking', new Error('model.onnx is missing'));
     const budget = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     let spentMs = 0;
-    const within = signal ? AbortSignal.any([signal, budget.signal]) : budget.signal;
+    const ended = signal ? AbortSignal.any([signal, budget.signal]) : budget.signal;
     const scoreOne = async (passage: string): Promise<number | undefined> => {
       try {
-        const [scored] = await threads.run([{ query, passage }], { signal: within, urgent: true });
+        const [scored] = await threads.run([{ query, passage }], { signal: ended, urgent: true });
         if (scored === undefined) return undefined;
         timer ??= setTimeout(() => budget.abort(), patience * budgetMs);
         device = scored.device;
@@ -79,20 +80,4 @@ export function createLocalReranking(config: LocalRerankingConfig): RerankingPro
     score,
     close: () => threads.close(),
   };
-}
-
-function tooManyPairs(): CarrelError {
-  const message = 'Too many searches are waiting for the local reranking model. Try again in a few seconds.';
-  return new CarrelError('too_many_in_flight', message, { retryAfterSeconds: 5 });
-}
-
-function modelClosed(): CarrelError {
-  return new CarrelError('unavailable', 'The reranking model is closed.');
-}
-
-function modelFailed(cause: unknown): CarrelError {
-  const message =
-    'The local reranking model could not be run. Reinstall Carrel with its models/ folder, ' +
-    'or choose another RERANKING_PROVIDER.';
-  return new CarrelError('unavailable', message, { cause });
 }

@@ -25,8 +25,7 @@ export async function searchEntries(request: HybridRequest, settings: { words: b
   const { corpus, report } = createEntryCorpus(request, settings, parts);
   const found = await searchHybrid(
     // Requests one more than shown, to detect further results.
-    { text, limit: limit + 1, offset, depth: rankDepth, cutoff: includesWeak ? undefined : 'weak', signal },
-    { order: 'weighted', rrfK },
+    { text, limit: limit + 1, offset, depth: rankDepth, cutoff: includesWeak ? undefined : 'weak', rrfK, signal },
     { corpus, judging: createEntryJudging(parts, { filter: request.filter }) },
   );
   if (found.failure && !settings.words) throw found.failure;
@@ -38,7 +37,7 @@ export async function searchEntries(request: HybridRequest, settings: { words: b
     /** The matches on the page, best first. */
     matches: found.matches.slice(0, limit).map((match) => ({
       id: match.id,
-      relevance: match.relevance ?? 0,
+      relevance: match.relevance,
       ...scoresOf(match),
       /** The part of the text that was scored, else the part nearest to the query. */
       range: match.range ?? rangeOf(match.explanation.meaning?.window),
@@ -66,7 +65,7 @@ export async function searchEntries(request: HybridRequest, settings: { words: b
   };
 
   /** Returns an entry's scores, and its rank and score in each stage that found it. */
-  function scoresOf({ id, relevance = 0, explanation }: HybridMatch) {
+  function scoresOf({ id, relevance, explanation }: HybridMatch) {
     const ftsRank = explanation.words?.rank;
     const near = explanation.meaning?.rank === undefined ? undefined : explanation.meaning;
     return {
