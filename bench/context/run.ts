@@ -1,6 +1,6 @@
 /**
- * Measures the context store at scale, through the protocol: stores entries one by one and in batches, then searches by filters,
- * words and ids. It speaks MCP over stdio, so any server with the tools of mcp-context-server can be measured with the same data.
+ * Measures the context store at scale. Stores entries one by one and in batches, then searches by filters, words and ids. All
+ * calls use MCP over stdio, so any server with the tools of mcp-context-server can be measured with the same data.
  *
  *     node bench/context/run.ts                         this program, on SQLite and, if available, PostgreSQL
  *     node bench/context/run.ts --backend sqlite        one of them
@@ -21,7 +21,8 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as PostgresClient } from 'pg';
 import { createTestDatabase, type PostgresServer, startPostgres } from '../../test/support/postgres.ts';
-import { cpuMilliseconds, parentOf } from './process-tree.ts';
+import { parentOf, treeCpuMs } from '../processes.ts';
+import { quantile } from '../statistics.ts';
 import { createWorkload, type Operation } from './workload.ts';
 
 const { values: options } = parseArgs({
@@ -45,8 +46,8 @@ interface Times {
   readonly helpersCpu: number;
 }
 
-/** Where a server stores its entries. */
-interface Place {
+/** A database for one server. */
+interface Backend {
   readonly settings: Record<string, string>;
   /** Ids of other processes that work for the server, such as PostgreSQL. */
   readonly helpers: readonly number[];
@@ -55,35 +56,37 @@ interface Place {
 }
 
 /** A measured server. */
-interface Subject extends Omit<Place, 'settings'> {
+interface Subject extends Omit<Backend, 'settings'> {
   readonly command: string;
   readonly client: Client;
+  /** Names of the server's tools. */
   readonly offered: ReadonlySet<string>;
+  /** Ids of the server's processes. */
   readonly own: readonly number[];
 }
 
 /** The calls of one operation so far: wall time of each, and CPU time of all, in milliseconds. */
-interface Taking {
+interface Samples {
   readonly times: number[];
   own: number;
   helpers: number;
 }
 
 /** Rounds per operation. */
-const turns = 10;
+const roundsPerOperation = 10;
 
 /**
  * Warm-up calls per operation: V8 optimises until about the 2,000th call. If calls are slow, the warm-up ends at the time limit
  * below, after the same number of calls for both servers.
  */
-const warmingCalls = 2_500;
-const warmingMs = 60_000;
-const warmingTurn = 50;
+const warmUpCalls = 2_500;
+const warmUpMs = 60_000;
+const warmUpBatch = 50;
 
 const program = fileURLToPath(new URL('../../bin/carrel.js', import.meta.url));
-const ours = `${process.execPath} ${program} context`;
-/** Settings for Carrel only: other servers don't know this value. */
-const ourSettings = { EMBEDDING_PROVIDER: 'none' };
+const carrelCommand = `${process.execPath} ${program} context`;
+/** Settings that other servers don't support. */
+const carrelSettings = { EMBEDDING_PROVIDER: 'none' };
 
 if (options.backend !== 'postgresql') await compare('SQLite', (use) => use({ settings: {}, helpers: [] }));
 if (options.backend !== 'sqlite') {
@@ -96,28 +99,28 @@ if (options.backend !== 'sqlite') {
 }
 
 type Measured = Map<string, Times>;
-type WithPlace = (use: (place: Place) => Promise<void>) => Promise<void>;
+type WithBackend = (use: (backend: Backend) => Promise<void>) => Promise<void>;
 
-async function compare(backend: string, withPlace: WithPlace): Promise<void> {
-  const commands = [ours, ...(options.against ? [options.against] : [])];
+async function compare(databaseName: string, withBackend: WithBackend): Promise<void> {
+  const commands = [carrelCommand, ...(options.against ? [options.against] : [])];
   const measured: Measured[] = [];
   const withAll = async (subjects: readonly Subject[]): Promise<void> => {
     const command = commands[subjects.length];
     if (command === undefined) measured.push(...(await measureAll(subjects)));
-    else await withPlace((place) => withServer(command, place, (subject) => withAll([...subjects, subject])));
+    else await withBackend((backend) => withServer(command, backend, (subject) => withAll([...subjects, subject])));
   };
   await withAll([]);
   const [own, other] = measured;
   const figures = 'p50 / p99 ms | CPU ms (server + database)';
   console.log(
-    `\n| ${backend}, ${entriesCount} entries | Carrel: ${figures} |${other ? ` other: ${figures} | CPU × |` : ''}`,
+    `\n| ${databaseName}, ${entriesCount} entries | Carrel: ${figures} |${other ? ` other: ${figures} | CPU × |` : ''}`,
   );
   console.log(`|---|---|---|${other ? '---|---|---|' : ''}`);
   for (const [name, times] of own ?? []) {
-    const theirs = other?.get(name);
-    const ratio = theirs ? (theirs.cpu / times.cpu).toFixed(1) : '';
+    const otherTimes = other?.get(name);
+    const ratio = otherTimes ? (otherTimes.cpu / times.cpu).toFixed(1) : '';
     console.log(
-      `| ${name} | ${formatTimes(times)} |${other ? ` ${theirs ? formatTimes(theirs) : 'not offered | '} | ${ratio} |` : ''}`,
+      `| ${name} | ${formatTimes(times)} |${other ? ` ${otherTimes ? formatTimes(otherTimes) : 'not offered | '} | ${ratio} |` : ''}`,
     );
   }
 }
@@ -127,7 +130,7 @@ function formatTimes({ p50, p99, cpu, helpersCpu }: Times): string {
   return `${p50.toFixed(1)} / ${p99.toFixed(1)} | ${cpu.toFixed(2)}${parts}`;
 }
 
-async function withDatabase(postgres: PostgresServer, use: (place: Place) => Promise<void>): Promise<void> {
+async function withDatabase(postgres: PostgresServer, use: (backend: Backend) => Promise<void>): Promise<void> {
   const database = await createTestDatabase(postgres);
   const client = new PostgresClient({ connectionString: database.url });
   await client.connect();
@@ -149,7 +152,7 @@ async function withDatabase(postgres: PostgresServer, use: (place: Place) => Pro
 
 async function withServer(
   commandLine: string,
-  { settings, helpers, finishWork }: Place,
+  { settings, helpers, finishWork }: Backend,
   use: (subject: Subject) => Promise<void>,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
@@ -162,7 +165,7 @@ async function withServer(
       ...{ CARREL_HOME: folder, DB_PATH: join(folder, 'context.db'), ENABLE_FTS: 'true', ENABLE_HYBRID_SEARCH: 'true' },
       ...{ ENABLE_EMBEDDING_GENERATION: 'false', ENABLE_SUMMARY_GENERATION: 'false', ENABLE_RERANKING: 'false' },
       ...settings,
-      ...(commandLine === ours ? ourSettings : {}),
+      ...(commandLine === carrelCommand ? carrelSettings : {}),
     },
   });
   const client = new Client({ name: 'bench', version: '1' });
@@ -180,31 +183,31 @@ async function withServer(
 async function measureAll(subjects: readonly Subject[]): Promise<Measured[]> {
   const measured = subjects.map((): Measured => new Map());
   const workloads = subjects.map(() => createWorkload(entriesCount, callsCount));
-  for (const [place, { name, tool, calls }] of (workloads[0] ?? []).entries()) {
+  for (const [position, { name, tool, calls }] of (workloads[0] ?? []).entries()) {
     const isFilling = name.includes('batch');
-    const isAsked = only === undefined || isFilling || only.some((part) => name.includes(part));
-    if (!isAsked) continue;
-    const takings = subjects.map(() => ({ times: [] as number[], own: 0, helpers: 0 }));
+    const isSelected = only === undefined || isFilling || only.some((part) => name.includes(part));
+    if (!isSelected) continue;
+    const allSamples = subjects.map(() => ({ times: [] as number[], own: 0, helpers: 0 }));
     const start = performance.now();
-    const mayWarm = (done: number) => !isFilling && done < warmingCalls && performance.now() - start < warmingMs;
-    for (let done = 0; mayWarm(done); done += warmingTurn) {
+    const isWarmingUp = (done: number) => !isFilling && done < warmUpCalls && performance.now() - start < warmUpMs;
+    for (let done = 0; isWarmingUp(done); done += warmUpBatch) {
       for (const [at, subject] of subjects.entries()) {
-        const operation = workloads[at]?.[place];
-        if (operation && subject.offered.has(tool)) await take(subject, operation, warmingTurn);
+        const operation = workloads[at]?.[position];
+        if (operation && subject.offered.has(tool)) await runCalls(subject, operation, warmUpBatch);
       }
     }
-    const turn = isFilling ? calls : Math.max(1, Math.ceil(calls / turns));
-    for (let done = 0; done < calls; done += turn) {
+    const batch = isFilling ? calls : Math.max(1, Math.ceil(calls / roundsPerOperation));
+    for (let done = 0; done < calls; done += batch) {
       for (const [at, subject] of subjects.entries()) {
-        const [operation, taking] = [workloads[at]?.[place], takings[at]];
-        if (operation && taking && subject.offered.has(tool))
-          await take(subject, operation, Math.min(turn, calls - done), taking);
+        const [operation, samples] = [workloads[at]?.[position], allSamples[at]];
+        if (operation && samples && subject.offered.has(tool))
+          await runCalls(subject, operation, Math.min(batch, calls - done), samples);
       }
     }
     for (const [at, subject] of subjects.entries()) {
-      const taking = takings[at];
-      if (taking === undefined || taking.times.length === 0) continue;
-      const times = timesOf(taking);
+      const samples = allSamples[at];
+      if (samples === undefined || samples.times.length === 0) continue;
+      const times = timesOf(samples);
       measured[at]?.set(name, times);
       // Progress on stderr: the table appears only at the end.
       console.error(`${subject.command}: ${name}: ${formatTimes(times)}`);
@@ -214,26 +217,25 @@ async function measureAll(subjects: readonly Subject[]): Promise<Measured[]> {
   return measured;
 }
 
-async function take(
+async function runCalls(
   { client, own, helpers }: Subject,
   { name, tool, input }: Operation,
   calls: number,
-  taking: Taking = { times: [], own: 0, helpers: 0 },
+  samples: Samples = { times: [], own: 0, helpers: 0 },
 ): Promise<void> {
-  const before = { own: cpuMilliseconds(own), helpers: cpuMilliseconds(helpers) };
+  const before = { own: treeCpuMs(own), helpers: treeCpuMs(helpers) };
   for (let done = 0; done < calls; done += 1) {
-    const given = input();
+    const args = input();
     const start = performance.now();
-    const result = await client.callTool({ name: tool, arguments: given }, { timeout: 120_000 });
-    taking.times.push(performance.now() - start);
+    const result = await client.callTool({ name: tool, arguments: args }, { timeout: 120_000 });
+    samples.times.push(performance.now() - start);
     if (result.isError) throw new Error(`${name}: ${JSON.stringify(result.content).slice(0, 300)}`);
   }
-  taking.own += cpuMilliseconds(own) - before.own;
-  taking.helpers += cpuMilliseconds(helpers) - before.helpers;
+  samples.own += treeCpuMs(own) - before.own;
+  samples.helpers += treeCpuMs(helpers) - before.helpers;
 }
 
-function timesOf({ times, own, helpers }: Taking): Times {
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-  return { p50: at(0.5), p99: at(0.99), cpu: (own + helpers) / sorted.length, helpersCpu: helpers / sorted.length };
+function timesOf({ times, own, helpers }: Samples): Times {
+  const [p50, p99] = [quantile(times, 0.5), quantile(times, 0.99)];
+  return { p50, p99, cpu: (own + helpers) / times.length, helpersCpu: helpers / times.length };
 }

@@ -1,3 +1,5 @@
+import { createRandom } from '../statistics.ts';
+
 export interface Operation {
   readonly name: string;
   readonly tool: string;
@@ -85,15 +87,4 @@ export function createWorkload(entriesCount: number, callsCount: number): Operat
     operation('list_threads', 'list_threads', () => ({}), 20),
     operation('get_statistics', 'get_statistics', () => ({}), 20),
   ];
-}
-
-/** Creates a random number generator (mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -45,7 +45,7 @@ for (const format of values.format?.split(',') ?? readdirSync(files)) {
   );
   rows.push(rowOf(format, outcomes));
   console.log(rows.at(-1));
-  show(outcomes);
+  printWorst(outcomes);
 }
 await extractor.close();
 if (values.write) writeTable();
@@ -83,7 +83,7 @@ function rowOf(format: string, outcomes: readonly Outcome[]): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-function show(outcomes: readonly Outcome[]): void {
+function printWorst(outcomes: readonly Outcome[]): void {
   const sorted = outcomes.filter(({ compared }) => compared).sort(byRecall);
   for (const { name, compared } of sorted.slice(0, Number(values.worst))) {
     console.log(`  ${compared?.recall.toFixed(3)} ${compared?.order.toFixed(3)} ${compared?.words} ${name}`);

@@ -11,12 +11,12 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
  * finds the words of Chinese, Japanese and Thai.
  */
 export function scoreWords(actual: string, expected: string): Score {
-  const wanted = countWords(expected);
-  const found = countWords(actual);
+  const expectedWords = countWords(expected);
+  const actualWords = countWords(actual);
   let common = 0;
-  for (const [word, count] of wanted) common += Math.min(count, found.get(word) ?? 0);
-  const precision = common / Math.max(1, total(found));
-  const recall = common / Math.max(1, total(wanted));
+  for (const [word, count] of expectedWords) common += Math.min(count, actualWords.get(word) ?? 0);
+  const precision = common / Math.max(1, total(actualWords));
+  const recall = common / Math.max(1, total(expectedWords));
   return { precision, recall, f1: common === 0 ? 0 : (2 * precision * recall) / (precision + recall) };
 }
 

@@ -9,35 +9,35 @@ export const tools: Record<string, (html: string) => string> = {
     return withTitle(title, text);
   },
   readability: (html) => {
-    const article = new Readability(parseHTML(whole(html)).document).parse();
-    return withTitle(article?.title, brokenUp(article?.content ?? ''));
+    const article = new Readability(parseHTML(withBody(html)).document).parse();
+    return withTitle(article?.title, stripTags(article?.content ?? ''));
   },
-  stripping: (html) => brokenUp(html),
+  stripping: (html) => stripTags(html),
 };
 
 function withTitle(title: string | null | undefined, text: string): string {
-  return title && !squeezed(text.slice(0, 2000)).includes(squeezed(title)) ? `${title}\n${text}` : text;
+  return title && !normalized(text.slice(0, 2000)).includes(normalized(title)) ? `${title}\n${text}` : text;
 }
 
-function squeezed(text: string): string {
+function normalized(text: string): string {
   return text.replace(/\s+/g, '').toLowerCase();
 }
 
-const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' };
+const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' };
 
 /** Strips tags, with a line break for each block element, so that words do not run together. */
-function brokenUp(html: string): string {
+function stripTags(html: string): string {
   return html
     .replace(/<(script|style|noscript|svg|head)\b[\s\S]*?<\/\1>/gi, ' ')
     .replace(/<!--[\s\S]*?-->/g, '')
     .replace(/<\/?(?:a|b|i|em|strong|span|code|sup|sub|font|small|cite|kbd)\b[^>]*>/gi, '')
     .replace(/<[^>]*>/g, '\n')
-    .replace(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (whole, decimal, hex, name) =>
-      name ? (named[name] ?? whole) : String.fromCodePoint(Number.parseInt(decimal ?? hex, decimal ? 10 : 16)),
+    .replace(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (entity, decimal, hex, name) =>
+      name ? (entities[name] ?? entity) : String.fromCodePoint(Number.parseInt(decimal ?? hex, decimal ? 10 : 16)),
     );
 }
 
 /** Adds a body element if the page omits it, as HTML allows: linkedom does not, and Readability would find nothing. */
-function whole(html: string): string {
+function withBody(html: string): string {
   return /<body\b/i.test(html) ? html : `<html><head></head><body>${html}</body></html>`;
 }

@@ -6,9 +6,11 @@
  * direct requests. The result is the bridge's added latency divided by the proxy's.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { cpuMicroseconds } from '../processes.ts';
+import { median as medianOf, quantile } from '../statistics.ts';
 import { type Caller, connectDirect, connectMcp } from './callers.ts';
 
 const rounds = Number(process.argv[2] ?? 7);
@@ -28,7 +30,7 @@ try {
 }
 
 async function measure(): Promise<void> {
-  const fessUrl = await start([join(root, 'bench/fess/stand-in.ts')]);
+  const fessUrl = await start([join(root, 'bench/fess/fake-fess.ts')]);
   mkdirSync(join(home, '.mcp-feiss'));
   const domain = { id: 'finance', name: 'Finance', labelFilter: 'finance' };
   const limits = { maxInFlightRequests: 64 };
@@ -55,13 +57,13 @@ async function measure(): Promise<void> {
     for (let round = -1; round < rounds; round += 1) {
       for (const name of rotated(Object.keys(callers), round)) {
         const pid = name === 'bridge' ? bridge?.pid : name === 'proxy' ? proxy?.pid : undefined;
-        const before = pid === undefined ? 0 : cpuMilliseconds(pid);
+        const before = pid === undefined ? 0 : cpuMicroseconds(pid);
         const latencies = await runRound(callers[name] ?? [], callsPerRound[clients]);
         // The first round warms up.
         if (round < 0) continue;
         seen[name]?.push(...latencies);
-        medians[name]?.push(quantile(latencies, 0.5));
-        if (pid !== undefined) cpu[name] = (cpu[name] ?? 0) + cpuMilliseconds(pid) - before;
+        medians[name]?.push(medianOf(latencies));
+        if (pid !== undefined) cpu[name] = (cpu[name] ?? 0) + cpuMicroseconds(pid) - before;
       }
     }
     report(clients, seen, medians, cpu);
@@ -91,24 +93,19 @@ function report(
   medians: Record<string, number[]>,
   cpu: Record<string, number>,
 ): void {
-  const median = (name: string): number => quantile(medians[name] ?? [], 0.5);
+  const median = (name: string): number => medianOf(medians[name] ?? []);
   console.log(`\n${clients} client${clients === 1 ? '' : 's'}`);
   for (const name of ['direct', 'bridge', 'proxy']) {
     const values = seen[name] ?? [];
     const parts = [`p50 ${median(name).toFixed(3)} ms`, `p99 ${quantile(values, 0.99).toFixed(3)} ms`];
     if (name !== 'direct') {
       parts.push(`adds ${(median(name) - median('direct')).toFixed(3)} ms`);
-      parts.push(`cpu ${(((cpu[name] ?? 0) * 1000) / values.length).toFixed(0)} µs a call`);
+      parts.push(`cpu ${((cpu[name] ?? 0) / values.length).toFixed(0)} µs a call`);
     }
     console.log(`  ${name.padEnd(8)}${parts.join('  ')}`);
   }
   const ratio = (median('bridge') - median('direct')) / (median('proxy') - median('direct'));
   console.log(`  bridge adds ${ratio.toFixed(2)} times what the minimal proxy adds`);
-}
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
 function rotated<Item>(items: readonly Item[], by: number): Item[] {
@@ -130,8 +127,4 @@ function start(args: readonly string[]): Promise<string> {
     });
     child.once('exit', () => reject(new Error(`${args[0]} ended: ${text}`)));
   });
-}
-
-function cpuMilliseconds(pid: number): number {
-  return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ', 1)[0]) / 1e6;
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
-import { createRandom } from './markdown.ts';
+import { createRandom } from '../statistics.ts';
 
 /** Lines per page and characters per line: 311 such pages have about 110,000 tokens. */
 const linesOnPage = 20;

@@ -1,3 +1,5 @@
+import { createRandom } from '../statistics.ts';
+
 /** Generates a Markdown file whose word frequencies are like English. Each `index` gives a different file, the same in every run. */
 export function createMarkdown(index: number, chunks: number): { name: string; content: Buffer } {
   const random = createRandom(index + 1);
@@ -10,17 +12,6 @@ export function createMarkdown(index: number, chunks: number): { name: string; c
 
 export function queryWords(random: () => number): string {
   return [word(random), word(random), word(random)].join(' ');
-}
-
-/** Creates a random number generator (mulberry32) that gives the same numbers on every machine. */
-export function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 const vocabulary = 20_000;

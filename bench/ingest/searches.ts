@@ -1,5 +1,6 @@
 import type { EngineClient } from '../../test/support/engine-client.ts';
-import { createRandom, queryWords } from './markdown.ts';
+import { createRandom } from '../statistics.ts';
+import { queryWords } from './markdown.ts';
 
 /** Runs one search at a time, up to `count` or until the signal aborts. Returns their durations in ms, including timeouts. */
 export async function measureSearches(
@@ -16,9 +17,4 @@ export async function measureSearches(
     times.push(performance.now() - started);
   }
   return times;
-}
-
-export function percentile(times: readonly number[], share: number): number {
-  const sorted = [...times].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

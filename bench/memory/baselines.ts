@@ -12,10 +12,10 @@ export function createGrep({ passages }: DataSet): Baseline {
     return passages
       .map((passage, number) => ({
         number,
-        held: passage.group === group ? words.filter((word) => texts[number]?.includes(word)).length : 0,
+        matches: passage.group === group ? words.filter((word) => texts[number]?.includes(word)).length : 0,
       }))
-      .filter(({ held }) => held > 0)
-      .sort((a, b) => b.held - a.held || a.number - b.number)
+      .filter(({ matches }) => matches > 0)
+      .sort((a, b) => b.matches - a.matches || a.number - b.number)
       .slice(0, 10)
       .map(({ number }) => number);
   };

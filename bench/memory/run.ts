@@ -5,7 +5,7 @@
  *
  *     node bench/memory/run.ts --data ../shared/data --split test [--cache folder]
  *
- * Category 5 (questions without an answer) is left out, as in the published figures. `--cache` keeps vectors between runs; the
+ * Category 5 (questions without an answer) is skipped, as in the published figures. `--cache` keeps vectors between runs; the
  * times then exclude the embedding model.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -24,6 +24,7 @@ import { createContextToolset } from '../../src/toolsets/context/toolset.ts';
 import { createCachedEmbeddings } from '../quality/cached-embeddings.ts';
 import { type DataSet, loadDataSet } from '../quality/data-set.ts';
 import { type Figures, figuresOf, meanFigures } from '../quality/metrics.ts';
+import { quantile } from '../statistics.ts';
 import { type Baseline, createFts5, createGrep, wordsOf } from './baselines.ts';
 
 const { values: options } = parseArgs({
@@ -64,11 +65,11 @@ try {
   await embedAll();
   console.log('| tool | n | nDCG@10 | R@5 | R@10 | MRR@10 | tokens of 5 results | p50 ms | p99 ms |');
   console.log('|---|---|---|---|---|---|---|---|---|');
-  compare(set, 'grep, most words first', createGrep(set));
-  compare(set, 'FTS5 alone, any word', createFts5(set));
-  await ask(set, passageOf, 'fts_search_context', (text) => ({ query: anyWord(text), mode: 'boolean' }));
-  await ask(set, passageOf, 'semantic_search_context', (text) => ({ query: text }));
-  await ask(set, passageOf, 'hybrid_search_context', (text) => ({ query: text }));
+  measureBaseline(set, 'grep, most words first', createGrep(set));
+  measureBaseline(set, 'FTS5 alone, any word', createFts5(set));
+  await searchAll(set, passageOf, 'fts_search_context', (text) => ({ query: anyWord(text), mode: 'boolean' }));
+  await searchAll(set, passageOf, 'semantic_search_context', (text) => ({ query: text }));
+  await searchAll(set, passageOf, 'hybrid_search_context', (text) => ({ query: text }));
 } finally {
   await toolset.close?.();
   await provider.close();
@@ -106,7 +107,7 @@ async function embedAll(): Promise<void> {
   console.error(`embedded in ${((performance.now() - start) / 1000).toFixed(1)} s`);
 }
 
-async function ask(
+async function searchAll(
   data: DataSet,
   passageOf: ReadonlyMap<number, number>,
   tool: string,
@@ -128,10 +129,10 @@ async function ask(
       ),
     );
   }
-  show(tool, figures, tokens, times);
+  printRow(tool, figures, tokens, times);
 }
 
-function compare(data: DataSet, name: string, baseline: Baseline): void {
+function measureBaseline(data: DataSet, name: string, baseline: Baseline): void {
   const times: number[] = [];
   let tokens = 0;
   const queries = queriesOf(data);
@@ -142,17 +143,16 @@ function compare(data: DataSet, name: string, baseline: Baseline): void {
     tokens += estimateTokens(JSON.stringify(found.slice(0, 5).map((number) => data.passages[number]?.text)));
     return figuresOf(found, relevant);
   });
-  show(name, figures, tokens, times);
+  printRow(name, figures, tokens, times);
 }
 
 function queriesOf(data: DataSet) {
   return data.queries.filter(({ split }) => options.split === 'all' || split === options.split);
 }
 
-function show(name: string, figures: readonly Figures[], tokens: number, times: number[]): void {
-  times.sort((a, b) => a - b);
+function printRow(name: string, figures: readonly Figures[], tokens: number, times: number[]): void {
   const { ndcg10, recall5, recall10, mrr10 } = meanFigures(figures);
-  const at = (share: number) => (times[Math.floor(times.length * share)] ?? 0).toFixed(1);
+  const at = (share: number) => quantile(times, share).toFixed(1);
   const numbers = [ndcg10, recall5, recall10, mrr10].map((value) => value.toFixed(3)).join(' | ');
   const cost = Math.round(tokens / figures.length);
   console.log(`| ${name} | ${figures.length} | ${numbers} | ${cost} | ${at(0.5)} | ${at(0.99)} |`);

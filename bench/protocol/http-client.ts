@@ -17,29 +17,31 @@ export interface HttpTarget {
  */
 export async function connectHttp({ url, mode, accept, connections }: HttpTarget): Promise<Client> {
   const { host, hostname, port, pathname } = new URL(url);
-  const free = await Promise.all(Array.from({ length: connections }, () => openLine(hostname, Number(port))));
-  const waiting: ((line: Line) => void)[] = [];
-  const fixed = [`POST ${pathname} HTTP/1.1`, `host: ${host}`, 'content-type: application/json', `accept: ${accept}`];
+  const free = await Promise.all(Array.from({ length: connections }, () => openConnection(hostname, Number(port))));
+  const waiting: ((connection: Connection) => void)[] = [];
+  const headers = [`POST ${pathname} HTTP/1.1`, `host: ${host}`, 'content-type: application/json', `accept: ${accept}`];
   const modern = mode === 'modern';
-  if (modern) fixed.push(`mcp-protocol-version: ${modernRevision}`, 'mcp-method: tools/call', 'mcp-name: echo');
+  if (modern) headers.push(`mcp-protocol-version: ${modernRevision}`, 'mcp-method: tools/call', 'mcp-name: echo');
   let lastId = 0;
 
   const post = async (body: string): Promise<Answer> => {
-    const taken = free.pop() ?? (await new Promise<Line>((resolve) => waiting.push(resolve)));
+    const available = free.pop() ?? (await new Promise<Connection>((resolve) => waiting.push(resolve)));
     // The server may have closed a connection that was idle while other cases ran.
-    const line = taken.open ? taken : await openLine(hostname, Number(port));
-    const answer = await line.ask(`${fixed.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    const connection = available.open ? available : await openConnection(hostname, Number(port));
+    const answer = await connection.send(
+      `${headers.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
     const next = waiting.shift();
-    if (next) next(line);
-    else free.push(line);
+    if (next) next(connection);
+    else free.push(connection);
     return answer;
   };
 
   if (!modern) {
     const { head } = await post(initialize);
     const session = /^mcp-session-id: (.+)$/im.exec(head)?.[1]?.trim();
-    if (session !== undefined) fixed.push(`mcp-session-id: ${session}`);
-    fixed.push(`mcp-protocol-version: ${sessionRevision}`);
+    if (session !== undefined) headers.push(`mcp-session-id: ${session}`);
+    headers.push(`mcp-protocol-version: ${sessionRevision}`);
     await post(initialized);
   }
   return {
@@ -53,7 +55,7 @@ export async function connectHttp({ url, mode, accept, connections }: HttpTarget
       checkAnswer(mode === 'sse' ? lastEvent(body) : body, id);
     },
     close() {
-      for (const line of free) line.close();
+      for (const connection of free) connection.close();
     },
   };
 }
@@ -63,13 +65,13 @@ interface Answer {
   body: string;
 }
 
-interface Line {
+interface Connection {
   readonly open: boolean;
-  ask(text: string): Promise<Answer>;
+  send(text: string): Promise<Answer>;
   close(): void;
 }
 
-async function openLine(host: string, port: number): Promise<Line> {
+async function openConnection(host: string, port: number): Promise<Connection> {
   const socket: Socket = connect({ host, port, noDelay: true });
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   let received = '';
@@ -86,7 +88,7 @@ async function openLine(host: string, port: number): Promise<Line> {
     get open() {
       return socket.writable;
     },
-    ask(text) {
+    send(text) {
       waiting = Promise.withResolvers<Answer>();
       socket.write(text);
       return waiting.promise;
@@ -99,22 +101,24 @@ function readAnswer(text: string): Answer | undefined {
   const end = text.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
   const head = text.slice(0, end);
-  const rest = text.slice(end + 4);
+  const remainder = text.slice(end + 4);
   if (/^transfer-encoding: chunked/im.test(head)) {
-    return rest === '0\r\n\r\n' || rest.endsWith('\r\n0\r\n\r\n') ? { head, body: joinChunks(rest) } : undefined;
+    return remainder === '0\r\n\r\n' || remainder.endsWith('\r\n0\r\n\r\n')
+      ? { head, body: joinChunks(remainder) }
+      : undefined;
   }
   const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
-  return rest.length < length ? undefined : { head, body: rest };
+  return remainder.length < length ? undefined : { head, body: remainder };
 }
 
 function joinChunks(text: string): string {
   let body = '';
   for (let at = 0; ; ) {
-    const line = text.indexOf('\r\n', at);
-    const size = Number.parseInt(text.slice(at, line), 16);
+    const lineEnd = text.indexOf('\r\n', at);
+    const size = Number.parseInt(text.slice(at, lineEnd), 16);
     if (!(size > 0)) return body;
-    body += text.slice(line + 2, line + 2 + size);
-    at = line + 2 + size + 2;
+    body += text.slice(lineEnd + 2, lineEnd + 2 + size);
+    at = lineEnd + 2 + size + 2;
   }
 }
 

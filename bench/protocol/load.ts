@@ -1,4 +1,5 @@
-import { cpuMicroseconds } from './process-meter.ts';
+import { cpuMicroseconds } from '../processes.ts';
+import { quantile } from '../statistics.ts';
 import type { Client } from './stdio-client.ts';
 
 /** Figures of one round of one case. */
@@ -13,23 +14,22 @@ export interface Round {
 }
 
 export interface RoundSize {
-  alone: number;
-  together: number;
+  sequential: number;
+  concurrent: number;
 }
 
-export const overlapping = 16;
+export const concurrency = 16;
 
 export async function runRound(client: Client, pid: number, size: RoundSize): Promise<Round> {
   const latencies: number[] = [];
-  for (let call = 0; call < size.alone; call += 1) {
+  for (let call = 0; call < size.sequential; call += 1) {
     const start = performance.now();
     await client.call();
     latencies.push(performance.now() - start);
   }
-  latencies.sort((left, right) => left - right);
 
-  let left = size.together;
-  const lane = async (): Promise<void> => {
+  let left = size.concurrent;
+  const worker = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
       await client.call();
@@ -37,23 +37,12 @@ export async function runRound(client: Client, pid: number, size: RoundSize): Pr
   };
   const cpuBefore = cpuMicroseconds(pid);
   const start = performance.now();
-  await Promise.all(Array.from({ length: overlapping }, lane));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   const seconds = (performance.now() - start) / 1000;
   return {
     p50Ms: quantile(latencies, 0.5),
     p99Ms: quantile(latencies, 0.99),
-    perSecond: size.together / seconds,
-    cpuMicroseconds: (cpuMicroseconds(pid) - cpuBefore) / size.together,
+    perSecond: size.concurrent / seconds,
+    cpuMicroseconds: (cpuMicroseconds(pid) - cpuBefore) / size.concurrent,
   };
-}
-
-export function median(values: readonly number[]): number {
-  return quantile(
-    [...values].sort((left, right) => left - right),
-    0.5,
-  );
-}
-
-function quantile(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

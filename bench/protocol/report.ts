@@ -1,5 +1,6 @@
-import { type Case, groups, type Who } from './cases.ts';
-import { median, type Round } from './load.ts';
+import { median } from '../statistics.ts';
+import { type Case, groups, type ServerName } from './cases.ts';
+import type { Round } from './load.ts';
 import type { StartUp } from './start-up.ts';
 
 export interface CaseResult {
@@ -10,14 +11,14 @@ export interface CaseResult {
 }
 
 export interface StartUpResult {
-  who: string;
+  server: string;
   runs: StartUp[];
 }
 
-export interface Verdict {
+export interface TargetResult {
   target: string;
   measured: string;
-  reached: boolean;
+  isReached: boolean;
 }
 
 /** Targets: max CPU time per request relative to the SDK, and max extra start-up time. */
@@ -29,9 +30,9 @@ export function loadTable(results: readonly CaseResult[]): string {
   const rows = results.map((result) => {
     const cpu = result.rounds.map((round) => round.cpuMicroseconds);
     const perSecond = result.rounds.map((round) => round.perSecond);
-    const ratio = ratioToSdk(results, result.case.group, result.case.who);
+    const ratio = ratioToSdk(results, result.case.group, result.case.server);
     return [
-      `${result.case.group}: ${result.case.who}`,
+      `${result.case.group}: ${result.case.server}`,
       median(cpu).toFixed(0),
       Math.min(...cpu).toFixed(0),
       ratio.median.toFixed(2),
@@ -47,46 +48,54 @@ export function loadTable(results: readonly CaseResult[]): string {
 }
 
 export function startUpTable(results: readonly StartUpResult[]): string {
-  const rows = results.map(({ who, runs }) => {
+  const rows = results.map(({ server, runs }) => {
     const ms = runs.map((run) => run.ms);
     const listMs = runs.map((run) => run.listMs);
     const cpuMs = runs.map((run) => run.cpuMs);
     const resident = median(runs.map((run) => run.residentMegabytes));
-    const shown = [Math.min(...ms), median(ms), median(listMs), Math.min(...cpuMs), resident];
-    return [who, ...shown.map((value) => value.toFixed(0))];
+    const values = [Math.min(...ms), median(ms), median(listMs), Math.min(...cpuMs), resident];
+    return [server, ...values.map((value) => value.toFixed(0))];
   });
   const head = ['start-up to the first answer, stdio', 'min ms', 'median ms', 'to tools/list', 'best CPU ms', 'RSS MB'];
   return markdown(head, rows);
 }
 
-export function judge(results: readonly CaseResult[], product: StartUpResult, sdk: StartUpResult): Verdict[] {
+export function checkTargets(
+  results: readonly CaseResult[],
+  product: StartUpResult,
+  sdk: StartUpResult,
+): TargetResult[] {
   const ours = median(product.runs.map((run) => run.ms));
   const bound = median(sdk.runs.map((run) => run.ms)) + startUpExtraMs;
-  const verdicts = Object.entries(ratios).map(([group, ratio]) => {
+  const ratioResults = Object.entries(ratios).map(([group, ratio]) => {
     const measured = ratioToSdk(results, group, 'Carrel').median;
     return {
       target: `${group}: CPU per request ≤ ${ratio} × SDK v2`,
       measured: `${measured.toFixed(2)} ×`,
-      reached: measured <= ratio,
+      isReached: measured <= ratio,
     };
   });
   return [
-    ...verdicts,
+    ...ratioResults,
     {
       target: `start-up ≤ bundled SDK v2 + ${startUpExtraMs} ms`,
       measured: `${ours.toFixed(0)} ms against ${bound.toFixed(0)} ms`,
-      reached: ours <= bound,
+      isReached: ours <= bound,
     },
   ];
 }
 
-/** Returns the CPU time relative to the SDK. `median` compares round by round, because the load varies; `best` the best rounds. */
-function ratioToSdk(results: readonly CaseResult[], group: string, who: Who): { median: number; best: number } {
-  const cpu = (name: Who): number[] =>
+/** Returns the CPU time relative to the SDK. `median` compares round by round, because the load varies. `best` compares the best rounds. */
+function ratioToSdk(
+  results: readonly CaseResult[],
+  group: string,
+  server: ServerName,
+): { median: number; best: number } {
+  const cpu = (name: ServerName): number[] =>
     results
-      .find(({ case: { group: at, who: whose } }) => at === group && whose === name)
+      .find(({ case: each }) => each.group === group && each.server === name)
       ?.rounds.map((round) => round.cpuMicroseconds) ?? [];
-  const own = cpu(who);
+  const own = cpu(server);
   const sdk = cpu('SDK v2');
   return {
     median: median(own.map((value, round) => value / (sdk[round] ?? Number.NaN))),

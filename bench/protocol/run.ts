@@ -5,12 +5,12 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { residentMegabytes } from '../processes.ts';
 import { bundlePeers } from './bundle.ts';
 import { type Case, cases, peerNames, type RunningCase, startCase } from './cases.ts';
 import { type RoundSize, runRound } from './load.ts';
-import { residentMegabytes } from './process-meter.ts';
-import { type CaseResult, judge, loadTable, type StartUpResult, startUpTable } from './report.ts';
-import { measureStartUp, startBefore } from './start-up.ts';
+import { type CaseResult, checkTargets, loadTable, type StartUpResult, startUpTable } from './report.ts';
+import { fillCompileCache, measureStartUp } from './start-up.ts';
 
 interface Plan {
   rounds: number;
@@ -22,15 +22,15 @@ interface Plan {
 const full: Plan = {
   rounds: 9,
   starts: 15,
-  size: { stdio: { alone: 200, together: 5_000 }, http: { alone: 200, together: 1_000 } },
+  size: { stdio: { sequential: 200, concurrent: 5_000 }, http: { sequential: 200, concurrent: 1_000 } },
 };
 const quick: Plan = {
   rounds: 5,
   starts: 5,
-  size: { stdio: { alone: 100, together: 3_000 }, http: { alone: 100, together: 600 } },
+  size: { stdio: { sequential: 100, concurrent: 3_000 }, http: { sequential: 100, concurrent: 600 } },
 };
 /** Warm-up calls, after which V8 has optimised the code. */
-const warmUp: RoundSize = { alone: 0, together: 3_000 };
+const warmUp: RoundSize = { sequential: 0, concurrent: 3_000 };
 /** Max time of all rounds: a very busy machine gets fewer rounds, not a longer run. */
 const roundsMs = 100_000;
 const roundsMin = 3;
@@ -44,14 +44,14 @@ const fileOf = await bundlePeers(peerNames);
 const [load = 0] = loadavg();
 const cores = availableParallelism();
 console.log(`Node ${process.version}, ${process.arch}, ${cores} cores, load ${load.toFixed(1)}`);
-if (load > cores) console.log('Others use this machine too: CPU figures are comparable, times hardly.');
+if (load > cores) console.log('This machine is busy: compare CPU times, not elapsed times.');
 
 const { ours, first, sdk, bare } = await measureStartUps(plan.starts);
 const results = await measureLoad(plan);
 console.log(`\n${startUpTable([ours, first, sdk, bare])}\n\n${loadTable(results)}\n`);
-for (const { target, measured, reached } of judge(results, ours, sdk)) {
-  console.log(`${reached ? 'reached' : 'MISSED '}  ${target}: ${measured}`);
-  if (!reached) process.exitCode = 1;
+for (const { target, measured, isReached } of checkTargets(results, ours, sdk)) {
+  console.log(`${isReached ? 'reached' : 'MISSED '}  ${target}: ${measured}`);
+  if (!isReached) process.exitCode = 1;
 }
 
 async function measureStartUps(starts: number) {
@@ -65,11 +65,11 @@ async function measureStartUps(starts: number) {
     '--data-dir',
     join(folder, name),
   ];
-  await startBefore(serve('used'));
-  const ours: StartUpResult = { who: 'Carrel, the built product', runs: [] };
-  const first: StartUpResult = { who: 'Carrel, in a new folder', runs: [] };
-  const sdk: StartUpResult = { who: 'SDK v2, bundled', runs: [] };
-  const bare: StartUpResult = { who: 'bare node', runs: [] };
+  await fillCompileCache(serve('used'));
+  const ours: StartUpResult = { server: 'Carrel, the built product', runs: [] };
+  const first: StartUpResult = { server: 'Carrel, in a new folder', runs: [] };
+  const sdk: StartUpResult = { server: 'SDK v2, bundled', runs: [] };
+  const bare: StartUpResult = { server: 'bare node', runs: [] };
   for (let start = 0; start < starts; start += 1) {
     ours.runs.push(await measureStartUp(serve('used')));
     first.runs.push(await measureStartUp(serve(`new-${start}`)));
@@ -85,15 +85,15 @@ async function measureLoad({ rounds, size }: Plan): Promise<CaseResult[]> {
   const running: RunningCase[] = [];
   try {
     for (const each of cases) running.push(await startCase(each, fileOf(each.file)));
-    const results = running.map(({ case: which, pid }): CaseResult => {
-      return { case: which, rounds: [], residentFirst: residentMegabytes(pid), residentLast: 0 };
+    const results = running.map(({ case: testCase, pid }): CaseResult => {
+      return { case: testCase, rounds: [], residentFirst: residentMegabytes(pid), residentLast: 0 };
     });
     for (const { client, pid } of running) await runRound(client, pid, warmUp);
     const start = performance.now();
     for (let round = 0; round < rounds; round += 1) {
       if (round >= roundsMin && performance.now() - start > roundsMs) break;
-      for (const [index, { case: which, client, pid }] of running.entries()) {
-        results[index]?.rounds.push(await runRound(client, pid, size[which.transport]));
+      for (const [index, { case: testCase, client, pid }] of running.entries()) {
+        results[index]?.rounds.push(await runRound(client, pid, size[testCase.transport]));
       }
     }
     for (const [index, result] of results.entries()) result.residentLast = residentMegabytes(running[index]?.pid ?? 0);

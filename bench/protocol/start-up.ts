@@ -1,5 +1,5 @@
+import { cpuMicroseconds, residentMegabytes } from '../processes.ts';
 import { startPeer } from './peer-process.ts';
-import { cpuMicroseconds, residentMegabytes } from './process-meter.ts';
 import { initialize, initialized, listTools } from './wire-text.ts';
 
 export interface StartUp {
@@ -21,18 +21,18 @@ export async function measureStartUp(argv: readonly string[]): Promise<StartUp> 
   if (answer.result?.protocolVersion === undefined) throw new Error(`${argv.join(' ')} did not initialize`);
   const cpuMs = cpuMicroseconds(peer.pid) / 1000;
   const resident = residentMegabytes(peer.pid);
-  const asked = performance.now();
+  const listStart = performance.now();
   peer.send(initialized);
   peer.send(listTools);
   const list = JSON.parse(await peer.nextLine());
-  const listMs = ms + performance.now() - asked;
+  const listMs = ms + performance.now() - listStart;
   if (list.result === undefined) throw new Error(`${argv.join(' ')} did not list its tools`);
   await peer.kill();
   return { ms, listMs, cpuMs, residentMegabytes: resident };
 }
 
-/** Starts the server once and ends it normally, so that later starts find a filled compile cache. */
-export async function startBefore(argv: readonly string[]): Promise<void> {
+/** Starts the server once and stops it normally, so that later starts find its compiled code in the cache. */
+export async function fillCompileCache(argv: readonly string[]): Promise<void> {
   const peer = startPeer(argv);
   peer.send(initialize);
   await peer.nextLine();

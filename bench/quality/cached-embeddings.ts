@@ -10,18 +10,18 @@ const batch = 64;
 export function createCachedEmbeddings(provider: EmbeddingProvider, folder: string, set: string): EmbeddingProvider {
   const dimensions = provider.dimensions ?? 0;
   const file = join(folder, `${set}.${provider.name.replace(/\W+/g, '-')}.vectors`);
-  const known = new Map<string, Float32Array>();
+  const cache = new Map<string, Float32Array>();
   mkdirSync(folder, { recursive: true });
-  if (existsSync(file)) readInto(known, readFileSync(file), dimensions);
+  if (existsSync(file)) readRecords(cache, readFileSync(file), dimensions);
 
   async function embedMissing(texts: readonly string[]): Promise<void> {
-    const missing = [...new Set(texts)].filter((text) => !known.has(hashOf(text)));
+    const missing = [...new Set(texts)].filter((text) => !cache.has(hashOf(text)));
     for (let start = 0; start < missing.length; start += batch) {
       const part = missing.slice(start, start + batch);
       const vectors = await provider.embed(part);
       const records = part.map((text, index) => {
         const vector = vectors[index] ?? new Float32Array(dimensions);
-        known.set(hashOf(text), vector);
+        cache.set(hashOf(text), vector);
         return Buffer.concat([
           Buffer.from(hashOf(text), 'hex'),
           Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength),
@@ -36,7 +36,7 @@ export function createCachedEmbeddings(provider: EmbeddingProvider, folder: stri
     dimensions,
     async embed(texts) {
       await embedMissing(texts);
-      return texts.map((text) => known.get(hashOf(text)) ?? new Float32Array(dimensions));
+      return texts.map((text) => cache.get(hashOf(text)) ?? new Float32Array(dimensions));
     },
     close: () => provider.close(),
   };
@@ -46,12 +46,12 @@ function hashOf(text: string): string {
   return createHash('sha1').update(text).digest('hex');
 }
 
-/** Reads all records into `known`. If an interrupted run left a truncated record at the end, it is ignored. */
-function readInto(known: Map<string, Float32Array>, bytes: Buffer, dimensions: number): void {
+/** Reads all records into `cache`. If an interrupted run left a truncated record at the end, it is ignored. */
+function readRecords(cache: Map<string, Float32Array>, bytes: Buffer, dimensions: number): void {
   const record = hashBytes + 4 * dimensions;
   for (let at = 0; at + record <= bytes.length; at += record) {
     const vector = new Float32Array(dimensions);
     new Uint8Array(vector.buffer).set(bytes.subarray(at + hashBytes, at + record));
-    known.set(bytes.toString('hex', at, at + hashBytes), vector);
+    cache.set(bytes.toString('hex', at, at + hashBytes), vector);
   }
 }

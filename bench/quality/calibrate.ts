@@ -11,8 +11,8 @@
  *
  *     --data ../shared/data,<output folder of training/written.py> --sets scifact,cosqa,chroma-chunking,cranfield,chats
  *
- * `about` and `cut` are those of the whole sets. The rest comes from a second run with `--passages 900`, which keeps that many
- * passages of each set: people store hundreds of texts rather than thousands, so an answer has fewer rivals.
+ * `about` and `cut` come from a run on the whole sets. The other values come from a second run with `--passages 900`, which uses
+ * that many passages of each set, because most users store hundreds of texts, not thousands.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -58,9 +58,9 @@ const { values: options } = parseArgs({
 });
 
 /** Each set gets every third off-topic question, which is enough and takes a third of the time. */
-const rounds = 3;
+const offTopicRounds = 3;
 
-const subsets: Feature[][] = [
+const featureSets: Feature[][] = [
   ['doubt', 'lead', 'words', 'cosine', 'length'],
   ['doubt', 'lead', 'words'],
   ['doubt', 'lead', 'cosine', 'length'],
@@ -71,17 +71,17 @@ const subsets: Feature[][] = [
 ];
 
 /** Weight of a set in the relevance fits; 1 by default. Lower for Cranfield, whose questions have seven answers each. */
-const trust: Record<string, number> = { cranfield: 0.5 };
+const setWeights: Record<string, number> = { cranfield: 0.5 };
 
 /** Weight of off-topic results in the relevance fits, relative to the set's own results. */
-const offTopicTrust = 0.25;
+const offTopicWeight = 0.25;
 
 const [fittedOn, measured] = [options.sets.split(','), options.measured.split(',').filter((name) => name !== '')];
 const hits = await readHits();
-const shown = { reranked: hits.filter(({ rank }) => rank <= 10), without: bestByFusion(hits, 10) };
+const topTen = { reranked: hits.filter(({ rank }) => rank <= 10), without: bestByFusion(hits, 10) };
 const calibration = options.check
   ? (readRerankerFacts(bundledRerankerFolder()).calibration ?? [])
-  : subsets.flatMap((features) => fitOf(features) ?? []);
+  : featureSets.flatMap((features) => fitOf(features) ?? []);
 if (!options.check) {
   console.log(JSON.stringify({ calibration: { fits: calibration } }, null, 2));
 }
@@ -93,7 +93,7 @@ function fitOf(features: readonly Feature[]): Fit | undefined {
   // Keywords alone say little about semantic results, so this fit has no threshold (0).
   if (features.join() === 'words') return { features, ...relevance, cut: 0 };
   const about = onTopicFit(features);
-  return { features, ...relevance, about, cut: cutOf({ features, ...relevance, about, cut: 0 }) };
+  return { features, ...relevance, about, cut: thresholdOf({ features, ...relevance, about, cut: 0 }) };
 }
 
 /** Fits relevance. Drops features with a negative weight: these only reflect how the sets differ. */
@@ -102,11 +102,11 @@ function relevanceFit(features: readonly Feature[]): Logistic | undefined {
   const informative = features.includes('doubt')
     ? features.filter((name) => name === 'doubt' || name === 'lead')
     : features;
-  const fitted = informative.length === features.length ? logisticOf(features, () => true, trust) : undefined;
-  const kept = fitted ? features.filter((_, place) => (fitted.weights[place] ?? 0) >= 0) : informative;
-  if (kept.length === features.length) return fitted;
-  const fewer = relevanceFit(kept);
-  return fewer && { ...fewer, weights: features.map((name) => fewer.weights[kept.indexOf(name)] ?? 0) };
+  const fitted = informative.length === features.length ? logisticOf(features, () => true, setWeights) : undefined;
+  const selected = fitted ? features.filter((_, place) => (fitted.weights[place] ?? 0) >= 0) : informative;
+  if (selected.length === features.length) return fitted;
+  const fewer = relevanceFit(selected);
+  return fewer && { ...fewer, weights: features.map((name) => fewer.weights[selected.indexOf(name)] ?? 0) };
 }
 
 /** Fits the threshold: separates relevant results from the results of off-topic questions. */
@@ -120,7 +120,7 @@ function logisticOf(
   isUsed: (hit: JudgedHit) => boolean,
   weightOf: Record<string, number> = {},
 ): Logistic | undefined {
-  const usable = shownFor(features).filter(
+  const usable = topTenFor(features).filter(
     (hit) =>
       isUsed(hit) && fittedOn.includes(hit.set) && features.every((name) => featureValue(hit, name) !== undefined),
   );
@@ -132,7 +132,7 @@ function logisticOf(
       values: features.map((name) => featureValue(hit, name) ?? 0),
       isRelevant: hit.gain > 0,
       weight:
-        ((weightOf[hit.set] ?? 1) * (weightOf === trust && hit.isOffTopic ? offTopicTrust : 1)) /
+        ((weightOf[hit.set] ?? 1) * (weightOf === setWeights && hit.isOffTopic ? offTopicWeight : 1)) /
         (sizes.get(groupOf(hit))?.length ?? 1),
     })),
   );
@@ -144,13 +144,13 @@ function logisticOf(
  * ten, averaged over the sets. The margin protects relevant results that score lower on other data, and lets hardly any more
  * irrelevant ones through.
  */
-function cutOf(fit: Fit): number {
+function thresholdOf(fit: Fit): number {
   const lost = Number(options.lost);
   let best = 0;
   for (let step = 1; step < 500; step++) {
     const cut = step / 1000;
     const shares = fittedOn.map((set) => {
-      const { lost: gone, of } = lostOf(set, [{ ...fit, cut }]);
+      const { lost: gone, of } = hiddenRelevant(set, [{ ...fit, cut }]);
       return gone / Math.max(1, of);
     });
     if (mean(shares) > lost || Math.max(...shares) > 2 * lost) break;
@@ -160,8 +160,8 @@ function cutOf(fit: Fit): number {
 }
 
 /** Returns the results of the searches that provide these features: with or without reranking. */
-function shownFor(features: readonly Feature[]): readonly JudgedHit[] {
-  return features.includes('doubt') ? shown.reranked : shown.without;
+function topTenFor(features: readonly Feature[]): readonly JudgedHit[] {
+  return features.includes('doubt') ? topTen.reranked : topTen.without;
 }
 
 function bestByFusion(all: readonly JudgedHit[], count: number): JudgedHit[] {
@@ -178,13 +178,13 @@ function listsOf(all: readonly JudgedHit[]): JudgedHit[][] {
   return lists;
 }
 
-function isCut(hit: JudgedHit, fits: Calibration): boolean {
+function isHidden(hit: JudgedHit, fits: Calibration): boolean {
   return judge(hit, fits).isWeak && !((hit.words ?? 0) >= 1 - 1e-9);
 }
 
-function lostOf(set: string, fits: Calibration): { lost: number; of: number } {
-  const relevant = shownFor(fits[0]?.features ?? []).filter((hit) => hit.set === set && hit.gain > 0);
-  return { lost: relevant.filter((hit) => isCut(hit, fits)).length, of: relevant.length };
+function hiddenRelevant(set: string, fits: Calibration): { lost: number; of: number } {
+  const relevant = topTenFor(fits[0]?.features ?? []).filter((hit) => hit.set === set && hit.gain > 0);
+  return { lost: relevant.filter((hit) => isHidden(hit, fits)).length, of: relevant.length };
 }
 
 /** Rates the hits as the product does: with a reranker, relevance never rises from one hit to the next. */
@@ -194,32 +194,32 @@ function relevanceOf(list: readonly JudgedHit[], fits: Calibration) {
 }
 
 function report(fits: Calibration): void {
-  const ways: [string, Calibration][] = [
+  const modes: [string, Calibration][] = [
     ['reranked', fits],
     ['without reranking', fits.filter(({ features }) => !features.includes('doubt'))],
   ];
-  for (const [name, way] of ways) {
-    console.log(`\n${name}: threshold ${way[0]?.features.join('+')} ${way[0]?.cut}`);
+  for (const [name, mode] of modes) {
+    console.log(`\n${name}: threshold ${mode[0]?.features.join('+')} ${mode[0]?.cut}`);
     console.log(
-      '| set | questions | ECE of the ten shown | mean relevance | relevant | relevant hidden | off-topic hidden |',
+      '| set | questions | ECE of the first ten | mean relevance | relevant | relevant hidden | off-topic hidden |',
     );
     console.log('|---|---|---|---|---|---|---|');
     for (const set of [...fittedOn, ...measured]) {
-      const own = shownFor(way[0]?.features ?? []).filter((hit) => hit.set === set);
+      const own = topTenFor(mode[0]?.features ?? []).filter((hit) => hit.set === set);
       const judged = own.filter(({ isOffTopic }) => !isOffTopic);
       const off = own.filter(({ isOffTopic }) => isOffTopic);
       if (judged.length === 0) continue;
       const pairs = listsOf(hits.filter((hit) => hit.set === set && !hit.isOffTopic))
-        .flatMap((list) => relevanceOf(list, way))
+        .flatMap((list) => relevanceOf(list, mode))
         .filter(({ hit }) => judged.includes(hit))
-        .map(({ hit, relevance }) => ({ given: relevance, isRelevant: hit.gain > 0 }));
-      const { lost, of } = lostOf(set, way);
+        .map(({ hit, relevance }) => ({ relevance, isRelevant: hit.gain > 0 }));
+      const { lost, of } = hiddenRelevant(set, mode);
       const cells = [
         calibrationError(pairs).toFixed(3),
-        mean(pairs.map(({ given }) => given)).toFixed(3),
+        mean(pairs.map(({ relevance }) => relevance)).toFixed(3),
         mean(pairs.map(({ isRelevant }) => (isRelevant ? 1 : 0))).toFixed(3),
         `${lost} of ${of}`,
-        `${off.filter((hit) => isCut(hit, way)).length} of ${off.length}`,
+        `${off.filter((hit) => isHidden(hit, mode)).length} of ${off.length}`,
       ];
       console.log(`| ${set} | ${new Set(judged.map(({ question }) => question)).size} | ${cells.join(' | ')} |`);
     }
@@ -227,12 +227,12 @@ function report(fits: Calibration): void {
 }
 
 /** Returns the expected calibration error over ten bins of equal size. */
-function calibrationError(pairs: readonly { given: number; isRelevant: boolean }[]): number {
-  const sorted = pairs.toSorted((left, right) => left.given - right.given);
+function calibrationError(pairs: readonly { relevance: number; isRelevant: boolean }[]): number {
+  const sorted = pairs.toSorted((left, right) => left.relevance - right.relevance);
   let error = 0;
   for (let bin = 0; bin < 10; bin++) {
     const part = sorted.slice((bin * sorted.length) / 10, ((bin + 1) * sorted.length) / 10);
-    const gap = mean(part.map(({ given }) => given)) - mean(part.map(({ isRelevant }) => (isRelevant ? 1 : 0)));
+    const gap = mean(part.map(({ relevance }) => relevance)) - mean(part.map(({ isRelevant }) => (isRelevant ? 1 : 0)));
     error += (Math.abs(gap) * part.length) / sorted.length;
   }
   return error;
@@ -255,16 +255,16 @@ async function readHits(): Promise<JudgedHit[]> {
       console.error(`${name}: not in ${options.data}`);
       continue;
     }
-    const queries = set.queries.filter(({ id, split }) => split === options.split && !isSeen(set.name, id));
+    const queries = set.queries.filter(({ id, split }) => split === options.split && !isTrainingQuestion(set.name, id));
     const step = Math.max(1, queries.length / Number(options.questions));
-    const asked = Array.from({ length: Math.min(queries.length, Number(options.questions)) }, (_, at) =>
+    const questions = Array.from({ length: Math.min(queries.length, Number(options.questions)) }, (_, at) =>
       queries.slice(Math.floor(at * step), Math.floor(at * step) + 1),
     ).flat();
     const offTopic = offTopicQuestions
       .map((_, number) => number)
-      .filter((number) => number % rounds === place % rounds)
+      .filter((number) => number % offTopicRounds === place % offTopicRounds)
       .slice(0, Number(options['off-topic']));
-    const part = partOf(set, asked, Number(options.passages));
+    const part = sampleOf(set, questions, Number(options.passages));
     const embeddings = createCachedEmbeddings(provider, options.cache, set.name);
     const retrievers = await createProductRetrievers(part, embeddings, reranker);
     collected.push(...(await collectHits(part, retrievers, part.queries, offTopic)));
@@ -275,28 +275,28 @@ async function readHits(): Promise<JudgedHit[]> {
   return collected;
 }
 
-/** Keeps these questions, their answers and evenly spaced other passages. Conversations stay whole. */
-function partOf(set: DataSet, asked: readonly BenchQuery[], count: number): DataSet {
-  const isWhole = set.passages.length <= count || set.passages.some(({ group }) => group !== '');
-  if (isWhole) return { ...set, queries: [...asked] };
-  const answers = new Set(asked.flatMap(({ relevant }) => [...relevant.keys()]));
+/** Selects these questions, their answers and evenly spaced other passages. Conversations stay complete. */
+function sampleOf(set: DataSet, questions: readonly BenchQuery[], count: number): DataSet {
+  const isComplete = set.passages.length <= count || set.passages.some(({ group }) => group !== '');
+  if (isComplete) return { ...set, queries: [...questions] };
+  const answers = new Set(questions.flatMap(({ relevant }) => [...relevant.keys()]));
   const others = [...set.passages.keys()].filter((number) => !answers.has(number));
   const added = Math.max(0, count - answers.size);
   const spaced = Array.from({ length: added }, (_, index) => others[Math.floor((index * others.length) / added)] ?? 0);
-  const kept = [...answers, ...spaced];
-  const numbers = new Map(kept.map((number, index) => [number, index]));
+  const selected = [...answers, ...spaced];
+  const numbers = new Map(selected.map((number, index) => [number, index]));
   return {
     ...set,
-    passages: kept.flatMap((number) => set.passages[number] ?? []),
-    queries: asked.map((query) => ({
+    passages: selected.flatMap((number) => set.passages[number] ?? []),
+    queries: questions.map((query) => ({
       ...query,
       relevant: new Map([...query.relevant].map(([number, gain]) => [numbers.get(number) ?? 0, gain])),
     })),
   };
 }
 
-/** True if the reranker was trained on this question, as on 70 % of these sets. Its scores for them are too confident. */
-function isSeen(set: string, id: string): boolean {
+/** Returns true for the 70 % of questions that the reranker was trained on. Its scores for these are too confident. */
+function isTrainingQuestion(set: string, id: string): boolean {
   if (options.split !== 'dev' || !['scifact', 'cosqa', 'chroma-chunking'].includes(set)) return false;
   const hash = createHash('md5').update(`20261115${id}`).digest('hex');
   return BigInt(`0x${hash}`) % 1000n >= 300n;

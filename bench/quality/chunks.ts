@@ -13,26 +13,26 @@ const unitsMax = 1200;
 
 const documents = new Map(rows<{ id: string; text: string }>('documents').map(({ id, text }) => [id, text]));
 const spans = rows<{ doc_id: string } & Span>('spans');
-show('our chunker', (text) => chunkText(text, unitsMax));
-show('split every 1,200 characters', (text) =>
+printFigures('our chunker', (text) => chunkText(text, unitsMax));
+printFigures('split every 1,200 characters', (text) =>
   Array.from({ length: Math.ceil(text.length / unitsMax) }, (_, number) => ({
     start: number * unitsMax,
     end: Math.min(text.length, (number + 1) * unitsMax),
   })),
 );
 
-function show(label: string, cut: (text: string) => Span[]): void {
+function printFigures(label: string, chunk: (text: string) => Span[]): void {
   const started = performance.now();
-  const chunks = new Map([...documents].map(([id, text]) => [id, cut(text)]));
+  const chunks = new Map([...documents].map(([id, text]) => [id, chunk(text)]));
   const elapsedMs = performance.now() - started;
   const all = [...chunks.values()].flat();
-  const whole = spans.filter(({ doc_id, start, end }) =>
+  const unbroken = spans.filter(({ doc_id, start, end }) =>
     chunks.get(doc_id)?.some((chunk) => chunk.start <= start && chunk.end >= end),
   );
   const meanUnits = all.reduce((sum, { start, end }) => sum + end - start, 0) / all.length;
   console.log(
     `${label}: ${all.length} chunks of ${meanUnits.toFixed(0)} characters, ` +
-      `${((100 * whole.length) / spans.length).toFixed(1)} % of ${spans.length} answers whole, ${elapsedMs.toFixed(0)} ms`,
+      `${((100 * unbroken.length) / spans.length).toFixed(1)} % of ${spans.length} answers unbroken, ${elapsedMs.toFixed(0)} ms`,
   );
 }
 

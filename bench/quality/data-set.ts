@@ -42,8 +42,8 @@ export function loadDataSet(folder: string, name: string): DataSet | undefined {
   for (const judgement of readRows<{ query_id: string; doc_id: string; relevance: number }>(file('qrels'))) {
     const number = numbers.get(judgement.doc_id);
     if (number === undefined) continue;
-    const known = relevant.get(judgement.query_id) ?? new Map<number, number>();
-    relevant.set(judgement.query_id, known.set(number, judgement.relevance));
+    const gains = relevant.get(judgement.query_id) ?? new Map<number, number>();
+    relevant.set(judgement.query_id, gains.set(number, judgement.relevance));
   }
   return {
     name,
@@ -55,7 +55,7 @@ export function loadDataSet(folder: string, name: string): DataSet | undefined {
     })),
     queries: readRows<Row>(file('queries')).flatMap((row) => {
       const judged = relevant.get(row.id);
-      // Questions of category 5 in LoCoMo have no answer; the published figures leave them out.
+      // Questions of category 5 in LoCoMo have no answer; the published figures skip them.
       if (!judged || (name === 'locomo' && row.meta?.['category'] === 5)) return [];
       return [
         {

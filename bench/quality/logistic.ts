@@ -17,7 +17,7 @@ export function fitLogistic(samples: readonly Sample[]): Logistic {
   const total = samples.reduce((sum, { weight }) => sum + weight, 0);
   const beta = new Array<number>(size).fill(0);
   for (let step = 0; step < steps; step++) {
-    const gradient: number[] = beta.map((value, place) => (place === 0 ? 0 : -ridge * value));
+    const gradient: number[] = beta.map((value, index) => (index === 0 ? 0 : -ridge * value));
     const hessian: number[][] = beta.map((_, row) => beta.map((__, column) => (row === column ? ridge : 0)));
     for (const { values, isRelevant, weight } of samples) {
       const inputs = [1, ...values];
@@ -32,8 +32,8 @@ export function fitLogistic(samples: readonly Sample[]): Logistic {
       });
     }
     const change = solve(hessian, gradient);
-    change.forEach((value, place) => {
-      beta[place] = (beta[place] ?? 0) + value;
+    change.forEach((value, index) => {
+      beta[index] = (beta[index] ?? 0) + value;
     });
     if (Math.max(...change.map(Math.abs)) < 1e-8) break;
   }
@@ -43,10 +43,10 @@ export function fitLogistic(samples: readonly Sample[]): Logistic {
 
 /** Solves a small linear system by Gaussian elimination with pivots. */
 function solve(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
-  const rows = matrix.map((row, place) => [...row, vector[place] ?? 0]);
+  const rows = matrix.map((row, index) => [...row, vector[index] ?? 0]);
   for (let at = 0; at < rows.length; at++) {
     const best = rows.reduce(
-      (found, row, place) => (place >= at && size(row, at) > size(rows[found], at) ? place : found),
+      (found, row, index) => (index >= at && size(row, at) > size(rows[found], at) ? index : found),
       at,
     );
     [rows[at], rows[best]] = [rows[best] ?? [], rows[at] ?? []];
@@ -56,7 +56,7 @@ function solve(matrix: readonly (readonly number[])[], vector: readonly number[]
       rows[other] = (rows[other] ?? []).map((value, column) => value - factor * (rows[at]?.[column] ?? 0));
     }
   }
-  return rows.map((row, place) => (row.at(-1) ?? 0) / (row[place] ?? 1));
+  return rows.map((row, index) => (row.at(-1) ?? 0) / (row[index] ?? 1));
 }
 
 function size(row: readonly number[] | undefined, column: number): number {
@@ -64,7 +64,7 @@ function size(row: readonly number[] | undefined, column: number): number {
 }
 
 function dot(left: readonly number[], right: readonly number[]): number {
-  return left.reduce((sum, value, place) => sum + value * (right[place] ?? 0), 0);
+  return left.reduce((sum, value, index) => sum + value * (right[index] ?? 0), 0);
 }
 
 function sigmoid(value: number): number {

@@ -129,7 +129,7 @@ async function rankings(retrievers: Retrievers, text: string, wordsOnly: boolean
   };
 }
 
-/** Reports keyword search in eleven languages, each with its own index. Vectors are left out, because the model is English. */
+/** Reports keyword search in eleven languages, each with its own index. Vectors are not used, because the model is English. */
 async function reportLanguages(set: DataSet): Promise<void> {
   const means: number[] = [];
   for (const language of splitByGroup(set)) {

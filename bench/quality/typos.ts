@@ -7,6 +7,7 @@
  */
 import { parseArgs } from 'node:util';
 import { leavesOf, plainQuery } from '../../src/words/word-query.ts';
+import { createRandom, mean, quantile, shuffle } from '../statistics.ts';
 import { type DataSet, loadDataSet } from './data-set.ts';
 import { createProductRetrievers, type ProductRetrievers } from './product-retrievers.ts';
 
@@ -19,9 +20,9 @@ const { values: options } = parseArgs({
 });
 
 const letters = 'abcdefghijklmnopqrstuvwxyz';
-const random = randomNumbers(20);
+const random = createRandom(20);
 const names = options.sets.split(',');
-console.log('| set (n) | found | of those found by the right spelling | mean CPU ms right / misspelt | 95th |');
+console.log('| set (n) | found | share | mean CPU ms right / misspelt | 95th |');
 console.log('| --- | --- | --- | --- | --- |');
 for (const name of names) {
   const set = loadDataSet(options.data, name);
@@ -51,7 +52,7 @@ async function measure(
   const words = (text: string, group: string) => retrievers.forGroup(group).words.search(text, 5);
   const times: { right: number[]; misspelt: number[] } = { right: [], misspelt: [] };
   let [tried, found] = [0, 0];
-  for (const { text, group } of shuffled(queries)) {
+  for (const { text, group } of shuffle(queries, random)) {
     if (tried === count) break;
     const misspelt = misspell(text);
     if (misspelt === undefined) continue;
@@ -61,31 +62,31 @@ async function measure(
     const hits = await timed(times.misspelt, () => words(misspelt.text, group));
     tried += 1;
     if (hits.some(({ id }) => id === first.id)) found += 1;
-    else if (process.env['SHOW']) console.error(`${misspelt.word} → ${misspelt.slip}: ${text}`);
+    else if (process.env['SHOW']) console.error(`${misspelt.word} → ${misspelt.typo}: ${text}`);
   }
   const both = (value: (of: readonly number[]) => number) =>
     `${value(times.right).toFixed(1)} / ${value(times.misspelt).toFixed(1)}`;
   const percent = `${((100 * found) / tried).toFixed(1)} %`;
   console.log(
-    `| ${set.name}, ${kind} (${tried}) | ${found} | ${percent} | ${both(mean)} | ${both((of) => at(of, 0.95))} |`,
+    `| ${set.name}, ${kind} (${tried}) | ${found} | ${percent} | ${both(mean)} | ${both((values) => quantile(values, 0.95))} |`,
   );
 }
 
 /** Puts a typo into one word of the query. Returns undefined if no word is suitable. */
-function misspell(text: string): { text: string; word: string; slip: string } | undefined {
+function misspell(text: string): { text: string; word: string; typo: string } | undefined {
   const words = wordsIn(text);
   const match = words[Math.floor(random() * words.length)];
   if (match === undefined) return undefined;
   const [word] = match;
   const edits = word.length > 7 && random() < 0.3 ? 2 : 1;
-  let slip = word;
-  for (let edit = 0; edit < edits; edit += 1) slip = slipped(slip);
-  if (slip.toLowerCase() === word.toLowerCase()) return undefined;
+  let typo = word;
+  for (let edit = 0; edit < edits; edit += 1) typo = addTypo(typo);
+  if (typo.toLowerCase() === word.toLowerCase()) return undefined;
   const replaced = (by: string) => text.slice(0, match.index) + by + text.slice(match.index + word.length);
-  return { text: replaced(slip), word, slip };
+  return { text: replaced(typo), word, typo };
 }
 
-/** Returns the words that may be corrected. Quoted words and names are searched literally, so they are left out. */
+/** Returns the words that may be corrected. Quoted words and names are searched literally, so they are skipped. */
 function wordsIn(text: string): RegExpExecArray[] {
   return [...text.matchAll(/(?<=^|[\s(])\p{L}\p{Ll}{3,}(?=$|[\s,;?!).])/gu)].filter(
     ([word]) => !text.includes('"') && leavesOf(plainQuery(word, { alone: false })).length > 0,
@@ -93,7 +94,7 @@ function wordsIn(text: string): RegExpExecArray[] {
 }
 
 /** Makes one typo: a missing, extra, wrong or swapped letter. */
-function slipped(word: string): string {
+function addTypo(word: string): string {
   const at = Math.floor(random() * word.length);
   const letter = letters[Math.floor(random() * letters.length)] ?? 'e';
   const [head, rest] = [word.slice(0, at), word.slice(at)];
@@ -115,30 +116,4 @@ async function timed<Result>(times: number[], act: () => Promise<Result>): Promi
   const { user, system } = process.cpuUsage(before);
   times.push((user + system) / 1000);
   return result;
-}
-
-function mean(times: readonly number[]): number {
-  return times.reduce((sum, time) => sum + time, 0) / Math.max(1, times.length);
-}
-
-function at(times: readonly number[], share: number): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(share * times.length)] ?? 0;
-}
-
-function shuffled<Item>(items: readonly Item[]): Item[] {
-  return items
-    .map((item) => ({ item, place: random() }))
-    .sort((a, b) => a.place - b.place)
-    .map(({ item }) => item);
-}
-
-/** Creates a random number generator (mulberry32) that gives the same numbers in every run. */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
 }

@@ -21,13 +21,13 @@ const shares: Readonly<Record<KindName, Readonly<Record<string, number>>>> = {
   document: { add: 6, search: 10 },
 };
 
-const drawn = Object.entries(shares).flatMap(([kind, ways]) =>
+const operations = Object.entries(shares).flatMap(([kind, ways]) =>
   Object.entries(ways).flatMap(([what, share]) => new Array(share).fill({ kind: kind as KindName, what })),
 ) as { kind: KindName; what: string }[];
 
 /** Share of reads that read a thing of any client, and share of writes that are sent twice with the same idempotency key. */
-const ofOthers = 0.3;
-const sentTwice = 0.2;
+const foreignShare = 0.3;
+const repeatedShare = 0.2;
 
 /** Makes the calls of all clients, and records their answers. */
 export function createRun(caller: Caller) {
@@ -35,43 +35,43 @@ export function createRun(caller: Caller) {
   const failures: string[] = [];
   const written: Record<KindName, number> = { entry: 0, note: 0, document: 0 };
   const things: Record<KindName, Thing[]> = { entry: [], note: [], document: [] };
-  const mine = new Map<string, Thing[]>();
-  const tellings = createRandom(0, 0);
-  const isRepeated = () => tellings.chance(sentTwice);
+  const byClient = new Map<string, Thing[]>();
+  const repeats = createRandom(0, 0);
+  const isRepeated = () => repeats.chance(repeatedShare);
   const kinds: Record<KindName, Kind> = {
     entry: createEntries(caller, isRepeated),
     note: createNotes(caller, isRepeated),
     document: createDocuments(caller, isRepeated),
   };
 
-  async function tell(
+  async function record(
     thing: Pick<Thing, 'kind' | 'word'>,
     { kind, by }: Pick<Observed, 'kind' | 'by'>,
     call: () => Promise<Pick<Observed, 'ids' | 'version'>>,
   ): Promise<void> {
     const startMs = performance.now();
-    const told = await call();
-    history.push({ thing: nameOf(thing), kind, by, startMs, endMs: performance.now(), ...told });
+    const answer = await call();
+    history.push({ thing: nameOf(thing), kind, by, startMs, endMs: performance.now(), ...answer });
     if (kind === 'write') written[thing.kind] += 1;
   }
 
   async function add(client: number, kind: KindName, word: string): Promise<void> {
-    const { add: adding, done } = kinds[kind];
+    const { add: create, done } = kinds[kind];
     const thing = { kind, word };
     const own: Thing = { ...thing, id: undefined, work: '', version: 1 };
-    if (done !== undefined) own.work = await adding(word, client);
+    if (done !== undefined) own.work = await create(word, client);
     else {
-      await tell(thing, { kind: 'write', by: 'add' }, async () => {
-        own.id = await adding(word, client);
+      await record(thing, { kind: 'write', by: 'add' }, async () => {
+        own.id = await create(word, client);
         return { ids: [own.id], version: 1 };
       });
     }
     things[kind].push(own);
-    mine.set(`${client} ${kind}`, [...(mine.get(`${client} ${kind}`) ?? []), own]);
+    byClient.set(`${client} ${kind}`, [...(byClient.get(`${client} ${kind}`) ?? []), own]);
   }
 
   /** Returns true once the thing is stored and can be read. */
-  async function isDone(thing: Thing): Promise<boolean> {
+  async function isStored(thing: Thing): Promise<boolean> {
     const { done } = kinds[thing.kind];
     if (thing.id !== undefined || done === undefined) return true;
     const startMs = performance.now();
@@ -79,17 +79,17 @@ export function createRun(caller: Caller) {
     // Another client may have recorded the id meanwhile.
     if (id === undefined || thing.id !== undefined) return thing.id !== undefined;
     thing.id = id;
-    const told = { thing: nameOf(thing), kind: 'write', by: 'add', ids: [id], version: 1 } as const;
-    history.push({ ...told, startMs, endMs: performance.now() });
+    const answer = { thing: nameOf(thing), kind: 'write', by: 'add', ids: [id], version: 1 } as const;
+    history.push({ ...answer, startMs, endMs: performance.now() });
     written[thing.kind] += 1;
     return true;
   }
 
   async function change(thing: Thing): Promise<void> {
-    const { change: changing } = kinds[thing.kind];
+    const { change: update } = kinds[thing.kind];
     const version = thing.version + 1;
-    await tell(thing, { kind: 'write', by: 'change' }, async () => ({
-      ids: [(await changing?.(idOf(thing), thing.word, version)) ?? ''],
+    await record(thing, { kind: 'write', by: 'change' }, async () => ({
+      ids: [(await update?.(idOf(thing), thing.word, version)) ?? ''],
       version,
     }));
     thing.version = version;
@@ -97,30 +97,30 @@ export function createRun(caller: Caller) {
 
   async function read(thing: Thing, way: string): Promise<void> {
     const reading = kinds[thing.kind].reads[way];
-    if (reading !== undefined && (await isDone(thing))) {
-      await tell(thing, { kind: 'read', by: way }, () => reading(idOf(thing), thing.word));
+    if (reading !== undefined && (await isStored(thing))) {
+      await record(thing, { kind: 'read', by: way }, () => reading(idOf(thing), thing.word));
     }
   }
 
   return {
     ...{ history, failures, written },
     async step(client: number, step: number, random: Random): Promise<void> {
-      const { kind, what } = random.pick(drawn);
-      const own = mine.get(`${client} ${kind}`) ?? [];
+      const { kind, what } = random.pick(operations);
+      const own = byClient.get(`${client} ${kind}`) ?? [];
       const isWrite = what === 'add' || what === 'change';
-      const among = !isWrite && random.chance(ofOthers) ? things[kind] : own;
+      const candidates = !isWrite && random.chance(foreignShare) ? things[kind] : own;
       try {
-        if (what === 'add' || among.length === 0) await add(client, kind, wordOf(kind, client, step));
-        else if (what === 'change') await change(random.pick(among));
-        else await read(random.pick(among), what);
+        if (what === 'add' || candidates.length === 0) await add(client, kind, wordOf(kind, client, step));
+        else if (what === 'change') await change(random.pick(candidates));
+        else await read(random.pick(candidates), what);
       } catch (error) {
         failures.push(String(error));
       }
     },
-    /** Waits until all jobs are done, and reads each document once more. */
+    /** Waits until all jobs are done, and reads each document again. */
     async finish(): Promise<void> {
       for (const thing of things.document) {
-        while (!(await isDone(thing))) await delay(50);
+        while (!(await isStored(thing))) await delay(50);
         await read(thing, 'search');
       }
     },

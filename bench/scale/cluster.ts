@@ -1,7 +1,7 @@
 import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { type Owner, serveHttp } from '../../test/fakes/loopback-server.ts';
 import { type Carrel, startCarrel, withModels } from '../../test/support/child-program.ts';
-import { cpuMilliseconds } from '../context/process-tree.ts';
+import { treeCpuMs } from '../processes.ts';
 
 /** Several processes on one database, and a balancer that alternates between them. */
 export interface Cluster {
@@ -18,15 +18,15 @@ export async function startCluster(owner: Owner, count: number, env: Record<stri
   const start = () => startCarrel(owner, ['serve', '--transport', 'http'], { env: { ...withModels, ...env } });
   const first = await start();
   const processes: Carrel[] = [first, ...(await Promise.all(Array.from({ length: count - 1 }, start)))];
-  let cpuOfDead = 0;
+  let killedCpuMs = 0;
   const balancer = await startBalancer(owner, () => processes.map(({ origin }) => origin));
   return {
     url: `${balancer}/mcp`,
-    cpuMs: () => cpuOfDead + cpuMilliseconds(processes.map(pidOf)),
+    cpuMs: () => killedCpuMs + treeCpuMs(processes.map(pidOf)),
     async killOne() {
       const [killed] = processes;
       if (killed === undefined) return;
-      cpuOfDead += cpuMilliseconds([pidOf(killed)]);
+      killedCpuMs += treeCpuMs([pidOf(killed)]);
       killed.process.kill('SIGKILL');
       await killed.exited;
       processes.shift();
@@ -46,31 +46,31 @@ function pidOf({ process }: Carrel): number {
 async function startBalancer(owner: Owner, origins: () => readonly string[]): Promise<string> {
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
   owner.after(() => agent.destroy());
-  let turn = 0;
-  const pass = (body: Buffer, incoming: IncomingMessage, outgoing: ServerResponse, attempt: number): void => {
+  let next = 0;
+  const forward = (body: Buffer, incoming: IncomingMessage, outgoing: ServerResponse, attempt: number): void => {
     const all = origins();
-    const origin = all[turn++ % all.length];
+    const origin = all[next++ % all.length];
     if (origin === undefined || attempt > all.length) {
       outgoing.writeHead(502).end();
       return;
     }
     const { method, headers, url = '' } = incoming;
-    const onward = request(new URL(url, origin), { method, headers, agent }, (answer) => {
+    const forwarded = request(new URL(url, origin), { method, headers, agent }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(outgoing);
       answer.on('error', () => outgoing.destroy());
     });
-    onward.on('error', (error: NodeJS.ErrnoException) => {
+    forwarded.on('error', (error: NodeJS.ErrnoException) => {
       if (outgoing.headersSent) outgoing.destroy();
-      else if (error.code === 'ECONNREFUSED') pass(body, incoming, outgoing, attempt + 1);
+      else if (error.code === 'ECONNREFUSED') forward(body, incoming, outgoing, attempt + 1);
       else outgoing.writeHead(502).end();
     });
-    onward.end(body);
+    forwarded.end(body);
   };
   const server = await serveHttp(owner, (incoming, outgoing) => {
     const parts: Buffer[] = [];
     incoming.on('data', (part: Buffer) => parts.push(part));
-    incoming.on('end', () => pass(Buffer.concat(parts), incoming, outgoing, 1));
+    incoming.on('end', () => forward(Buffer.concat(parts), incoming, outgoing, 1));
   });
   return server.origin;
 }

@@ -17,7 +17,7 @@ export interface Observed {
 }
 
 /** The final state of a thing. */
-export interface Kept {
+export interface StoredThing {
   readonly thing: string;
   readonly id: string;
   readonly version: number | undefined;
@@ -27,24 +27,24 @@ export interface Kept {
  * Checks that answers are linearizable. If a version was acknowledged or seen before a call was sent, the call returns that
  * version or a newer one, exactly once. No call returns a version that nobody has written.
  */
-export function faultsIn(history: readonly Observed[], kept: readonly Kept[]): string[] {
+export function faultsIn(history: readonly Observed[], stored: readonly StoredThing[]): string[] {
   const things = Map.groupBy(history, ({ thing }) => thing);
-  const left = Map.groupBy(kept, ({ thing }) => thing);
+  const storedByThing = Map.groupBy(stored, ({ thing }) => thing);
   const faults = [...things].flatMap(([thing, observed]) => [
-    ...faultsOf(observed),
-    ...faultsAtEnd(observed, left.get(thing) ?? []),
+    ...faultsInReads(observed),
+    ...faultsInFinalState(observed, storedByThing.get(thing) ?? []),
   ]);
-  for (const thing of left.keys())
+  for (const thing of storedByThing.keys())
     if (!things.has(thing)) faults.push(`${thing} exists, but no write was acknowledged`);
   return faults;
 }
 
-function faultsOf(observed: readonly Observed[]): string[] {
+function faultsInReads(observed: readonly Observed[]): string[] {
   const writes = observed.filter(({ kind }) => kind === 'write');
   const id = writes[0]?.ids[0];
   const faults = writes
     .filter(({ ids }) => ids[0] !== id)
-    .map(({ thing, ids }) => `${thing} is doubled: ${id} and ${ids}`);
+    .map(({ thing, ids }) => `${thing} is stored twice: ${id} and ${ids}`);
   for (const read of observed.filter(({ kind }) => kind === 'read')) {
     const before = observed.filter(({ endMs }) => endMs <= read.startMs);
     if (read.ids.length > 1) faults.push(`${read.thing} is found ${read.ids.length} times: ${read.ids} (${read.by})`);
@@ -56,23 +56,27 @@ function faultsOf(observed: readonly Observed[]): string[] {
     }
     if (read.ids[0] !== id) faults.push(`${read.thing} is ${id} and is found as ${read.ids[0]}`);
     if (read.version === undefined) continue;
-    const least = Math.max(0, ...before.map(({ version = 0 }) => version));
-    const most = Math.max(0, ...writes.filter(({ startMs }) => startMs < read.endMs).map(({ version = 0 }) => version));
-    if (read.version < least)
-      faults.push(`${read.thing} is stale: version ${read.version} instead of ${least} (${read.by})`);
-    if (read.version > most) faults.push(`${read.thing} has version ${read.version}, and nobody has written it yet`);
+    const versionMin = Math.max(0, ...before.map(({ version = 0 }) => version));
+    const versionMax = Math.max(
+      0,
+      ...writes.filter(({ startMs }) => startMs < read.endMs).map(({ version = 0 }) => version),
+    );
+    if (read.version < versionMin)
+      faults.push(`${read.thing} is stale: version ${read.version} instead of ${versionMin} (${read.by})`);
+    if (read.version > versionMax)
+      faults.push(`${read.thing} has version ${read.version}, and nobody has written it yet`);
   }
   return faults;
 }
 
-function faultsAtEnd(observed: readonly Observed[], kept: readonly Kept[]): string[] {
+function faultsInFinalState(observed: readonly Observed[], stored: readonly StoredThing[]): string[] {
   const writes = observed.filter(({ kind }) => kind === 'write');
   const [first] = writes;
   if (first === undefined) return [];
   const { thing } = first;
-  if (kept.length !== 1) return [`${thing} is there ${kept.length} times in the end`];
+  if (stored.length !== 1) return [`${thing} is stored ${stored.length} times at the end`];
   const last = Math.max(0, ...writes.map(({ version = 0 }) => version));
-  const { id, version = last } = kept[0] as Kept;
-  if (id !== first.ids[0]) return [`${thing} is ${id} in the end and was ${first.ids[0]}`];
-  return version === last ? [] : [`${thing} has version ${version} in the end instead of ${last}`];
+  const { id, version = last } = stored[0] as StoredThing;
+  if (id !== first.ids[0]) return [`${thing} has the id ${id} at the end and was ${first.ids[0]}`];
+  return version === last ? [] : [`${thing} has version ${version} at the end instead of ${last}`];
 }

@@ -1,4 +1,5 @@
 import { timingsOf } from '../speed/timings.ts';
+import { median } from '../statistics.ts';
 import type { ScaleFigures } from './scale.ts';
 
 /** Formats a table with one row per number of processes, from the medians of its rounds. */
@@ -7,13 +8,13 @@ export function scaleTable(figures: readonly ScaleFigures[], cores: number): str
   const rate = ({ calls, seconds }: ScaleFigures) => calls / seconds;
   const first = median((rounds[0]?.[1] ?? []).map(rate));
   const rows = rounds.map(([processes, each]) => {
-    const middle = (of: (one: ScaleFigures) => number): number => median(each.map(of));
-    const used = middle((one) => ((one.cpuMs.servers + one.cpuMs.database + one.cpuMs.clients) * rate(one)) / 1000);
+    const medianOf = (value: (one: ScaleFigures) => number): number => median(each.map(value));
+    const used = medianOf((one) => ((one.cpuMs.servers + one.cpuMs.database + one.cpuMs.clients) * rate(one)) / 1000);
     return [
       String(processes),
-      middle(rate).toFixed(0),
-      (middle(rate) / first).toFixed(2),
-      ...(['servers', 'database', 'clients'] as const).map((part) => middle(({ cpuMs }) => cpuMs[part]).toFixed(2)),
+      medianOf(rate).toFixed(0),
+      (medianOf(rate) / first).toFixed(2),
+      ...(['servers', 'database', 'clients'] as const).map((part) => medianOf(({ cpuMs }) => cpuMs[part]).toFixed(2)),
       `${used.toFixed(2)} of ${cores}`,
       `${sum(each, ({ written: { entry, note, document } }) => entry + note + document)}, ${sum(each, ({ reads }) => reads)}`,
       String(sum(each, ({ repeated }) => repeated)),
@@ -43,13 +44,8 @@ export function timesTable(figures: readonly ScaleFigures[]): string {
   );
 }
 
-function sum(figures: readonly ScaleFigures[], of: (one: ScaleFigures) => number): number {
-  return figures.reduce((total, one) => total + of(one), 0);
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? 0;
+function sum(figures: readonly ScaleFigures[], value: (one: ScaleFigures) => number): number {
+  return figures.reduce((total, one) => total + value(one), 0);
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -5,14 +5,14 @@
  *     npm run build && node bench/scale/run.ts                    # 1, 2 and 4 processes, 50 clients, 30 seconds each
  *     node bench/scale/run.ts --processes 2 --clients 20 --seconds 10 --kill   # one process is killed in the middle
  *
- * `--rounds 3` measures each number of processes three times, in turn, and reports medians. Prints Markdown; exits with 1 if an
+ * `--rounds 3` measures each number of processes three times, alternating, and reports medians. Prints Markdown; exits with 1 if an
  * answer was wrong. Needs Linux, because it reads /proc. The clients, the balancer and a fake embedding server run in this process.
  */
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { createTestDatabase, type PostgresServer, startRealPostgres } from '../../test/support/postgres.ts';
-import { cpuMilliseconds, parentOf } from '../context/process-tree.ts';
+import { parentOf, treeCpuMs } from '../processes.ts';
 import { scaleTable, timesTable } from './report.ts';
 import { measureScale, type ScaleFigures } from './scale.ts';
 
@@ -57,7 +57,7 @@ async function once(postgres: PostgresServer, processes: number, round: number):
     const postmaster = parentOf(row?.pid ?? 0) ?? 0;
     const measured = await measureScale({
       ...{ processes, clients, seconds, seed: seed + round, kills: options.kill, databaseUrl: database.url },
-      databaseCpuMs: () => cpuMilliseconds([postmaster]),
+      databaseCpuMs: () => treeCpuMs([postmaster]),
     });
     // Progress on stderr: the table appears only at the end.
     console.error(`${processes} processes: ${measured.calls} calls, ${measured.faults.length} wrong answers`);

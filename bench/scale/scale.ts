@@ -6,7 +6,7 @@ import { createCaller } from './caller.ts';
 import { createRun } from './clients.ts';
 import { startCluster } from './cluster.ts';
 import { faultsIn } from './history.ts';
-import { keptAtEnd } from './kept.ts';
+import { listStored } from './list-stored.ts';
 import { embedWords, type KindName } from './things.ts';
 
 export interface ScaleConfig {
@@ -36,7 +36,7 @@ export interface ScaleFigures {
 }
 
 /** Warm-up calls of each client, which are not measured: a new process first compiles its code. */
-const warmSteps = 10;
+const warmUpSteps = 10;
 
 /** Reranking and summaries are off. The limits per address are raised, because all clients share one address. */
 const settings = {
@@ -68,7 +68,7 @@ async function measure(owner: Owner, config: ScaleConfig): Promise<ScaleFigures>
   const work = Array.from({ length: clients }, async (_, client) => {
     const random = createRandom(config.seed, client);
     for (let step = 0; !isOver; step += 1) {
-      if (step === warmSteps) warm.resolve();
+      if (step === warmUpSteps) warm.resolve();
       await run.step(client, step, random);
     }
   });
@@ -77,12 +77,12 @@ async function measure(owner: Owner, config: ScaleConfig): Promise<ScaleFigures>
   const before = cpu();
   const startMs = performance.now();
   const countsBefore = new Map([...caller.times].map(([tool, each]) => [tool, each.length]));
-  const ended = delay(config.seconds * 1000);
+  const finished = delay(config.seconds * 1000);
   if (kills) {
     await delay(config.seconds * 300);
     await cluster.killOne();
   }
-  await ended;
+  await finished;
   isOver = true;
   await Promise.all(work);
   const seconds = (performance.now() - startMs) / 1000;
@@ -92,13 +92,13 @@ async function measure(owner: Owner, config: ScaleConfig): Promise<ScaleFigures>
   const [servers, database, own] = after.map((each, at) => (each - (before[at] ?? 0)) / calls);
   const repeated = caller.repeated();
   await run.finish();
-  const kept = await keptAtEnd(caller, clients);
+  const stored = await listStored(caller, clients);
   return {
     ...{ processes, seconds, calls, times, repeated },
     cpuMs: { servers: servers ?? 0, database: database ?? 0, clients: own ?? 0 },
     written: run.written,
     reads: run.history.filter(({ kind }) => kind === 'read').length,
-    faults: [...run.failures, ...faultsIn(run.history, kept)],
+    faults: [...run.failures, ...faultsIn(run.history, stored)],
   };
 }
 

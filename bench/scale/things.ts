@@ -54,14 +54,14 @@ export function embedWords(text: string): number[] {
   const vector = new Array<number>(dimensions).fill(0);
   for (const word of text.toLowerCase().match(/\p{L}+/gu) ?? []) {
     const { next } = createRandom(seedOf(word), 0);
-    const weight = shared.has(word) ? 1 : ownWeight;
+    const weight = shared.has(word) ? 1 : uniqueWordWeight;
     for (let at = 0; at < dimensions; at += 1) vector[at] = (vector[at] ?? 0) + weight * (next() - 0.5);
   }
   return vector;
 }
 
 /** Weight of a unique word: about as much as all other words of its text together. */
-const ownWeight = 6;
+const uniqueWordWeight = 6;
 const shared = new Set([...vocabulary, 'version']);
 
 /** The same number as in the bundled model. With fewer, unrelated texts would often be near by chance. */
@@ -83,8 +83,8 @@ function withWord(hits: unknown, word: string, idOf: (hit: Fields) => unknown): 
 export function createEntries({ call }: Caller, isRepeated: () => boolean): Kind {
   const write = async (tool: string, args: Fields): Promise<string> => {
     const keyed = { ...args, idempotency_key: randomUUID() };
-    const ids = (await twice(isRepeated(), () => call(tool, keyed))).map(({ context_id: id }) => String(id));
-    return only(tool, ids);
+    const ids = (await send(isRepeated(), () => call(tool, keyed))).map(({ context_id: id }) => String(id));
+    return sameId(tool, ids);
   };
   // In semantic search, other texts may be nearer, but the text with the word is among the first 20.
   const found = async (tool: string, word: string): Promise<Found> =>
@@ -113,8 +113,8 @@ export function threadOf(client: number): string {
 export function createNotes({ call }: Caller, isRepeated: () => boolean): Kind {
   const write = async (tool: string, args: Fields): Promise<string> => {
     const keyed = { ...args, idempotency_key: randomUUID() };
-    const ids = (await twice(isRepeated(), () => call(tool, keyed))).map(({ note }) => String(Object(note).id));
-    return only(tool, ids);
+    const ids = (await send(isRepeated(), () => call(tool, keyed))).map(({ note }) => String(Object(note).id));
+    return sameId(tool, ids);
   };
   return {
     add: (word) => write('save_note', { title: word, content: textOf(word, 1), tags: ['scale'] }),
@@ -143,7 +143,7 @@ export function createDocuments({ call }: Caller, isRepeated: () => boolean): Ki
       for (const [chunk_index, piece] of [bytes.subarray(0, half), bytes.subarray(half)].entries()) {
         await call('kb_upload_chunk', { upload_id, chunk_index, data: piece.toString('base64') });
       }
-      const finished = await twice(isRepeated(), () => call('kb_upload_finish', { upload_id }));
+      const finished = await send(isRepeated(), () => call('kb_upload_finish', { upload_id }));
       // A retry after a crash may report that the content already exists.
       const work = finished.find(({ job_id: id }) => id !== undefined);
       return work ? `job ${work['job_id']}` : `document ${finished[0]?.['document_id']}`;
@@ -168,16 +168,14 @@ export function createDocuments({ call }: Caller, isRepeated: () => boolean): Ki
   };
 }
 
-/** Sends a call once or, if `really` is set, twice at the same moment, so that two processes get it. */
-async function twice<Result>(really: boolean, call: () => Promise<Result>): Promise<Result[]> {
-  return Promise.all(really ? [call(), call()] : [call()]);
+/** Sends a call once or, if `isRepeated` is set, twice at the same moment, so that two processes get it. */
+async function send<Result>(isRepeated: boolean, call: () => Promise<Result>): Promise<Result[]> {
+  return Promise.all(isRepeated ? [call(), call()] : [call()]);
 }
 
-/** Returns the id of a write that was sent twice under one key. Throws if the two answers differ. */
-function only(tool: string, ids: readonly string[]): string {
+/** Returns the id of a write that was sent twice with one key. Throws if the two answers differ. */
+function sameId(tool: string, ids: readonly string[]): string {
   const [id = ''] = ids;
-  if (ids.some((other) => other !== id)) throw new DoubledError(`${tool} sent twice under one key gave ${ids}`);
+  if (ids.some((other) => other !== id)) throw new Error(`${tool}, sent twice with one key, returned ${ids}`);
   return id;
 }
-
-class DoubledError extends Error {}

@@ -14,9 +14,9 @@ export interface Client {
   readonly pid: number;
   /** Time from the start of the process to the answer to `initialize`. */
   readonly startMs: number;
-  /** Answers to no request, or second answers. */
-  readonly surplus: Answer[];
-  ask(method: string, params: object): Promise<Answer>;
+  /** Answers without a pending request. */
+  readonly unexpected: Answer[];
+  request(method: string, params: object): Promise<Answer>;
   end(): Promise<number>;
 }
 
@@ -34,32 +34,32 @@ export async function startClient(folder: string, args: readonly string[]): Prom
     },
   });
   child.stderr.pipe(process.stderr);
-  const waiting = new Map<number, (answer: Answer) => void>();
-  const surplus: Answer[] = [];
+  const pending = new Map<number, (answer: Answer) => void>();
+  const unexpected: Answer[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
     const answer: Answer = JSON.parse(line);
-    const taker = waiting.get(Number(answer.id));
-    waiting.delete(Number(answer.id));
-    if (taker) taker(answer);
-    else surplus.push(answer);
+    const resolveAnswer = pending.get(Number(answer.id));
+    pending.delete(Number(answer.id));
+    if (resolveAnswer) resolveAnswer(answer);
+    else unexpected.push(answer);
   });
   let id = 0;
-  const ask = (method: string, params: object): Promise<Answer> => {
+  const request = (method: string, params: object): Promise<Answer> => {
     id += 1;
     const { promise, resolve } = Promise.withResolvers<Answer>();
-    waiting.set(id, resolve);
+    pending.set(id, resolve);
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
     return promise;
   };
   const clientInfo = { name: 'bench', version: '1' };
-  await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+  await request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
   const startMs = performance.now() - start;
   child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
   return {
     pid: Number(child.pid),
     startMs,
-    surplus,
-    ask,
+    unexpected,
+    request,
     async end() {
       const exited = once(child, 'exit');
       child.stdin.end();

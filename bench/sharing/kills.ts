@@ -36,13 +36,13 @@ try {
   const stored = clients[0] ? await titles(clients[0]) : [];
   const distinct = new Set(stored);
   const missing = acknowledged.filter((title) => !distinct.has(title)).length;
-  const doubled = stored.length - distinct.size;
-  const surplus = clients.flatMap((client) => client.surplus).length;
-  const carriedOut = interrupted.filter((title) => distinct.has(title)).length;
-  console.log(`${acknowledged.length} acknowledged, ${missing} of them missing, ${doubled} stored twice`);
-  console.log(`${interrupted.length} interrupted, ${carriedOut} of them carried out; ${surplus} answers too many`);
+  const duplicates = stored.length - distinct.size;
+  const unexpected = clients.flatMap((client) => client.unexpected).length;
+  const completed = interrupted.filter((title) => distinct.has(title)).length;
+  console.log(`${acknowledged.length} acknowledged, ${missing} of them missing, ${duplicates} stored twice`);
+  console.log(`${interrupted.length} interrupted, ${completed} of them completed; ${unexpected} unexpected answers`);
   const codes = await Promise.all(clients.map((client) => client.end()));
-  if (missing + doubled + surplus > 0 || codes.some((code) => code !== 0)) process.exitCode = 1;
+  if (missing + duplicates + unexpected > 0 || codes.some((code) => code !== 0)) process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
@@ -55,19 +55,19 @@ async function writeUntilStopped(client: Client, number: number): Promise<void> 
 }
 
 async function write(client: Client, title: string): Promise<void> {
-  const { result, error } = await client.ask('tools/call', {
+  const { result, error } = await client.request('tools/call', {
     name: 'save_note',
     arguments: { title, content: 'x' },
   });
   if (result && result.isError !== true) acknowledged.push(title);
   else if (error?.data?.code === 'interrupted') interrupted.push(title);
-  else throw new Error(`an answer that was not expected: ${JSON.stringify(result ?? error)}`);
+  else throw new Error(`unexpected answer: ${JSON.stringify(result ?? error)}`);
 }
 
 async function titles(client: Client): Promise<string[]> {
   const found: string[] = [];
   for (let offset = 0; ; offset += 100) {
-    const { result } = await client.ask('tools/call', { name: 'list_notes', arguments: { limit: 100, offset } });
+    const { result } = await client.request('tools/call', { name: 'list_notes', arguments: { limit: 100, offset } });
     const notes = result?.structuredContent?.['notes'] as { title: string }[];
     found.push(...notes.map(({ title }) => title));
     if (notes.length < 100) return found;

@@ -39,8 +39,8 @@ async function measure(args: readonly string[]): Promise<void> {
       const all = processesOf(folder).reduce((sum, pid) => sum + memoryOf(pid).pss, 0);
       console.log(`| ${number} | ${client.startMs.toFixed(0)} | ${mb(all)} | ${mb(own.pss)}, ${mb(own.rss)} |`);
     }
-    for (const { ask } of clients) {
-      await ask('tools/call', { name: 'find', arguments: { query: 'what is the answer?' } });
+    for (const { request } of clients) {
+      await request('tools/call', { name: 'find', arguments: { query: 'what is the answer?' } });
     }
     await delay(startUpMs);
     const all = processesOf(folder).reduce((sum, pid) => sum + memoryOf(pid).pss, 0);

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ProgramUnderTest } from './soaked-program.ts';
+import type { ProgramUnderTest } from './program-under-test.ts';
 
 /** Records acknowledged writes, and checks that they are still stored. */
 export interface Ledger {
   /** Makes a write, of a kind that depends on `number`, and records the outcome. */
   write(program: ProgramUnderTest, number: number): Promise<void>;
-  /** Checks everything that was acknowledged since the last check, and some older writes. */
+  /** Checks everything that was acknowledged since the last check, and a sample of older writes. */
   verify(program: ProgramUnderTest): Promise<void>;
   readonly counts: { acknowledged: number; unknown: number; verified: number };
   readonly refusals: Record<string, number>;
@@ -21,16 +21,16 @@ const kinds = {
 type Kind = keyof typeof kinds;
 type Answer = Record<string, unknown>;
 
-/** How long a client waits before it tries again while the program is down. */
-const awayMs = 50;
+/** Delay of a client before it tries again while the program is down. */
+const retryDelayMs = 50;
 
-const olderAtOnce = 200;
+const recheckedMax = 200;
 const attemptsMax = 20;
 const progressEvery = 10_000;
 
 export function createLedger(): Ledger {
-  const fresh: Record<Kind, unknown[]> = { entry: [], note: [] };
-  const older: Record<Kind, unknown[]> = { entry: [], note: [] };
+  const unchecked: Record<Kind, unknown[]> = { entry: [], note: [] };
+  const checked: Record<Kind, unknown[]> = { entry: [], note: [] };
   const counts = { acknowledged: 0, unknown: 0, verified: 0 };
   const refusals: Record<string, number> = {};
   const faults: string[] = [];
@@ -39,7 +39,7 @@ export function createLedger(): Ledger {
       ? { thread_id: 'soak', source: 'user', text, tags: ['soak'] }
       : { title: text.slice(0, 40), content: text, tags: ['soak'] };
 
-  /** Returns those of the ids that are not stored. */
+  /** Returns the ids that are not stored. */
   async function missing(program: ProgramUnderTest, kind: Kind, ids: readonly unknown[]): Promise<unknown[]> {
     for (let attempt = 1; ; attempt += 1) {
       const { value, code } =
@@ -47,12 +47,12 @@ export function createLedger(): Ledger {
           ? await program.call('get_context_by_ids', { context_ids: ids })
           : await program.call('get_note', { id: ids[0] });
       if (value !== undefined) {
-        const shown = new Set(kind === 'note' ? ids : (value['result'] as Answer[]).map(({ id }) => id));
-        return ids.filter((id) => !shown.has(id));
+        const found = new Set(kind === 'note' ? ids : (value['result'] as Answer[]).map(({ id }) => id));
+        return ids.filter((id) => !found.has(id));
       }
       if (code !== undefined && /not_found/.test(code)) return [...ids];
-      if (attempt >= attemptsMax) throw new Error(`${kind} ${ids[0]} could not be asked for: ${code ?? 'no answer'}`);
-      await delay(awayMs);
+      if (attempt >= attemptsMax) throw new Error(`${kind} ${ids[0]} could not be read: ${code ?? 'no answer'}`);
+      await delay(retryDelayMs);
     }
   }
 
@@ -66,33 +66,33 @@ export function createLedger(): Ledger {
       const { value, code } = await program.call(kinds[kind].tool, argumentsOf(kind, text));
       const id = value && kinds[kind].idOf(value);
       if (id !== undefined) {
-        fresh[kind].push(id);
+        unchecked[kind].push(id);
         counts.acknowledged += 1;
       } else if (code === undefined) {
         counts.unknown += 1;
-        await delay(awayMs);
+        await delay(retryDelayMs);
       } else refusals[code] = (refusals[code] ?? 0) + 1;
       if (code === 'internal' || (value !== undefined && id === undefined))
         faults.push(`write ${number}: ${code ?? JSON.stringify(value).slice(0, 200)}`);
     },
     async verify(program) {
       for (const kind of ['entry', 'note'] as const) {
-        const now = fresh[kind].splice(0);
-        const step = Math.max(1, Math.floor(older[kind].length / olderAtOnce));
-        const some = older[kind].filter((_, at) => at % step === 0);
-        const asked = [...now, ...some];
-        older[kind].push(...now);
+        const recent = unchecked[kind].splice(0);
+        const step = Math.max(1, Math.floor(checked[kind].length / recheckedMax));
+        const sample = checked[kind].filter((_, at) => at % step === 0);
+        const pending = [...recent, ...sample];
+        checked[kind].push(...recent);
         const size = kind === 'entry' ? 50 : 1;
-        const take = async (): Promise<void> => {
-          for (let ids = asked.splice(0, size); ids.length > 0; ids = asked.splice(0, size)) {
+        const checkBatches = async (): Promise<void> => {
+          for (let ids = pending.splice(0, size); ids.length > 0; ids = pending.splice(0, size)) {
             for (const id of await missing(program, kind, ids))
-              faults.push(`${kind} ${id} was acknowledged and is gone`);
+              faults.push(`${kind} ${id} was acknowledged but is missing`);
             counts.verified += ids.length;
-            if (asked.length >= progressEvery && asked.length % progressEvery < size)
-              process.stderr.write(`${asked.length} of kind ${kind} are still to be looked for\n`);
+            if (pending.length >= progressEvery && pending.length % progressEvery < size)
+              process.stderr.write(`${kind}: ${pending.length} left to check\n`);
           }
         };
-        await Promise.all([take(), take(), take(), take()]);
+        await Promise.all([checkBatches(), checkBatches(), checkBatches(), checkBatches()]);
       }
     },
   };

@@ -1,7 +1,7 @@
 /**
  * Tests the built program under load and faults: `npm run soak -- [--minutes 180] [--points 5000] [--seed 1]`. The faults (the
  * "nemesis") kill and pause the program, fill its disk, fail its system calls, move its clock and restart PostgreSQL. Before that,
- * sweep-faults.ts repeats every write with each of its system calls failing in turn. Prints JSON; exits with 1 if an acknowledged
+ * sweep-faults.ts repeats every write once per system call, with that call failing. Prints JSON; exits with 1 if an acknowledged
  * write was lost, a refusal gave no reason, or memory grew.
  */
 import { spawn } from 'node:child_process';
@@ -12,7 +12,7 @@ import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { createTestDatabase, startRealPostgres } from '../../test/support/postgres.ts';
 import { faultObstacle, prepareFaults } from './fault-control.ts';
-import { makeDisk, makeOwnFolder, removeDisk, removeFolder, removeLeftBehind } from './own-folder.ts';
+import { makeDisk, makeRunFolder, removeAbandonedFolders, removeDisk, removeFolder } from './run-folder.ts';
 import { soak } from './soak.ts';
 
 const { values } = parseArgs({
@@ -23,14 +23,14 @@ const { values } = parseArgs({
   },
 });
 const [minutes, points, seed] = [Number(values.minutes), Number(values.points), Number(values.seed)];
-removeLeftBehind(tmpdir());
-const folder = makeOwnFolder(tmpdir());
+removeAbandonedFolders(tmpdir());
+const folder = makeRunFolder(tmpdir());
 const reports: Record<string, unknown> = { seed };
 let failed = false;
 try {
   const obstacle = faultObstacle();
   if (obstacle === undefined && points > 0) await report('sweep', sweep());
-  else reports['sweep'] = obstacle ?? 'not asked for';
+  else reports['sweep'] = obstacle ?? 'not requested';
   await report('sqlite', onSqlite());
   await report('postgres', onPostgres());
 } finally {

@@ -2,9 +2,10 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRandom } from '../../test/fuzz/random.ts';
+import { median } from '../statistics.ts';
 import { createFaultControl } from './fault-control.ts';
 import { createLedger } from './ledger.ts';
-import { startProgramUnderTest } from './soaked-program.ts';
+import { startProgramUnderTest } from './program-under-test.ts';
 
 export interface SoakConfig {
   readonly minutes: number;
@@ -36,28 +37,28 @@ const clients = 8;
 /** Max writes, so that the load itself does not fill the disk. */
 const writesMax = 100_000;
 /** How many writes a fast machine may be ahead of an even pace. */
-const aheadMax = 2_000;
+const writesAheadMax = 2_000;
 const samplesMin = 60;
 /** Max growth of memory, as a factor: garbage and caches may grow this much. */
 const growthMax = 1.15;
 /** Settings that keep the load on storage: no embedding model, and practically no limit on calls. */
-const quiet = { EMBEDDING_PROVIDER: 'none', RATE_LIMIT_NOTES: '100000' };
+const settings = { EMBEDDING_PROVIDER: 'none', RATE_LIMIT_NOTES: '100000' };
 
 export async function soak(config: SoakConfig): Promise<SoakReport> {
   const random = createRandom(config.seed, 0);
   const control = config.faults && createFaultControl(config.faults.controlFile);
-  const env = { ...quiet, ...config.env, ...config.faults?.env };
+  const env = { ...settings, ...config.env, ...config.faults?.env };
   const program = await startProgramUnderTest(env, { folder: config.folder, dataDir: config.dataDir });
   const ledger = createLedger();
   const nemesis: Record<string, number> = {};
   const startMs = performance.now();
   const endMs = startMs + config.minutes * 60_000;
-  const calmMs = startMs + config.minutes * 40_000;
+  const quietPhaseMs = startMs + config.minutes * 40_000;
   const megabytes: number[] = [];
   let number = 0;
   let isOver = false;
 
-  const shareOf = (nowMs: number): number => (writesMax * (nowMs - startMs)) / (endMs - startMs);
+  const writesDue = (nowMs: number): number => (writesMax * (nowMs - startMs)) / (endMs - startMs);
   let checking: Promise<void> | undefined;
   const check = async (): Promise<void> => {
     checking = ledger.verify(program);
@@ -69,13 +70,13 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
     while (!isOver) {
       // Clients wait for a check; otherwise unchecked writes would pile up.
       await checking;
-      while (!isOver && number > shareOf(performance.now()) + aheadMax) await delay(20);
+      while (!isOver && number > writesDue(performance.now()) + writesAheadMax) await delay(20);
       number += 1;
       await ledger.write(program, number);
     }
   };
 
-  const moves: Record<string, () => Promise<void>> = {
+  const faultActions: Record<string, () => Promise<void>> = {
     async pause() {
       program.signal('SIGSTOP');
       await delay(random.below(1500));
@@ -83,16 +84,16 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
     },
   };
   if (control !== undefined) {
-    moves['fault'] = async () => {
+    faultActions['fault'] = async () => {
       control.set({ at: 1 + random.below(200), error: random.pick([5, 28, 122]), sticky: true });
       await delay(random.below(300));
       control.set({ at: 0 });
     };
-    moves['clock'] = async () => control.moveClock(random.pick([-86_400, 86_400, 3_600, -5, 0]));
+    faultActions['clock'] = async () => control.moveClock(random.pick([-86_400, 86_400, 3_600, -5, 0]));
   }
   const { fillable, restartDatabase } = config;
-  if (fillable !== undefined) moves['full disk'] = () => fillFor(join(fillable, 'ballast'), 1000);
-  if (restartDatabase !== undefined) moves['database restart'] = restartDatabase;
+  if (fillable !== undefined) faultActions['full disk'] = () => fillDisk(join(fillable, 'ballast'), 1000);
+  if (restartDatabase !== undefined) faultActions['database restart'] = restartDatabase;
   const kill = async (): Promise<void> => {
     await program.restart();
     await check();
@@ -101,14 +102,14 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
   const work = Array.from({ length: clients }, client);
   while (performance.now() < endMs && ledger.faults.length === 0) {
     await delay(500 + random.below(1500));
-    const isCalm = performance.now() > calmMs;
-    const names = [...Object.keys(moves), ...(isCalm ? [] : ['kill', 'kill'])];
+    const isQuietPhase = performance.now() > quietPhaseMs;
+    const names = [...Object.keys(faultActions), ...(isQuietPhase ? [] : ['kill', 'kill'])];
     const name = random.pick(names);
     nemesis[name] = (nemesis[name] ?? 0) + 1;
-    await (moves[name] ?? kill)();
+    await (faultActions[name] ?? kill)();
     const { acknowledged, verified } = ledger.counts;
-    process.stderr.write(`${name}: ${acknowledged} acknowledged, ${verified} looked for\n`);
-    if (isCalm) megabytes.push(program.memoryNow() / 1e6);
+    process.stderr.write(`${name}: ${acknowledged} acknowledged, ${verified} verified\n`);
+    if (isQuietPhase) megabytes.push(program.memoryNow() / 1e6);
   }
   isOver = true;
   await Promise.all(work);
@@ -124,7 +125,7 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
   return { ...ledger.counts, refusals: ledger.refusals, nemesis, memoryMb, faults };
 }
 
-async function fillFor(path: string, ms: number): Promise<void> {
+async function fillDisk(path: string, ms: number): Promise<void> {
   const file = openSync(path, 'w');
   try {
     for (const block = Buffer.alloc(1024 * 1024); ; ) writeSync(file, block);
@@ -141,6 +142,6 @@ async function fillFor(path: string, ms: number): Promise<void> {
 function warmAndEnd(megabytes: readonly number[]): SoakReport['memoryMb'] {
   const quarter = Math.floor(megabytes.length / 4);
   if (quarter < samplesMin / 4) return undefined;
-  const median = (some: readonly number[]) => Math.round(some.toSorted((a, b) => a - b)[quarter >> 1] ?? 0);
-  return { warm: median(megabytes.slice(quarter, 2 * quarter)), end: median(megabytes.slice(-quarter)) };
+  const [warm, end] = [megabytes.slice(quarter, 2 * quarter), megabytes.slice(-quarter)];
+  return { warm: Math.round(median(warm)), end: Math.round(median(end)) };
 }

@@ -12,8 +12,8 @@ import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
 import type { Storage } from '../../src/storage/storage.ts';
 import { createFaultControl } from './fault-control.ts';
 
-const [, , folder = '', wanted = '5000'] = process.argv;
-const pointsMax = Number(wanted);
+const [, , folder = '', points = '5000'] = process.argv;
+const pointsMax = Number(points);
 const control = createFaultControl(process.env['CARREL_FAULT_CONTROL'] ?? '');
 mkdirSync(folder, { recursive: true });
 const path = join(folder, 'carrel.db');
@@ -88,15 +88,15 @@ const writes: readonly Write[] = [
     isSlow: true,
     async run(_storage, id) {
       const another = await createSqliteStorage({ path: join(folder, id, 'carrel.db') });
-      let isThere = false;
+      let isStored = false;
       try {
         const note = await another.notes.save({ title: id, content: 'words', tags: [], sourceUrls: [] });
-        isThere = (await another.notes.get(note.id)) !== undefined;
+        isStored = (await another.notes.get(note.id)) !== undefined;
       } finally {
         await another.close();
         rmSync(join(folder, id), { recursive: true, force: true });
       }
-      return async () => isThere;
+      return async () => isStored;
     },
   },
   {
@@ -118,7 +118,7 @@ const errors = [5, 28, 122, 24, 13];
 const callsMax = 1000;
 const slowEvery = 20;
 const report = { points: 0, acknowledged: 0, refused: {} as Record<string, number>, faults: [] as string[] };
-const kept: { where: string; isThere: (storage: Storage) => Promise<boolean> }[] = [];
+const acknowledged: { where: string; isStored: (storage: Storage) => Promise<boolean> }[] = [];
 let storage = await open();
 for (const write of writes) await write.run(storage, randomUUID());
 
@@ -149,7 +149,7 @@ async function sweep(write: Write, error: number, sticky: boolean): Promise<void
     const where = `${write.name}, call ${at}, error ${error}${sticky ? ' and all later' : ''}`;
     control.set({ at, error, sticky });
     const outcome = await write.run(storage, randomUUID()).then(
-      (isThere) => ({ isThere }),
+      (isStored) => ({ isStored }),
       (thrown: unknown) => ({ thrown }),
     );
     failed = control.state().failed;
@@ -158,8 +158,8 @@ async function sweep(write: Write, error: number, sticky: boolean): Promise<void
     if ('thrown' in outcome) countRefusal(outcome.thrown, where);
     else {
       report.acknowledged += 1;
-      if (!(await outcome.isThere(storage))) report.faults.push(`${where}: acknowledged and not there`);
-      kept.push({ where, isThere: outcome.isThere });
+      if (!(await outcome.isStored(storage))) report.faults.push(`${where}: acknowledged but not stored`);
+      acknowledged.push({ where, isStored: outcome.isStored });
     }
   }
 }
@@ -176,7 +176,8 @@ async function reopen(): Promise<void> {
   await storage.close();
   storage = await open();
   report.faults.push(...(await storage.check()));
-  for (const { where, isThere } of kept.splice(0)) {
-    if (!where.startsWith('file') && !(await isThere(storage))) report.faults.push(`${where}: gone after a restart`);
+  for (const { where, isStored } of acknowledged.splice(0)) {
+    if (!where.startsWith('file') && !(await isStored(storage)))
+      report.faults.push(`${where}: missing after a restart`);
   }
 }

@@ -8,11 +8,11 @@ import { createPostgresStorage } from '../../src/storage/postgres/postgres-stora
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { createTestDatabase, startRealPostgres, type TestDatabase } from '../../test/support/postgres.ts';
+import { filterLabels } from './filter-labels.ts';
 import { createProductOn, model, type SearchedProduct } from './product.ts';
 import { documentsOf } from './rows.ts';
 import { timed } from './timings.ts';
 import { queryVectorOf } from './vectors.ts';
-import { widthLabels } from './widths.ts';
 
 /** The same passages in SQLite and in PostgreSQL. */
 export interface BothDatabases {
@@ -48,7 +48,7 @@ export async function openBoth(passages: number, keep?: string): Promise<BothDat
   assert.ok(typeof server !== 'string', String(server));
   const folder = keep ?? mkdtempSync(join(tmpdir(), 'carrel-bench-'));
   const path = join(folder, `carrel-${passages}.db`);
-  const { url, drop } = keep ? await keptDatabase(server.url, passages) : await createTestDatabase(server);
+  const { url, drop } = keep ? await openKeptDatabase(server.url, passages) : await createTestDatabase(server);
   const storages = {
     sqlite: await createSqliteStorage({ path, queryTimeoutMs }),
     postgres: await createPostgresStorage({ url, queryTimeoutMs }),
@@ -79,58 +79,58 @@ async function load(
   storages: OnBoth<Storage>,
   products: OnBoth<SearchedProduct>,
 ): Promise<LoadFigures | undefined> {
-  const spent = { passages: { sqlite: 0, postgres: 0 }, vectors: { sqlite: 0, postgres: 0 } };
+  const elapsedMs = { passages: { sqlite: 0, postgres: 0 }, vectors: { sqlite: 0, postgres: 0 } };
   const done = { passages: { sqlite: 0, postgres: 0 }, vectors: { sqlite: 0, postgres: 0 } };
   const stored = {
     sqlite: await countOf(storages.sqlite, passages),
     postgres: await countOf(storages.postgres, passages),
   };
   for (let first = Math.min(stored.sqlite, stored.postgres); first < passages; first += batchSize) {
-    const documents = documentsOf(first, Math.min(batchSize, passages - first), widthLabels);
+    const documents = documentsOf(first, Math.min(batchSize, passages - first), filterLabels);
     for (const name of both) {
       if (first < stored[name]) continue;
-      spent.passages[name] += await timed(() => products[name].insert(documents));
+      elapsedMs.passages[name] += await timed(() => products[name].insert(documents));
       done.passages[name] += batchSize;
     }
-    tellProgress('passages', first + batchSize, spent.passages);
+    printProgress('passages', first + batchSize, elapsedMs.passages);
   }
   for (const name of both) {
     for (let count = 1; count > 0; done.vectors[name] += count) {
-      spent.vectors[name] += await timed(async () => {
+      elapsedMs.vectors[name] += await timed(async () => {
         count = await products[name].insertVectors(batchSize);
       });
-      tellProgress('vectors', done.vectors[name] + count, spent.vectors);
+      printProgress('vectors', done.vectors[name] + count, elapsedMs.vectors);
     }
   }
-  const indexMs = await timed(() => indexed(storages.postgres));
+  const indexMs = await timed(() => waitForIndex(storages.postgres));
   if (done.vectors.postgres === 0) return undefined;
   const rates = (kind: 'passages' | 'vectors') => ({
-    sqlite: (1000 * done[kind].sqlite) / spent[kind].sqlite,
-    postgres: (1000 * done[kind].postgres) / spent[kind].postgres,
+    sqlite: (1000 * done[kind].sqlite) / elapsedMs[kind].sqlite,
+    postgres: (1000 * done[kind].postgres) / elapsedMs[kind].postgres,
   });
   return { passages: rates('passages'), vectors: rates('vectors'), indexSeconds: indexMs / 1000 };
 }
 
 /** Counts stored passages by binary search. This works because they are stored in batches and keys begin at 1. */
 async function countOf({ passages }: Storage, most: number): Promise<number> {
-  let [there, missing] = [0, Math.ceil(most / batchSize) + 1];
-  while (missing - there > 1) {
-    const middle = Math.floor((there + missing) / 2);
-    if ((await passages.get([Math.min(most, middle * batchSize)])).length > 0) there = middle;
+  let [stored, missing] = [0, Math.ceil(most / batchSize) + 1];
+  while (missing - stored > 1) {
+    const middle = Math.floor((stored + missing) / 2);
+    if ((await passages.get([Math.min(most, middle * batchSize)])).length > 0) stored = middle;
     else missing = middle;
   }
-  return Math.min(most, there * batchSize);
+  return Math.min(most, stored * batchSize);
 }
 
 /** Waits until the vector index is built. Searches trigger the build and scan every vector until it is done. */
-async function indexed({ vectors: { kb } }: Storage): Promise<void> {
+async function waitForIndex({ vectors: { kb } }: Storage): Promise<void> {
   while ((await kb.models())[0]?.index === 'none') {
     await kb.look({ model, query: queryVectorOf(0), limit: 1 });
     await setTimeout(500);
   }
 }
 
-async function keptDatabase(server: string, passages: number): Promise<TestDatabase> {
+async function openKeptDatabase(server: string, passages: number): Promise<TestDatabase> {
   const name = `carrel_bench_${passages}`;
   const client = new Client({ connectionString: server });
   await client.connect();
@@ -161,8 +161,8 @@ async function serverCpu(url: string): Promise<() => number> {
   return () => processes().reduce((sum, pid) => sum + spentMs(pid), 0);
 }
 
-function tellProgress(what: string, done: number, spent: OnBoth<number>): void {
+function printProgress(what: string, done: number, elapsedMs: OnBoth<number>): void {
   if (done % progressEvery !== 0) return;
-  const seconds = both.map((name) => `${name} ${(spent[name] / 1000).toFixed(0)} s`).join(', ');
+  const seconds = both.map((name) => `${name} ${(elapsedMs[name] / 1000).toFixed(0)} s`).join(', ');
   console.error(`${new Date().toISOString().slice(11, 19)} ${done} ${what}: ${seconds}`);
 }

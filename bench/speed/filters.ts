@@ -1,7 +1,7 @@
 import type { PassageFilter } from '../../src/storage/passages/passage.ts';
+import { averageSubject, dotProduct, filterLabels } from './filter-labels.ts';
 import { labelsOf } from './rows.ts';
 import { queryVectorOf, vectorOf } from './vectors.ts';
-import { product, subjectNear, widthLabels } from './widths.ts';
 
 export interface Filter {
   readonly name: string;
@@ -18,7 +18,9 @@ export function filtersOf(): Filter[] {
     byTag('a tenth by label', 'collection3'),
     byTag('a twentieth by label', 'of20-3'),
     byTag('a fiftieth by label', 'of50-3'),
-    ...[10, 20, 50].map((count) => byTag(`about one in ${count} by subject`, `subject${count}-${subjectNear(count)}`)),
+    ...[10, 20, 50].map((count) =>
+      byTag(`about one in ${count} by subject`, `subject${count}-${averageSubject(count)}`),
+    ),
   ];
 }
 
@@ -43,16 +45,17 @@ export function exactAnswers(
   filters: readonly Filter[],
   { passages, queries, limit }: { readonly passages: number; readonly queries: number; readonly limit: number },
 ): ExactAnswers[] {
-  const wanted = Array.from({ length: queries }, (_, query) => queryVectorOf(query));
-  const answers = filters.map((filter) => ({ filter, passing: 0, nearest: wanted.map(() => [] as Found[]) }));
+  const queryVectors = Array.from({ length: queries }, (_, query) => queryVectorOf(query));
+  const answers = filters.map((filter) => ({ filter, passing: 0, nearest: queryVectors.map(() => [] as Found[]) }));
   for (let number = 0; number < passages; number += 1) {
     const vector = vectorOf(number);
-    const scores = wanted.map((query) => product(vector, query));
-    const labels = [...labelsOf(number), ...widthLabels(number)];
+    const scores = queryVectors.map((query) => dotProduct(vector, query));
+    const labels = [...labelsOf(number), ...filterLabels(number)];
     for (const answer of answers) {
       if (!answer.filter.passes(number, labels)) continue;
       answer.passing += 1;
-      for (const [query, list] of answer.nearest.entries()) keep(list, { number, score: scores[query] ?? 0 }, limit);
+      for (const [query, list] of answer.nearest.entries())
+        insertByScore(list, { number, score: scores[query] ?? 0 }, limit);
     }
   }
   return answers.map(({ passing, nearest }) => ({
@@ -61,9 +64,9 @@ export function exactAnswers(
   }));
 }
 
-function keep(list: Found[], found: Found, limit: number): void {
+function insertByScore(list: Found[], found: Found, limit: number): void {
   if (list.length === limit && found.score <= (list.at(-1)?.score ?? 0)) return;
-  const place = list.findIndex(({ score }) => score < found.score);
-  list.splice(place === -1 ? list.length : place, 0, found);
+  const index = list.findIndex(({ score }) => score < found.score);
+  list.splice(index === -1 ? list.length : index, 0, found);
   if (list.length > limit) list.pop();
 }

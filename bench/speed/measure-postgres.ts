@@ -23,17 +23,17 @@ export interface FilterFigures {
 const limit = 10;
 
 /** Number of queries whose results are compared with the exact ones to compute recall. */
-const checked = 40;
+const recallQueries = 40;
 
 export async function measurePostgres(passages: number, searches: number, keep?: string): Promise<PostgresFigures> {
   const databases = await openBoth(passages, keep);
   try {
     if (isCpuTime()) countCpuTime(databases.serverCpuMs);
     const filters = filtersOf();
-    const exact = exactAnswers(filters, { passages, queries: checked, limit });
+    const exact = exactAnswers(filters, { passages, queries: recallQueries, limit });
     return {
       ...{ loaded: databases.loaded, bytes: databases.bytes },
-      searches: await measureBeside(databases, filters, searches),
+      searches: await compareSearches(databases, filters, searches),
       filters: await measureFilters(databases.postgres, filters, exact, searches),
     };
   } finally {
@@ -42,7 +42,7 @@ export async function measurePostgres(passages: number, searches: number, keep?:
 }
 
 /** Measures keyword, vector and hybrid searches, with and without filters, alternating between the two databases. */
-async function measureBeside({ sqlite, postgres }: BothDatabases, filters: readonly Filter[], searches: number) {
+async function compareSearches({ sqlite, postgres }: BothDatabases, filters: readonly Filter[], searches: number) {
   const kinds = filters.slice(0, 5).flatMap(({ name, filter }) => {
     const tags = (filter?.labels ?? []).flat().map((label) => label.replace('tag:', ''));
     return [
@@ -77,17 +77,17 @@ async function measureFilters(
     );
   const [ten, hundred] = [await timingsFor(limit), await timingsFor(10 * limit)];
   const figures: FilterFigures[] = [];
-  for (const [place, { name, filter }] of filters.entries()) {
-    const { passing, nearest } = exact[place] ?? { passing: 0, nearest: [] };
+  for (const [index, { name, filter }] of filters.entries()) {
+    const { passing, nearest } = exact[index] ?? { passing: 0, nearest: [] };
     let found = 0;
     for (const [query, numbers] of nearest.entries()) {
       const { matches } = await product.meaning(query, limit, filter);
       // The keys of a new table begin at 1, in row order.
       found += matches.filter(({ id }) => numbers.includes(id - 1)).length;
     }
-    const own = { ten: ten[name], hundred: hundred[name] };
-    assert(own.ten && own.hundred);
-    figures.push({ name, passing, ten: own.ten, hundred: own.hundred, recall: found / nearest.flat().length });
+    const timings = { ten: ten[name], hundred: hundred[name] };
+    assert(timings.ten && timings.hundred);
+    figures.push({ name, passing, ten: timings.ten, hundred: timings.hundred, recall: found / nearest.flat().length });
   }
   return figures;
 }

@@ -52,9 +52,9 @@ export async function measureSize(passages: number, repetitions: number, folder:
   // The searches below don't need this database, whose file has 3 GB at a million passages.
   triggered.remove();
   const vectors = await ingestVectors(passages, product, raw);
-  tellProgress(`${passages} vectors are stored`);
+  printProgress(`${passages} vectors are stored`);
   const figures = await alternate(searchCalls(product, raw), searches);
-  tellProgress('searched');
+  printProgress('searched');
   const worst = await worstOf(product);
   const hybridWhileIngesting = isCpuTime() ? undefined : await searchWhileIngesting(passages, product, searches);
   await product.close();
@@ -74,7 +74,7 @@ function coldStart(path: string): { rssBytes: number; loadMs: number } {
 }
 
 /** Prints progress: a million passages take half an hour. */
-function tellProgress(text: string): void {
+function printProgress(text: string): void {
   console.error(`${new Date().toISOString().slice(11, 19)} ${text}`);
 }
 
@@ -87,7 +87,7 @@ async function ingestRows(passages: number, product: Product, raw: RawPeer, trig
     spent.carrel += await timed(() => product.insert(documents));
     spent.statement += await timed(() => raw.insert(rows));
     spent.trigger += await timed(() => triggered.insert(rows));
-    if ((first + count) % progressRows === 0) tellProgress(`${first + count} of ${passages} passages are stored`);
+    if ((first + count) % progressRows === 0) printProgress(`${first + count} of ${passages} passages are stored`);
   }
   const rate = (ms: number) => (passages * 1000) / ms;
   return { carrel: rate(spent.carrel), trigger: rate(spent.trigger), statement: rate(spent.statement) };
@@ -143,7 +143,7 @@ async function searchWhileIngesting(passages: number, product: Product, searches
 /** Runs the most expensive queries that the limits allow, each once. Returns the slowest. */
 async function worstOf(product: Product): Promise<SizeFigures['worst']> {
   let worst = { name: '', ms: 0 };
-  for (const [name, query] of Object.entries(product.dearest())) {
+  for (const [name, query] of Object.entries(product.slowestQueries())) {
     const ms = await timed(() => product.ask(query, limit));
     if (ms > worst.ms) worst = { name, ms };
   }

@@ -77,7 +77,7 @@ export function createProductOn(storage: Storage, reranker: Reranker = unrankedR
         { storage, meaning, reranker },
       ),
     ask: (query: WordQuery, limit: number) => storage.passages.search({ query, limit, offset: 0 }),
-    dearest: () => dearestQueries(),
+    slowestQueries,
     async close() {
       await meaning.close();
       await storage.close();
@@ -86,7 +86,7 @@ export function createProductOn(storage: Storage, reranker: Reranker = unrankedR
 }
 
 /** Returns expensive queries: as many of the commonest words, prefixes and phrases as the query language allows. */
-function dearestQueries(): Record<string, WordQuery> {
+function slowestQueries(): Record<string, WordQuery> {
   const phrases = Array.from({ length: 8 }, (_, at) => `"${frequentWords(3, at).join(' ')}"`);
   const longPhrases = Array.from({ length: 8 }, (_, at) => `"${frequentWords(4, at).join(' ')}"`);
   const [some, others] = [frequentWords(16), frequentWords(16, 12)];

@@ -44,15 +44,15 @@ export function ingestTable(figures: readonly SizeFigures[]): string {
 
 export function searchTable(figures: readonly SizeFigures[]): string {
   const rows: [name: string, of: (each: SizeFigures) => string][] = [
-    ['words', ({ searches }) => both(searches.words)],
-    ['raw FTS5, the same words', ({ searches }) => both(searches.rawWords)],
-    ['words, half of all by label', ({ searches }) => both(searches.wordsHalf)],
-    ['meaning', ({ searches }) => both(searches.meaning)],
-    ['raw sqlite-vec, float32', ({ searches }) => both(searches.rawMeaning)],
-    ['meaning, half of all by label', ({ searches }) => both(searches.meaningHalf)],
-    ['hybrid', ({ searches }) => both(searches.hybrid)],
-    ['hybrid, half of all by label', ({ searches }) => both(searches.hybridHalf)],
-    ['hybrid while ingesting', (each) => (each.hybridWhileIngesting ? both(each.hybridWhileIngesting) : '')],
+    ['words', ({ searches }) => formatTimings(searches.words)],
+    ['raw FTS5, the same words', ({ searches }) => formatTimings(searches.rawWords)],
+    ['words, half of all by label', ({ searches }) => formatTimings(searches.wordsHalf)],
+    ['meaning', ({ searches }) => formatTimings(searches.meaning)],
+    ['raw sqlite-vec, float32', ({ searches }) => formatTimings(searches.rawMeaning)],
+    ['meaning, half of all by label', ({ searches }) => formatTimings(searches.meaningHalf)],
+    ['hybrid', ({ searches }) => formatTimings(searches.hybrid)],
+    ['hybrid, half of all by label', ({ searches }) => formatTimings(searches.hybridHalf)],
+    ['hybrid while ingesting', (each) => (each.hybridWhileIngesting ? formatTimings(each.hybridWhileIngesting) : '')],
     ['the most expensive query within the limits', ({ worst }) => `${milliseconds(worst.ms)}: ${worst.name}`],
   ];
   return table(
@@ -106,13 +106,13 @@ export function loadTable({ loaded, bytes }: PostgresFigures): string {
   return table(['', 'passages/s', 'vectors/s', 'index of vectors in s', 'MB'], [row('sqlite'), row('postgres')]);
 }
 
-export function besideTable({ searches }: PostgresFigures): string {
+export function comparisonTable({ searches }: PostgresFigures): string {
   return table(
     ['p50 / p99 in ms', 'SQLite', 'PostgreSQL', '× p50', '× p99'],
     searches.map(({ name, sqlite, postgres }) => [
       name,
-      both(sqlite),
-      both(postgres),
+      formatTimings(sqlite),
+      formatTimings(postgres),
       ratio(postgres.p50 / sqlite.p50),
       ratio(postgres.p99 / sqlite.p99),
     ]),
@@ -120,8 +120,8 @@ export function besideTable({ searches }: PostgresFigures): string {
 }
 
 export function filterTable(figures: readonly FilterFigures[]): string {
-  const [open] = figures;
-  const times = (of: 'ten' | 'hundred', { p50 }: Timings) => ratio(p50 / (open?.[of].p50 ?? 0));
+  const [unfiltered] = figures;
+  const times = (of: 'ten' | 'hundred', { p50 }: Timings) => ratio(p50 / (unfiltered?.[of].p50 ?? 0));
   return table(
     [
       'meaning on PostgreSQL',
@@ -133,8 +133,8 @@ export function filterTable(figures: readonly FilterFigures[]): string {
       '× p50',
     ],
     figures.map(({ name, passing, ten, hundred, recall }) => [
-      ...[name, count(passing), both(ten), times('ten', ten), recall.toFixed(4)],
-      ...[both(hundred), times('hundred', hundred)],
+      ...[name, count(passing), formatTimings(ten), times('ten', ten), recall.toFixed(4)],
+      ...[formatTimings(hundred), times('hundred', hundred)],
     ]),
   );
 }
@@ -144,8 +144,8 @@ export function rerankingTable(figures: readonly RerankingFigures[]): string {
     ['20 candidates of', 'without, p50 / p99 in ms', 'reranked', 'p50 above', 'MB above'],
     figures.map(({ pieces, without, reranked, megabytes: above }) => [
       `${pieces} word pieces`,
-      both(without),
-      both(reranked),
+      formatTimings(without),
+      formatTimings(reranked),
       milliseconds(reranked.p50 - without.p50),
       above.toFixed(0),
     ]),
@@ -164,7 +164,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return `${[line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')}\n`;
 }
 
-function both({ p50, p99 }: Timings): string {
+function formatTimings({ p50, p99 }: Timings): string {
   return `${milliseconds(p50)} / ${milliseconds(p99)}`;
 }
 

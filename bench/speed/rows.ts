@@ -1,4 +1,5 @@
 import type { TestDocument } from '../../test/support/passages.ts';
+import { createRandom as seededRandom } from '../statistics.ts';
 
 /** One passage, the same for Carrel and for raw SQLite. */
 export interface BenchRow {
@@ -77,15 +78,9 @@ export function frequentWords(count: number, first = 0): string[] {
 
 export type Random = () => number;
 
-/** Creates a random number generator (mulberry32). */
+/** Creates a random number generator. Consecutive seeds give unrelated numbers. */
 export function createRandom(seed: number): Random {
-  let state = Math.imul(seed, 0x9e3779b1);
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+  return seededRandom(Math.imul(seed, 0x9e3779b1));
 }
 
 const vocabularySize = 60_000;

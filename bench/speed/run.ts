@@ -5,10 +5,10 @@
  *     npm run bench:speed -- --million         # and 1,000,000
  *     npm run bench:speed -- --sizes 10000 --searches 100
  *     npm run bench:speed -- --cpu             # CPU time of the process, for a busy machine
- *     npm run bench:speed -- --postgres 50000  # only PostgreSQL beside SQLite, with this many passages
+ *     npm run bench:speed -- --postgres 50000  # only compares PostgreSQL and SQLite, with this many passages
  *         --keep FOLDER     # keeps the data there, and on the server that DATABASE_URL names, for the next run
- *         --vectors FOLDER  # vectors like those that bench:quality kept in the folder; the same for each run
- *     npm run bench:speed -- --reranking       # only what reranking adds to a search
+ *         --vectors FOLDER  # vectors that resemble those that bench:quality cached in the folder
+ *     npm run bench:speed -- --reranking       # only the time that reranking adds to a search
  *
  * Prints Markdown, and exits with 1 if a target is missed at 100,000.
  */
@@ -20,7 +20,7 @@ import { measurePostgres } from './measure-postgres.ts';
 import { measureReranking } from './measure-reranking.ts';
 import { measureSize, type SizeFigures } from './measure-size.ts';
 import {
-  besideTable,
+  comparisonTable,
   filterTable,
   ingestTable,
   loadTable,
@@ -30,7 +30,7 @@ import {
   targetTable,
 } from './report.ts';
 import { countCpuTime } from './timings.ts';
-import { followModel } from './vectors.ts';
+import { imitateModel } from './vectors.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -46,7 +46,7 @@ const { values: options } = parseArgs({
 });
 const sizes = options.sizes.split(',').map(Number);
 if (options.cpu) countCpuTime();
-if (options.vectors !== undefined) followModel(options.vectors);
+if (options.vectors !== undefined) imitateModel(options.vectors);
 if (options.million) sizes.push(1_000_000);
 
 const load = loadavg()[0] ?? 0;
@@ -54,8 +54,8 @@ console.log(
   `Node ${process.versions.node}, ${process.arch}, ${availableParallelism()} cores, load ${load.toFixed(1)} at the start.\n`,
 );
 if (options.postgres !== undefined) {
-  const beside = await measurePostgres(Number(options.postgres), Number(options.searches), options.keep);
-  console.log([loadTable(beside), besideTable(beside), filterTable(beside.filters)].join('\n'));
+  const comparison = await measurePostgres(Number(options.postgres), Number(options.searches), options.keep);
+  console.log([loadTable(comparison), comparisonTable(comparison), filterTable(comparison.filters)].join('\n'));
   process.exit();
 }
 if (options.reranking) {
@@ -73,9 +73,9 @@ for (const passages of sizes) {
 }
 console.log(ingestTable(figures));
 console.log(searchTable(figures));
-const judged = figures.find(({ passages }) => passages === 100_000);
-if (judged !== undefined) {
-  const targets = targetsOf(judged);
+const judgedSize = figures.find(({ passages }) => passages === 100_000);
+if (judgedSize !== undefined) {
+  const targets = targetsOf(judgedSize);
   console.log(targetTable(targets));
   process.exitCode = targets.every(({ isReached }) => isReached) ? 0 : 1;
 }

@@ -1,4 +1,5 @@
-import { createRandom, type Random } from './rows.ts';
+import { quantile, shuffle } from '../statistics.ts';
+import { createRandom } from './rows.ts';
 
 /** Times of calls of one kind, in milliseconds. */
 export interface Timings {
@@ -7,7 +8,7 @@ export interface Timings {
 }
 
 /**
- * Measures several kinds of calls in turn, so that a busy moment affects all of them. The order differs each time, because a call
+ * Measures several kinds of calls alternately, so that a busy moment affects all of them. The order is random, because a call
  * that always followed a full scan would always find its caches empty. The first calls of each kind are not counted.
  */
 export async function alternate<Name extends string>(
@@ -18,19 +19,12 @@ export async function alternate<Name extends string>(
   const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
   const random = createRandom(names.length);
   for (let number = -warmUp; number < count; number += 1) {
-    for (const name of shuffled(names, random)) {
+    for (const name of shuffle(names, random)) {
       const elapsed = await timed(() => calls[name](number < 0 ? unseen - number : number));
       if (number >= 0) times[name].push(elapsed);
     }
   }
   return Object.fromEntries(names.map((name) => [name, timingsOf(times[name])])) as Record<Name, Timings>;
-}
-
-function shuffled<T>(list: readonly T[], random: Random): T[] {
-  return list
-    .map((item) => ({ item, place: random() }))
-    .sort((a, b) => a.place - b.place)
-    .map(({ item }) => item);
 }
 
 export async function timed(call: () => unknown): Promise<number> {
@@ -56,9 +50,7 @@ let countsCpu = false;
 let now = (): number => performance.now();
 
 export function timingsOf(times: readonly number[]): Timings {
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-  return { p50: at(0.5), p99: at(0.99) };
+  return { p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
 }
 
 const warmUp = 10;

@@ -12,18 +12,18 @@ const spread = 0.6;
 
 /** Generates the unit vector of a row, in one of the clusters. It is unrelated to the row's text; search time is the same. */
 export function vectorOf(number: number): Float32Array {
-  return made(createRandom(0x7ec70 + number));
+  return generate(createRandom(0x7ec70 + number));
 }
 
 export function queryVectorOf(number: number): Float32Array {
-  return made(createRandom(0x9e4 + 7 * number));
+  return generate(createRandom(0x9e4 + 7 * number));
 }
 
 /**
- * Makes vectors resemble those of a model. The folder has the model's vectors, kept by `bench:quality`. Each generated vector is
- * one of them, moved by part of the difference of two others.
+ * Makes vectors resemble those of a model. `bench:quality` has cached the model's vectors in the folder. Each generated vector is
+ * one of them, plus part of the difference of two others.
  */
-export function followModel(folder: string): void {
+export function imitateModel(folder: string): void {
   const bytes = keyBytes + 4 * dimensions;
   for (const name of readdirSync(folder).sort()) {
     const file = readFileSync(join(folder, name));
@@ -38,20 +38,20 @@ const keyBytes = 20;
 
 const embeddings: Float32Array[] = [];
 
-function made(random: Random): Float32Array {
-  return embeddings.length === 0 ? near(random) : moved(random);
+function generate(random: Random): Float32Array {
+  return embeddings.length === 0 ? nearCentre(random) : likeModel(random);
 }
 
-function moved(random: Random): Float32Array {
+function likeModel(random: Random): Float32Array {
   const some = () => embeddings[Math.floor(random() * embeddings.length)] as Float32Array;
   const [from, to] = [some(), some()];
-  return unit(some().map((component, at) => component + spread * ((to[at] ?? 0) - (from[at] ?? 0)) * moves));
+  return unit(some().map((component, at) => component + spread * ((to[at] ?? 0) - (from[at] ?? 0)) * differenceScale));
 }
 
 /** Scales the difference so that the noise is as long as that of the clustered vectors. */
-const moves = 0.67;
+const differenceScale = 0.67;
 
-function near(random: Random): Float32Array {
+function nearCentre(random: Random): Float32Array {
   const start = Math.floor(random() * clusters) * dimensions;
   const vector = new Float32Array(dimensions);
   const width = (spread * Math.sqrt(12)) / Math.sqrt(dimensions);

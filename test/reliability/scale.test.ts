@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { faultsIn, type Kept, type Observed } from '../../bench/scale/history.ts';
+import { faultsIn, type Observed, type StoredThing } from '../../bench/scale/history.ts';
 import { measureScale } from '../../bench/scale/scale.ts';
 import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostgres } from '../support/postgres.ts';
 
@@ -12,18 +12,18 @@ const observed = (
 ): Observed => ({
   ...{ thing: 'entry heron', by: 'fts', kind, startMs, endMs: startMs + 10, version, ids },
 });
-const kept: Kept = { thing: 'entry heron', id: '7', version: 2 };
+const stored: StoredThing = { thing: 'entry heron', id: '7', version: 2 };
 const history = [observed('write', 0, 1), observed('read', 20, 1), observed('write', 40, 2), observed('read', 60, 2)];
 
 describe('the check of acknowledged writes', () => {
   const wrong: Record<
     string,
-    { readonly of: readonly Observed[]; readonly left?: readonly Kept[]; readonly says: RegExp }
+    { readonly of: readonly Observed[]; readonly left?: readonly StoredThing[]; readonly says: RegExp }
   > = {
-    'lost to a read': { of: [...history, observed('read', 80, 0, [])], says: /is lost/ },
-    'lost in the end': { of: history, left: [], says: /there 0 times/ },
-    'an older version than its writer was told of': { of: [...history, observed('read', 80, 1)], says: /stale/ },
-    'an older version than another reader has seen': {
+    'a write that a read misses': { of: [...history, observed('read', 80, 0, [])], says: /is lost/ },
+    'a write that is missing at the end': { of: history, left: [], says: /stored 0 times/ },
+    'a version older than an acknowledged one': { of: [...history, observed('read', 80, 1)], says: /stale/ },
+    'a version older than another reader has seen': {
       of: [
         observed('write', 0, 1),
         { ...observed('write', 20, 2), endMs: 200 },
@@ -32,22 +32,26 @@ describe('the check of acknowledged writes', () => {
       ],
       says: /stale/,
     },
-    'found twice': { of: [...history, observed('read', 80, 2, ['7', '8'])], says: /found 2 times/ },
-    'stored twice by a write that was sent again': {
+    'a thing that is found twice': { of: [...history, observed('read', 80, 2, ['7', '8'])], says: /found 2 times/ },
+    'a thing that a retried write stored twice': {
       of: [...history, observed('write', 80, 2, ['8'])],
-      says: /doubled/,
+      says: /stored twice/,
     },
-    'kept twice': { of: history, left: [kept, { ...kept, id: '8' }], says: /there 2 times/ },
-    'an older version in the end': { of: history, left: [{ ...kept, version: 1 }], says: /instead of 2/ },
-    'a version from nowhere': { of: [...history, observed('read', 80, 3)], says: /nobody has written/ },
-    'a thing from nowhere': { of: [], left: [kept], says: /no write was acknowledged/ },
+    'a thing that is stored twice at the end': {
+      of: history,
+      left: [stored, { ...stored, id: '8' }],
+      says: /stored 2 times/,
+    },
+    'an older version at the end': { of: history, left: [{ ...stored, version: 1 }], says: /instead of 2/ },
+    'a version that was never written': { of: [...history, observed('read', 80, 3)], says: /nobody has written/ },
+    'a thing that was never written': { of: [], left: [stored], says: /no write was acknowledged/ },
   };
-  for (const [name, { of, left = [kept], says }] of Object.entries(wrong)) {
+  for (const [name, { of, left = [stored], says }] of Object.entries(wrong)) {
     it(`detects ${name}`, () => assert.match(faultsIn(of, left).join('\n'), says));
   }
   it('accepts either value for concurrent calls', () => {
     const during = [{ ...observed('write', 80, 3), endMs: 100 }, observed('read', 85, 2), observed('read', 86, 3)];
-    assert.deepEqual(faultsIn([...history, ...during], [{ ...kept, version: 3 }]), []);
+    assert.deepEqual(faultsIn([...history, ...during], [{ ...stored, version: 3 }]), []);
   });
 });
 
@@ -67,7 +71,7 @@ describe('two processes on one PostgreSQL behind a plain load balancer (contract
   });
   after(() => server?.stop());
 
-  it('lose, double and age nothing that 10 clients write and read', async () => {
+  it('answer 10 clients without lost, duplicate or stale data', async () => {
     const { url } = await createTestDatabase(server);
     const config = { processes: 2, clients: 10, seconds, seed: 1, kills: seconds >= 10 };
     const figures = await measureScale({ ...config, databaseUrl: url, databaseCpuMs: () => 0 });

@@ -4,18 +4,18 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makeDisk, makeOwnFolder, removeFolder, removeLeftBehind } from '../../bench/soak/own-folder.ts';
+import { makeDisk, makeRunFolder, removeAbandonedFolders, removeFolder } from '../../bench/soak/run-folder.ts';
 import { temporaryFolder } from '../support/backends.ts';
 
 const isMounted = (path: string): boolean => readFileSync('/proc/self/mounts', 'utf8').includes(` ${path} `);
 
-test('a soak that was killed leaves its disk mounted until the next one; a soak that runs keeps its own', {
+test('a soak removes the folder and disk of a killed run, but not those of an active run', {
   skip: process.platform !== 'linux',
 }, async () => {
   const within = temporaryFolder();
-  const module = join(import.meta.dirname, '../../bench/soak/own-folder.ts');
-  const script = `const { makeDisk, makeOwnFolder } = await import(${JSON.stringify(module)});
-    const folder = makeOwnFolder(${JSON.stringify(within)});
+  const module = join(import.meta.dirname, '../../bench/soak/run-folder.ts');
+  const script = `const { makeDisk, makeRunFolder } = await import(${JSON.stringify(module)});
+    const folder = makeRunFolder(${JSON.stringify(within)});
     console.log(JSON.stringify({ folder, ...makeDisk(folder) }));
     setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
@@ -23,18 +23,18 @@ test('a soak that was killed leaves its disk mounted until the next one; a soak 
   });
   const [line] = await once(child.stdout, 'data');
   const left = JSON.parse(String(line));
-  const own = makeOwnFolder(within);
+  const own = makeRunFolder(within);
   const disk = makeDisk(own);
   const unmarked = join(within, 'carrel-soak-unmarked');
   mkdirSync(unmarked);
   writeFileSync(join(unmarked, 'kept'), '');
   try {
     assert.equal(isMounted(left.path), left.isMounted);
-    removeLeftBehind(within);
-    assert.equal(existsSync(left.folder), true, 'its run goes on');
+    removeAbandonedFolders(within);
+    assert.equal(existsSync(left.folder), true, 'its run is still active');
     child.kill('SIGKILL');
     await once(child, 'exit');
-    removeLeftBehind(within);
+    removeAbandonedFolders(within);
     assert.equal(isMounted(left.path), false);
     assert.equal(existsSync(left.folder), false);
     assert.equal(isMounted(disk.path), disk.isMounted);

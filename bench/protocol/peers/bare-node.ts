@@ -1,7 +1,7 @@
 /** A server with Node alone, without SDK or checks. Its cost is the lower bound for any server. */
 
 import { answerEcho } from './echo.ts';
-import { listenAnywhere } from './listen-anywhere.ts';
+import { listenOnLoopback } from './listen.ts';
 
 interface Message {
   id?: number | string;
@@ -10,7 +10,7 @@ interface Message {
 }
 
 if (process.argv[2] === 'http') {
-  listenAnywhere((request, response) => {
+  listenOnLoopback((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {

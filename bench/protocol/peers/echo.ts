@@ -1,4 +1,4 @@
-/** The only tool of every server. It does nothing else, so only the protocol layer is measured. */
+/** The only tool of every server. It does no work, so only the protocol layer is measured. */
 export const echo = {
   name: 'echo',
   title: 'Echo',
@@ -14,9 +14,9 @@ export interface EchoAnswer {
 }
 
 /** Returns the answer as text and as structured content, the same for every server. */
-export function answerEcho(given: Record<string, unknown> | undefined): EchoAnswer {
-  if (typeof given?.['text'] !== 'string') throw new Error('text must be a string');
-  const data = { text: given['text'] };
+export function answerEcho(args: Record<string, unknown> | undefined): EchoAnswer {
+  if (typeof args?.['text'] !== 'string') throw new Error('text must be a string');
+  const data = { text: args['text'] };
   return { content: [{ type: 'text', text: JSON.stringify(data) }], structuredContent: data };
 }
 
@@ -24,6 +24,6 @@ export function answerEcho(given: Record<string, unknown> | undefined): EchoAnsw
 export type HttpMode = 'json' | 'sse' | 'modern';
 
 export function httpMode(): HttpMode {
-  const given = process.argv[3];
-  return given === 'sse' || given === 'modern' ? given : 'json';
+  const mode = process.argv[3];
+  return mode === 'sse' || mode === 'modern' ? mode : 'json';
 }

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { httpMode } from './echo.ts';
-import { listenAnywhere } from './listen-anywhere.ts';
+import { listenOnLoopback } from './listen.ts';
 import { createSdkServer } from './sdk-v1-server.ts';
 
 const mode = httpMode();
 const sessions = new Map<string, StreamableHTTPServerTransport>();
 
-listenAnywhere(async (request, response) => {
-  const known = sessions.get(String(request.headers['mcp-session-id']));
-  const transport = known ?? (await openSession());
+listenOnLoopback(async (request, response) => {
+  const session = sessions.get(String(request.headers['mcp-session-id']));
+  const transport = session ?? (await openSession());
   await transport.handleRequest(request, response);
 });
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { httpMode } from './echo.ts';
-import { listenAnywhere } from './listen-anywhere.ts';
+import { listenOnLoopback } from './listen.ts';
 import { createSdkServer } from './sdk-v2-server.ts';
 
 const mode = httpMode();
@@ -10,12 +10,12 @@ const mode = httpMode();
 if (mode === 'modern') {
   const handle = toNodeHandler(createMcpHandler(() => createSdkServer()));
   // A cast, because the SDK's optional fields don't satisfy exactOptionalPropertyTypes.
-  listenAnywhere((request, response) => void handle(request as Parameters<typeof handle>[0], response));
+  listenOnLoopback((request, response) => void handle(request as Parameters<typeof handle>[0], response));
 } else {
   const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
-  listenAnywhere(async (request, response) => {
-    const known = sessions.get(String(request.headers['mcp-session-id']));
-    const transport = known ?? (await openSession());
+  listenOnLoopback(async (request, response) => {
+    const session = sessions.get(String(request.headers['mcp-session-id']));
+    const transport = session ?? (await openSession());
     await transport.handleRequest(request, response);
   });
 

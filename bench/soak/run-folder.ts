@@ -7,8 +7,8 @@ const prefix = 'carrel-soak-';
 const ownerFile = 'owner';
 
 /** Creates a folder that names its owner. If this run is killed, a later one sees that the folder is abandoned. */
-export function makeOwnFolder(within: string): string {
-  const folder = mkdtempSync(join(within, prefix));
+export function makeRunFolder(parent: string): string {
+  const folder = mkdtempSync(join(parent, prefix));
   writeFileSync(join(folder, ownerFile), createLeaseOwner());
   return folder;
 }
@@ -37,14 +37,14 @@ export function removeFolder(folder: string): void {
 }
 
 /** Removes folders that killed runs of this user left behind. Keeps everything else, including folders of active runs. */
-export function removeLeftBehind(within: string): void {
-  for (const name of readdirSync(within)) {
-    const folder = join(within, name);
-    if (name.startsWith(prefix) && isOurs(folder) && hasExited(ownerOf(folder))) removeFolder(folder);
+export function removeAbandonedFolders(parent: string): void {
+  for (const name of readdirSync(parent)) {
+    const folder = join(parent, name);
+    if (name.startsWith(prefix) && isOwnedByUser(folder) && hasExited(ownerOf(folder))) removeFolder(folder);
   }
 }
 
-function isOurs(folder: string): boolean {
+function isOwnedByUser(folder: string): boolean {
   const status = lstatSync(folder, { throwIfNoEntry: false });
   return status?.isDirectory() === true && status.uid === process.getuid?.();
 }

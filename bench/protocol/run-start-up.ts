@@ -1,16 +1,16 @@
 /**
- * Compares the start-up of every role with that of a bundled SDK server: `node bench/protocol/start-ups.ts [starts]`. Needs Linux
+ * Compares the start-up of every role with that of a bundled SDK server: `node bench/protocol/run-start-up.ts [starts]`. Needs Linux
  * and the built product, as run.ts does.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { residentMegabytes } from '../processes.ts';
 import { bundlePeers } from './bundle.ts';
 import { startPeer } from './peer-process.ts';
-import { residentMegabytes } from './process-meter.ts';
 import { type StartUpResult, startUpTable } from './report.ts';
-import { measureStartUp, startBefore } from './start-up.ts';
+import { fillCompileCache, measureStartUp } from './start-up.ts';
 import { initialize } from './wire-text.ts';
 
 const starts = Number(process.argv[2] ?? 11);
@@ -32,16 +32,16 @@ try {
     `carrel ${role}`,
     argvOf(role),
   ]);
-  for (const [, argv] of servers) await startBefore(argv);
+  for (const [, argv] of servers) await fillCompileCache(argv);
   servers.push(['SDK v2, bundled', [fileOf('sdk-v2-stdio'), 'stdio']]);
 
-  const results = servers.map(([who]): StartUpResult => ({ who, runs: [] }));
+  const results = servers.map(([server]): StartUpResult => ({ server, runs: [] }));
   console.log(`load ${loadavg()[0]?.toFixed(1)}`);
   for (let start = 0; start < starts; start += 1) {
     for (const [index, [, argv]] of servers.entries()) results[index]?.runs.push(await measureStartUp(argv));
   }
   console.log(startUpTable(results));
-  for (const [who, argv] of servers) console.log(`${who}: ${(await idleMegabytes(argv)).toFixed(0)} MB idle`);
+  for (const [server, argv] of servers) console.log(`${server}: ${(await idleMegabytes(argv)).toFixed(0)} MB idle`);
 } finally {
   rmSync(folder, { recursive: true });
 }

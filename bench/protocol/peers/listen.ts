@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
  * Listens on a free loopback port and prints the address for the load generator. Idle connections stay open for a minute, as
  * they do in Carrel.
  */
-export function listenAnywhere(handle: RequestListener): void {
+export function listenOnLoopback(handle: RequestListener): void {
   const server = createServer({ keepAliveTimeout: 60_000 }, handle);
   server.listen(0, '127.0.0.1', () => {
     const { port } = server.address() as AddressInfo;

@@ -1,5 +1,5 @@
 /**
- * Measures how soon a long file is searchable, with the bundled model: `node bench/ingest/at-once.ts [--manual] [--alone] [file]`.
+ * Measures how soon a long file is searchable, with the bundled model: `node bench/ingest/long-file.ts [--manual] [--alone] [file]`.
  * Sends the file, or Markdown of 4,000 short sections, or (`--manual`) a PDF of 311 pages, to the built engine. Prints the seconds
  * until keyword search finds it and until its last chunk is embedded, the CPU time of the engine and its reader processes, and how
  * much longer searches take during ingestion. `--alone` measures without searches. Needs a quiet machine.
@@ -10,17 +10,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startCarrel, withModels } from '../../test/support/child-program.ts';
 import { engineClient, formOf } from '../../test/support/engine-client.ts';
-import { cpuMicroseconds } from '../protocol/process-meter.ts';
+import { childrenOf, cpuMicroseconds } from '../processes.ts';
+import { quantile } from '../statistics.ts';
 import { createManual } from './manual.ts';
 import { createMarkdown } from './markdown.ts';
-import { childrenOf } from './memory-watch.ts';
-import { measureSearches, percentile } from './searches.ts';
+import { measureSearches } from './searches.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { manual: { type: 'boolean' }, alone: { type: 'boolean' } },
 });
-const file = chosenFile();
+const file = fileToSend();
 const closings: (() => void | Promise<void>)[] = [];
 const program = await startCarrel({ after: (close) => void closings.push(close) }, ['engine'], { env: withModels });
 const engine = engineClient(program);
@@ -29,7 +29,7 @@ try {
     const { name, content } = createMarkdown(index, 20);
     await engine.submit(formOf({}, name, content));
   }
-  await embedded();
+  await waitUntilEmbedded();
   await measureSearches(engine, { count: 50 });
   const idle = await measureSearches(engine, { count: 300 });
   const started = performance.now();
@@ -40,24 +40,24 @@ try {
   await engine.document(Number(json['job_id']));
   console.log(`${file.name}, ${(file.content.length / 1024).toFixed(0)} KB: found by keyword after ${seconds()}`);
   const stop = new AbortController();
-  const during = values.alone ? [] : measureSearches(engine, { signal: stop.signal });
-  await embedded();
+  const concurrent = values.alone ? [] : measureSearches(engine, { signal: stop.signal });
+  await waitUntilEmbedded();
   stop.abort();
   const { chunks } = await engine.get('/status');
   console.log(
     `embedded after ${seconds()}, ${values.alone ? 'alone' : 'with concurrent searches'}; ${chunks} chunks in total`,
   );
   for (const share of values.alone ? [] : [0.5, 0.99]) {
-    const [before, beside] = [percentile(idle, share), percentile(await during, share)];
+    const [before, during] = [quantile(idle, share), quantile(await concurrent, share)];
     console.log(
-      `searches, p${share * 100}: idle ${before.toFixed(1)} ms, while embedding ${beside.toFixed(1)} ms, ${(beside / before).toFixed(1)} ×`,
+      `searches, p${share * 100}: idle ${before.toFixed(1)} ms, while embedding ${during.toFixed(1)} ms, ${(during / before).toFixed(1)} ×`,
     );
   }
 } finally {
   for (const close of closings.reverse()) await close();
 }
 
-function chosenFile(): { name: string; content: Buffer } {
+function fileToSend(): { name: string; content: Buffer } {
   if (values.manual) return createManual(311);
   const [path] = positionals;
   return path === undefined ? sections(4000) : { name: basename(path), content: readFileSync(path) };
@@ -69,7 +69,7 @@ function cpuSeconds(): number {
   return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + cpuMicroseconds(each), 0) / 1e6;
 }
 
-async function embedded(): Promise<void> {
+async function waitUntilEmbedded(): Promise<void> {
   for (;;) {
     const { queue, unembedded } = await engine.get('/status');
     const { queued, processing } = queue as Record<'queued' | 'processing', number>;
