@@ -2,7 +2,7 @@ import { CarrelError } from '../base/errors.ts';
 import { kindOfZip } from './archive/zip-kind.ts';
 import type { DocumentKind } from './document.ts';
 import { kindOfOle, oldOfficeRefusal } from './ole/ole-kind.ts';
-import { codeLanguageOf, codeLanguageOfType, endingOf, fileName } from './text/code-language.ts';
+import { codeLanguageOf, codeLanguageOfType, endingOf, fileName, invert } from './text/code-language.ts';
 
 /** What is known about a document besides its bytes. */
 export interface ContentHints {
@@ -60,54 +60,27 @@ function kindOfType(type: string): DocumentKind | undefined {
   return codeLanguageOfType(type) === undefined ? undefined : 'code';
 }
 
-const kindsOfTypes = new Map<string, DocumentKind>([
-  ['text/html', 'html'],
-  ['application/xhtml+xml', 'html'],
-  ['text/markdown', 'markdown'],
-  ['text/x-markdown', 'markdown'],
-  ['application/json', 'json'],
-  ['text/json', 'json'],
-  ['application/x-ndjson', 'json'],
-  ['application/ndjson', 'json'],
-  ['application/jsonl', 'json'],
-  ['application/jsonlines', 'json'],
-  ['application/rss+xml', 'feed'],
-  ['application/atom+xml', 'feed'],
-  ['application/xml', 'xml'],
-  ['text/xml', 'xml'],
-  ['text/csv', 'csv'],
-  ['text/tab-separated-values', 'csv'],
-  ['application/csv', 'csv'],
-  ['application/yaml', 'yaml'],
-  ['application/x-yaml', 'yaml'],
-  ['text/yaml', 'yaml'],
-  ['text/x-yaml', 'yaml'],
-  ['message/rfc822', 'email'],
-  ['application/mbox', 'email'],
-]);
+const kindsOfTypes = invert<DocumentKind>({
+  html: 'text/html application/xhtml+xml',
+  markdown: 'text/markdown text/x-markdown',
+  json: 'application/json text/json application/x-ndjson application/ndjson application/jsonl application/jsonlines',
+  feed: 'application/rss+xml application/atom+xml',
+  xml: 'application/xml text/xml',
+  csv: 'text/csv text/tab-separated-values application/csv',
+  yaml: 'application/yaml application/x-yaml text/yaml text/x-yaml',
+  email: 'message/rfc822 application/mbox',
+});
 
-const kindsOfEndings = new Map<string, DocumentKind>([
-  ['md', 'markdown'],
-  ['markdown', 'markdown'],
-  ['mdx', 'markdown'],
-  ['json', 'json'],
-  ['jsonl', 'json'],
-  ['ndjson', 'json'],
-  ['geojson', 'json'],
-  ['ipynb', 'json'],
-  ['csv', 'csv'],
-  ['tsv', 'csv'],
-  ['yaml', 'yaml'],
-  ['yml', 'yaml'],
-  ['eml', 'email'],
-  ['mbox', 'email'],
-  ['html', 'html'],
-  ['htm', 'html'],
-  ['xml', 'xml'],
-  ['txt', 'text'],
-  ['text', 'text'],
-  ['log', 'text'],
-]);
+const kindsOfEndings = invert<DocumentKind>({
+  markdown: 'md markdown mdx',
+  json: 'json jsonl ndjson geojson ipynb',
+  csv: 'csv tsv',
+  yaml: 'yaml yml',
+  email: 'eml mbox',
+  html: 'html htm',
+  xml: 'xml',
+  text: 'txt text log',
+});
 
 function kindOfName(name: string | undefined, start: string): DocumentKind | undefined {
   const kind = kindsOfEndings.get(endingOf(fileName(name)));
@@ -155,29 +128,11 @@ function markupKind(text: string): 'html' | 'feed' | 'xml' | undefined {
   return declared ? 'xml' : undefined;
 }
 
+/** First bytes of programs, archives, images, audio, video, fonts and databases. */
 const binaryStarts = [
-  '\x7fELF',
-  'MZ\x90',
-  '\x1f\x8b',
-  'BZh',
-  '\xfd7zXZ',
-  '7z\xbc\xaf',
-  'Rar!\x1a',
-  '\x28\xb5\x2f\xfd',
-  'GIF87a',
-  'GIF89a',
-  'RIFF',
-  'OggS',
-  'ID3',
-  'fLaC',
-  '\x1aE\xdf\xa3',
-  '\0asm',
-  'wOFF',
-  'wOF2',
-  '\xca\xfe\xba\xbe',
-  '\xcf\xfa\xed\xfe',
+  ...'\x7fELF MZ\x90 \x1f\x8b BZh \xfd7zXZ 7z\xbc\xaf Rar!\x1a \x28\xb5\x2f\xfd GIF87a GIF89a RIFF'.split(' '),
+  ...'OggS ID3 fLaC \x1aE\xdf\xa3 \0asm wOFF wOF2 \xca\xfe\xba\xbe \xcf\xfa\xed\xfe \0\0\x01\0'.split(' '),
   'SQLite format 3\0',
-  '\0\0\x01\0',
 ];
 
 /** True for the image formats that OCR can read. */
@@ -226,9 +181,7 @@ const readable =
   'PDF, Word, PowerPoint and Excel files (docx, pptx, xlsx, doc, ppt, xls), OpenDocument, EPUB, RTF, HTML, feeds, Markdown, text, CSV, JSON, XML, YAML, mail (eml, mbox, msg), notebooks, source code and zip archives of these';
 
 function unsupported(type: string): CarrelError {
-  return new CarrelError(
-    'unsupported_content_type',
-    `This kind of document is not supported. Supported kinds: ${readable}.`,
-    { data: /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? { contentType: type } : {} },
-  );
+  const message = `This kind of document is not supported. Supported kinds: ${readable}.`;
+  const isValid = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type);
+  return new CarrelError('unsupported_content_type', message, { data: isValid ? { contentType: type } : {} });
 }

@@ -15,26 +15,20 @@ export interface PositionRange extends DocumentPosition {
   lineEnd?: number;
 }
 
-export interface DocumentPositions {
-  /** Offsets are UTF-16 units of the document's `text`. */
-  at(offset: number): DocumentPosition;
-  /** Returns the position of a range. `end` is exclusive. */
-  of(span: { start: number; end: number }): PositionRange;
-}
+export type DocumentPositions = ReturnType<typeof createPositions>;
 
-/** Creates the lookup of pages and lines by offset, once per document. Lines are counted on first use. */
-export function createPositions({
-  text,
-  marks,
-  members = [],
-}: Pick<ExtractedDocument, 'text' | 'marks' | 'members'>): DocumentPositions {
+type Positioned = Pick<ExtractedDocument, 'text' | 'marks' | 'members'>;
+
+/** Creates the lookup of pages and lines by offset, in UTF-16 units of `text`. */
+export function createPositions({ text, marks, members = [] }: Positioned) {
   const starts = members.map(({ start }) => start);
   const offsets = marks.map(({ offset }) => offset);
   let newlines: number[] | undefined;
 
   return {
     at,
-    of({ start, end }) {
+    /** Returns the position of a range. `end` is exclusive. */
+    of({ start, end }: { start: number; end: number }): PositionRange {
       const first = at(start);
       const last = at(Math.max(start, end - 1));
       return {

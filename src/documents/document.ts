@@ -1,6 +1,6 @@
 import { CarrelError } from '../base/errors.ts';
 
-/** The kind of a document, by its content. A zip archive of documents is `zip`; its content is in `members`. */
+/** The kind of a document, by its content. `zip` is an archive of documents. */
 export type DocumentKind =
   | 'html'
   | 'text'
@@ -39,7 +39,7 @@ export type PageExtent = 'content' | 'page' | 'all';
 
 export interface DocumentSource {
   bytes: Uint8Array;
-  /** The Content-Type header as received. If the bytes contradict it, they win. */
+  /** The Content-Type header as received. The bytes take precedence over it. */
   contentType?: string;
   /** Its extension decides the kind if the bytes cannot: Markdown, CSV, a programming language. Never used as a path. */
   filename?: string;
@@ -187,6 +187,16 @@ export interface ReadOptions {
   charsMax: number;
   /** CPU time, by `cpuMs()`, after which a reader stops at the end of the current part. */
   stopAt: number;
+}
+
+/** Returns the `truncated` of a reading in parts. `partTruncated` applies if all parts were read. */
+export function truncatedParts(
+  read: number,
+  of: number,
+  unit: Truncation['unit'],
+  partTruncated: Reading['truncated'] = false,
+): NonNullable<Reading['truncated']> {
+  return read < of ? { read, of, unit } : partTruncated;
 }
 
 export function needsPassword(what = 'This document'): CarrelError {

@@ -1,5 +1,6 @@
 import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
 import { CarrelError } from '../base/errors.ts';
+import { oneLine } from '../base/text.ts';
 import type { ExtractMode, Reading } from './document.ts';
 import { readHtml } from './html/read-html.ts';
 
@@ -34,7 +35,7 @@ export async function readEmail(
     subject: mail.subject ?? null,
   };
   const untyped = untypedText(mail);
-  if (untyped !== undefined) return { reading: mailReading(head, lined(untyped)), files: [] };
+  if (untyped !== undefined) return { reading: mailReading(head, withUnixLines(untyped)), files: [] };
   return { reading: mailReading(head, bodyOf(mail, mode, charsMax)), files: mail.attachments.flatMap(fileOf) };
 }
 
@@ -54,7 +55,7 @@ export function mailReading({ from, to, cc, date, subject }: MailHead, body: str
     ['Date', date ?? ''],
     ['Subject', subject ?? ''],
   ].filter(([, value]) => value !== '');
-  const head = lines.map(([name, value]) => `${name}: ${(value ?? '').replace(/\s+/g, ' ').slice(0, fieldUnitsMax)}`);
+  const head = lines.map(([name, value]) => `${name}: ${oneLine(value ?? '').slice(0, fieldUnitsMax)}`);
   return {
     title: subject,
     byline: from,
@@ -72,8 +73,8 @@ export function mailsIn(bytes: Uint8Array): Uint8Array[] | undefined {
   if (!box.subarray(0, 5).equals(separator)) return undefined;
   const starts = [0];
   for (let at = box.indexOf('\nFrom '); at !== -1 && starts.length < mailsMax; at = box.indexOf('\nFrom ', at + 1)) {
-    const isBehindEmptyLine = box[at - 1] === 0x0a || (box[at - 1] === 0x0d && box[at - 2] === 0x0a);
-    if (isBehindEmptyLine && fieldLine.test(box.toString('latin1', at + 1, at + 500))) starts.push(at + 1);
+    const followsEmptyLine = box[at - 1] === 0x0a || (box[at - 1] === 0x0d && box[at - 2] === 0x0a);
+    if (followsEmptyLine && fieldLine.test(box.toString('latin1', at + 1, at + 500))) starts.push(at + 1);
   }
   if (starts.length < 2) return undefined;
   return starts.map((start, index) => {
@@ -113,29 +114,22 @@ async function parse(bytes: Uint8Array): Promise<Email> {
     });
   } catch (error) {
     const isTooDeep = error instanceof Error && /nesting|header size|headers? (?:too|exceed)/i.test(error.message);
-    throw isTooDeep
-      ? new CarrelError(
-          'extraction_too_complex',
-          'The parts of this email are nested too deep, or its headers are too long.',
-          {
-            cause: error,
-          },
-        )
-      : new CarrelError(
-          'extraction_failed',
-          'This email is damaged and cannot be read. Save it again from the mail program.',
-          { cause: error },
-        );
+    if (isTooDeep) {
+      const message = 'The parts of this email are nested too deep, or its headers are too long.';
+      throw new CarrelError('extraction_too_complex', message, { cause: error });
+    }
+    const message = 'This email is damaged and cannot be read. Save it again from the mail program.';
+    throw new CarrelError('extraction_failed', message, { cause: error });
   }
 }
 
 function bodyOf(mail: Email, mode: ExtractMode, charsMax: number): string {
-  const plain = lined(mail.text ?? '');
+  const plain = withUnixLines(mail.text ?? '');
   if (plain !== '' || mail.html === undefined) return plain;
   return readHtml(mail.html, { mode, charsMax, extent: 'all' }).text;
 }
 
-function lined(text: string): string {
+function withUnixLines(text: string): string {
   return text.replaceAll('\r\n', '\n').trim();
 }
 

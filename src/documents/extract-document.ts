@@ -12,13 +12,20 @@ import type {
   Truncation,
 } from './document.ts';
 import type { MailFile } from './email.ts';
-import { archiveMembers, joinMembers, type MembersContext, nestedArchive, nothingReadable } from './members.ts';
+import {
+  archiveMembers,
+  joinMembers,
+  type MemberSource,
+  type MembersContext,
+  nestedArchive,
+  nothingReadable,
+} from './members.ts';
 import { cpuMs } from './reader-limits.ts';
 import { cleanText } from './text/clean-text.ts';
 import { finishText } from './text/finish-text.ts';
 import { readText } from './text/read-text.ts';
 
-/** Extracts the text of a document. Call it only in a worker: one document may use up all its time and memory. */
+/** Extracts the text of a document. Runs only in a worker, because a document may use up all its time and memory. */
 export function extractDocument(source: DocumentSource, limits: ExtractLimits): Promise<ExtractedDocument> {
   return extract(source, limits, true);
 }
@@ -28,20 +35,14 @@ async function extract(source: DocumentSource, limits: ExtractLimits, opens: boo
   const { contentType, filename, url } = source;
   const bytes = source.links === true ? unpacked(source.bytes) : source.bytes;
   const kind = contentKind(bytes, { contentType, name: filename ?? url });
-  const options = {
-    mode: source.mode,
-    charsMax: limits.textCharsMax,
-    stopAt: cpuMs() + limits.softCpuMs,
-  };
-  const context: MembersContext = {
-    mode: source.mode,
-    limits,
-    stopAt: options.stopAt,
-    read: (member, memberLimits) => extract(member, memberLimits, false),
-  };
+  const { mode } = source;
+  const stopAt = cpuMs() + limits.softCpuMs;
+  const options = { mode, charsMax: limits.textCharsMax, stopAt };
+  const read: MembersContext['read'] = (member, memberLimits) => extract(member, memberLimits, false);
+  const context: MembersContext = { mode, limits, stopAt, read };
   if (kind === 'zip') {
     if (!opens) throw nestedArchive();
-    return extractArchive(bytes, context);
+    return extractMembers('zip', archiveMembers(bytes), context);
   }
   if (kind === 'email') return extractMail(bytes, context, opens);
   if (kind === 'msg') {
@@ -71,18 +72,14 @@ async function readBinary(
   switch (kind) {
     case 'pdf':
       if (!limits.pdfEnabled) {
-        throw new CarrelError(
-          'unsupported_content_type',
-          'This is a PDF, and PDF is switched off on this server. Look for another format.',
-        );
+        const message = 'This is a PDF, and PDF is switched off on this server. Look for another format.';
+        throw new CarrelError('unsupported_content_type', message);
       }
       return (await import('./pdf/pdf-text.ts')).readPdfText(bytes, options, limits.ocrLanguages);
     case 'image':
       if (!limits.ocrLanguages?.length) {
-        throw new CarrelError(
-          'unsupported_content_type',
-          'This is an image, and OCR is off here. Look for a version with text.',
-        );
+        const message = 'This is an image, and OCR is off here. Look for a version with text.';
+        throw new CarrelError('unsupported_content_type', message);
       }
       return (await import('./ocr/read-image.ts')).readImage(bytes, limits.ocrLanguages, options);
     case 'docx':
@@ -110,16 +107,18 @@ async function readBinary(
   }
 }
 
-async function extractArchive(bytes: Uint8Array, context: MembersContext): Promise<ExtractedDocument> {
-  const joined = await joinMembers({ text: '', marks: [] }, archiveMembers(bytes), context);
-  if (joined.members.length === 0) throw nothingReadable(joined.omitted);
-  return { kind: 'zip', title: null, language: null, byline: null, published: null, ...joined };
-}
-
 async function extractMail(bytes: Uint8Array, context: MembersContext, opens: boolean): Promise<ExtractedDocument> {
   const { readEmail, mailsIn } = await import('./email.ts');
   const mails = opens ? mailsIn(bytes) : undefined;
-  if (mails !== undefined) return extractMails(mails, context);
+  if (mails !== undefined) {
+    // Attachments of these mails are not opened.
+    const sources = mails.map((mail, index) => ({
+      name: `Mail ${index + 1}`,
+      contentType: 'message/rfc822',
+      bytes: () => mail,
+    }));
+    return extractMembers('email', sources, context);
+  }
   return withFiles(await readEmail(bytes, context.mode, context.limits.textCharsMax), context, opens);
 }
 
@@ -135,16 +134,15 @@ async function withFiles(
   return { ...mail, ...(await joinMembers(mail, sources, context)) };
 }
 
-/** Extracts every message of a mailbox, each with its own heading. Attachments are not opened. */
-async function extractMails(mails: readonly Uint8Array[], context: MembersContext): Promise<ExtractedDocument> {
-  const sources = mails.map((mail, index) => ({
-    name: `Mail ${index + 1}`,
-    contentType: 'message/rfc822',
-    bytes: () => mail,
-  }));
+/** Extracts the members of an archive or mailbox, each with its own heading. */
+async function extractMembers(
+  kind: DocumentKind,
+  sources: readonly MemberSource[],
+  context: MembersContext,
+): Promise<ExtractedDocument> {
   const joined = await joinMembers({ text: '', marks: [] }, sources, context);
   if (joined.members.length === 0) throw nothingReadable(joined.omitted);
-  return { kind: 'email', title: null, language: null, byline: null, published: null, ...joined };
+  return { kind, title: null, language: null, byline: null, published: null, ...joined };
 }
 
 function finished(reading: Reading, kind: DocumentKind, bounds: Bounds): ExtractedDocument {
@@ -183,11 +181,8 @@ function truncationOf(reading: Reading, text: string, { charsMax, stopAt }: Boun
 /** Throws for an empty PDF or office document, which usually has only images. An empty text file is fine. */
 function assertMayBeEmpty(kind: DocumentKind, pages = 0): void {
   if (kind === 'pdf') {
-    throw new CarrelError(
-      'no_text_in_document',
-      'This PDF has no readable text, only images of pages. Look for a version with text.',
-      { data: { pages } },
-    );
+    const message = 'This PDF has no readable text, only images of pages. Look for a version with text.';
+    throw new CarrelError('no_text_in_document', message, { data: { pages } });
   }
   if (['docx', 'pptx', 'xlsx', 'odt', 'ods', 'odp', 'epub', 'rtf', 'doc', 'xls', 'ppt'].includes(kind)) {
     throw new CarrelError('no_text_in_document', 'This document contains no text: it is empty or has only images.');

@@ -8,14 +8,6 @@ import type { ExtractAnswer, ExtractRequest } from './extract-worker.ts';
 import { cpuSignal, memorySignal } from './reader-limits.ts';
 import { startReader } from './start-reader.ts';
 
-export interface ExtractProcess {
-  readonly alive: boolean;
-  /** Extracts one document at a time. If it exceeds a limit or is cancelled, the process ends. */
-  run(source: DocumentSource, limits: ExtractLimits, options?: ExtractOptions): Promise<ExtractedDocument>;
-  /** Kills the process, and resolves when it has exited. */
-  terminate(): Promise<void>;
-}
-
 export interface ExtractOptions {
   readonly signal?: AbortSignal | undefined;
   /** A lower CPU time limit for this document. */
@@ -44,7 +36,7 @@ const residentShareMax = 0.6;
  * Starts a child process that extracts documents. A worker thread is not safe enough: its `resourceLimits` omit ArrayBuffers,
  * into which PDF streams are unpacked, and a thread that exhausts memory ends the whole process.
  */
-export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: ExtractProcessConfig): ExtractProcess {
+export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: ExtractProcessConfig) {
   const child = startReader(
     fileBeside(import.meta.url, 'extract-worker'),
     [String(memoryMb)],
@@ -65,7 +57,12 @@ export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: Extra
     get alive() {
       return calls.alive;
     },
-    async run(source, limits, { signal, cpuMsMax = cpuMsDefault } = {}) {
+    /** Extracts one document at a time. If it exceeds a limit or is cancelled, the process ends. */
+    async run(
+      source: DocumentSource,
+      limits: ExtractLimits,
+      { signal, cpuMsMax = cpuMsDefault }: ExtractOptions = {},
+    ): Promise<ExtractedDocument> {
       allowedMs = cpuMsMax;
       const bounds = { signal, abortError: cancelled };
       await withTimeout(calls, calls.ready(), {
@@ -91,19 +88,13 @@ export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: Extra
     if (ended.signal === cpuSignal) return tooLong(ended);
     // SIGABRT (or 134) comes from V8 at its heap limit.
     if (ended.signal === memorySignal || ended.signal === 'SIGABRT' || ended.exitCode === 134) {
-      return new CarrelError(
-        'extraction_memory',
-        `Reading this document needed more than ${memoryMb} MB and was stopped. ${raise('KB_EXTRACT_MEMORY_MB')}`,
-        { cause: ended, data: { memoryMb } },
-      );
+      const message = `Reading this document needed more than ${memoryMb} MB and was stopped. ${advice('KB_EXTRACT_MEMORY_MB')}`;
+      return new CarrelError('extraction_memory', message, { cause: ended, data: { memoryMb } });
     }
     // A worker never sends itself these signals while its parent is alive, so the system or a person sent them.
     if (ended.signal === 'SIGKILL' || ended.signal === 'SIGTERM' || ended.signal === 'SIGINT') {
-      return new CarrelError(
-        'extraction_interrupted',
-        'The process reading this document was killed from outside, probably because memory ran out. Try again later.',
-        { cause: ended },
-      );
+      const message = 'The process reading this document was killed, probably because memory ran out. Try again later.';
+      return new CarrelError('extraction_interrupted', message, { cause: ended });
     }
     return new CarrelError('extraction_failed', 'The process reading this document ended unexpectedly. Try again.', {
       cause: ended,
@@ -111,16 +102,13 @@ export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: Extra
   }
 
   function tooLong(cause?: ProcessEnded): CarrelError {
-    return new CarrelError(
-      'extraction_timeout',
-      `Reading this document took more than ${allowedMs} ms of CPU time and was stopped. ${raise('KB_EXTRACT_CPU_MS')}`,
-      { cause, data: { cpuMsMax: allowedMs } },
-    );
+    const message = `Reading this document took more than ${allowedMs} ms of CPU time and was stopped. ${advice('KB_EXTRACT_CPU_MS')}`;
+    return new CarrelError('extraction_timeout', message, { cause, data: { cpuMsMax: allowedMs } });
   }
 }
 
-/** Only the knowledge base has settings for the limits. */
-function raise(setting: string): string {
+/** Names the setting that raises a limit. Only the knowledge base has settings for them. */
+function advice(setting: string): string {
   return `In the knowledge base, raise ${setting}; elsewhere, use another source.`;
 }
 

@@ -25,7 +25,7 @@ export type ExtractAnswer = { readonly residentMb: number } & (
   | { readonly failure: WireError }
 );
 
-/** Nice value of this process (max 19): high enough to yield to others, low enough to make progress. */
+/** Nice value of this process, from 0 to 19. It yields to others, but still makes progress. */
 const niceness = 5;
 
 const deadline = new Float64Array(new SharedArrayBuffer(8)).fill(Number.POSITIVE_INFINITY);
@@ -62,11 +62,8 @@ function failureOf(error: unknown): CarrelError {
   // Shortened, because the message may quote the document at length.
   const cause = error instanceof Error ? `${error.name}: ${error.message}`.slice(0, 500) : 'not an error';
   if (isCarrelError(error)) return new CarrelError(error.code, error.message, { cause, data: error.data });
-  return new CarrelError(
-    'extraction_failed',
-    'The document is damaged or not of the kind it claims to be. Get it again from its source.',
-    { cause },
-  );
+  const message = 'The document is damaged or not of the kind it claims to be. Get it again from its source.';
+  return new CarrelError('extraction_failed', message, { cause });
 }
 
 function residentMb(): number {

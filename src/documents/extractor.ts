@@ -57,13 +57,8 @@ export function createExtractor(config: ExtractorConfig): Extractor {
   return {
     async extract(source, options = {}) {
       if (source.bytes.byteLength > bytesMax) {
-        throw new CarrelError(
-          'document_too_large',
-          `The document is larger than ${bytesMax} bytes, the limit. Split it, or use a smaller version.`,
-          {
-            data: { bytes: source.bytes.byteLength, bytesMax },
-          },
-        );
+        const message = `The document is larger than ${bytesMax} bytes, the limit. Split it, or use a smaller version.`;
+        throw new CarrelError('document_too_large', message, { data: { bytes: source.bytes.byteLength, bytesMax } });
       }
       return pool.use((worker) => worker.run(source, limits, options), options.signal);
     },

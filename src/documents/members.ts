@@ -1,4 +1,4 @@
-import { CarrelError, type ErrorCode, isCarrelError } from '../base/errors.ts';
+import { CarrelError, isCarrelError } from '../base/errors.ts';
 import { oneLine } from '../base/text.ts';
 import { openZip, type Zip } from './archive/zip.ts';
 import type { ZipMember } from './archive/zip-directory.ts';
@@ -28,18 +28,18 @@ type Joined = First & { members: Member[]; omitted: Omission[] };
 const memberBytesMax = 32 * 1024 * 1024;
 const omittedMax = 100;
 /** Files that operating systems and Git add to archives. */
-const litter = /(?:^|\/)(?:__MACOSX\/|\.git\/|\.DS_Store$|Thumbs\.db$|desktop\.ini$)/i;
+const systemFiles = /(?:^|\/)(?:__MACOSX\/|\.git\/|\.DS_Store$|Thumbs\.db$|desktop\.ini$)/i;
 
 /** Lists the members of a zip archive. Each is unpacked when its `bytes()` is called. */
 export function archiveMembers(bytes: Uint8Array): MemberSource[] {
   const zip = openZip(bytes, { membersMax: 5000, totalBytesMax: 128 * 1024 * 1024 });
-  const files = zip.members.filter(({ name, isFolder }) => !isFolder && !litter.test(name));
-  return files.map((member) => ({ name: member.name, bytes: () => bounded(zip, member) }));
+  const files = zip.members.filter(({ name, isFolder }) => !isFolder && !systemFiles.test(name));
+  return files.map((member) => ({ name: member.name, bytes: () => unpack(zip, member) }));
 }
 
 /**
- * Reads documents one after another and appends their texts to `first`, each under its name. One that can't be read is listed
- * in `omitted` and does not affect the others. The offsets of marks and members are offsets into the joined text.
+ * Reads documents one after another and appends their texts to `first`, each under its name. Documents that can't be read are
+ * listed in `omitted`. Offsets refer to the joined text.
  */
 export async function joinMembers(
   first: First,
@@ -64,20 +64,20 @@ export async function joinMembers(
     try {
       const source: DocumentSource = { bytes: bytes(), filename: name, mode, extent: 'all' };
       if (contentType !== undefined) source.contentType = contentType;
-      const own = await context.read(source, { ...limits, textCharsMax: charsLeft, softCpuMs: cpuLeft });
-      if (own.text === '') continue;
+      const document = await context.read(source, { ...limits, textCharsMax: charsLeft, softCpuMs: cpuLeft });
+      if (document.text === '') continue;
       const headingStart = length + (length > 0 ? 2 : 0);
       const start = length + heading.length;
-      parts.push(heading, own.text);
-      length = start + own.text.length;
+      parts.push(heading, document.text);
+      length = start + document.text.length;
       // Ends the page and line marks of the previous member.
       if (marks.length > 0) marks.push({ offset: headingStart });
-      if (own.marks[0]?.offset !== 0) marks.push({ offset: start });
-      for (const mark of own.marks) marks.push({ ...mark, offset: start + mark.offset });
-      const { kind, codeLanguage } = own;
+      if (document.marks[0]?.offset !== 0) marks.push({ offset: start });
+      for (const mark of document.marks) marks.push({ ...mark, offset: start + mark.offset });
+      const { kind, codeLanguage } = document;
       const language = codeLanguage === undefined ? {} : { codeLanguage };
       joined.members.push({ name: label, kind, ...language, headingStart, start, end: length });
-      if (own.truncated) joined.truncated ??= own.truncated;
+      if (document.truncated) joined.truncated ??= document.truncated;
     } catch (error) {
       if (joined.omitted.length < omittedMax) joined.omitted.push(omission(label, error));
     }
@@ -90,33 +90,21 @@ export function nothingReadable(omitted: readonly Omission[]): CarrelError {
   if (omitted.length > 0 && omitted.every(({ code }) => code === 'encrypted_document')) {
     return new CarrelError('encrypted_document', 'This archive needs a password. Pack it without one and try again.');
   }
-  const code: ErrorCode = 'no_text_in_document';
   const message = 'This archive contains no document of a supported kind.';
-  return new CarrelError(code, message, { data: { omitted: omitted.length } });
+  return new CarrelError('no_text_in_document', message, { data: { omitted: omitted.length } });
 }
 
 /** Creates the error for an archive inside an archive or email. */
 export function nestedArchive(): CarrelError {
-  return new CarrelError(
-    'unsupported_content_type',
-    'An archive inside another is not opened. Unpack it and add its files.',
-  );
+  const message = 'An archive inside another is not opened. Unpack it and add its files.';
+  return new CarrelError('unsupported_content_type', message);
 }
 
-function bounded(zip: Zip, member: ZipMember): Uint8Array {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for (const part of zip.stream(member)) {
-    length += part.length;
-    if (length > memberBytesMax) {
-      throw new CarrelError(
-        'document_too_large',
-        `This file is larger than ${memberBytesMax} bytes, the limit for a file in an archive. Add it on its own.`,
-      );
-    }
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
+function unpack(zip: Zip, member: ZipMember): Uint8Array {
+  const bytes = zip.bytes(member, memberBytesMax);
+  if (bytes.length <= memberBytesMax) return bytes;
+  const message = `This file is larger than ${memberBytesMax} bytes, the limit for a file in an archive. Add it alone.`;
+  throw new CarrelError('document_too_large', message);
 }
 
 function omission(name: string, error: unknown): Omission {

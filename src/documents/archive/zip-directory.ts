@@ -28,20 +28,22 @@ export function readZipDirectory(bytes: Uint8Array, membersMax: number): ZipMemb
   const { start, shift } = locateDirectory(view, end, size, declared);
   const members: ZipMember[] = [];
   for (let at = start; at + entryBytes <= end && view.getUint32(at, true) === 0x02014b50; ) {
-    if (members.length >= membersMax) throw tooMany(membersMax);
+    if (members.length >= membersMax) {
+      const message = `This archive has more than ${membersMax} members, the limit. Split it into smaller ones.`;
+      throw new CarrelError('extraction_too_complex', message, { data: { membersMax } });
+    }
     const { member, next } = readEntry(bytes, view, at, shift);
     members.push(member);
     at = next;
   }
   if (members.length < view.getUint16(end + 10, true) % 0xffff) throw damagedZip('the directory is truncated');
-  assertApart(members);
+  assertNoOverlap(members);
   return members;
 }
 
 export function damagedZip(cause: unknown): CarrelError {
-  return new CarrelError('extraction_failed', 'This file is damaged or truncated. Get it again from its source.', {
-    cause,
-  });
+  const message = 'This file is damaged or truncated. Get it again from its source.';
+  return new CarrelError('extraction_failed', message, { cause });
 }
 
 function findEnd(view: DataView): number {
@@ -66,9 +68,9 @@ function locateDirectory(
   }
   const locator = end - 20;
   if (locator < 0 || view.getUint32(locator, true) !== 0x07064b50) throw damagedZip('no zip64 locator');
-  const record = big(view, locator + 8);
+  const record = uint64At(view, locator + 8);
   if (record + 56 > view.byteLength || view.getUint32(record, true) !== 0x06064b50) throw damagedZip('no zip64 end');
-  return { start: big(view, record + 48), shift: 0 };
+  return { start: uint64At(view, record + 48), shift: 0 };
 }
 
 function readEntry(bytes: Uint8Array, view: DataView, at: number, shift: number): { member: ZipMember; next: number } {
@@ -113,16 +115,16 @@ function zip64Sizes(view: DataView, at: number, extra: number, length: number): 
     if (view.getUint16(field, true) !== 1) continue;
     let value = field + 4 + (unpackedIsWide ? 8 : 0);
     if (packed === 0xffffffff) {
-      packed = big(view, value);
+      packed = uint64At(view, value);
       value += 8;
     }
-    if (offset === 0xffffffff) offset = big(view, value);
+    if (offset === 0xffffffff) offset = uint64At(view, value);
     return { packed, offset };
   }
   throw damagedZip('no zip64 sizes');
 }
 
-function big(view: DataView, at: number): number {
+function uint64At(view: DataView, at: number): number {
   if (at + 8 > view.byteLength) throw damagedZip('a zip64 field is truncated');
   return Number(view.getBigUint64(at, true));
 }
@@ -136,23 +138,13 @@ function decodeName(bytes: Uint8Array, isUtf8: boolean): string {
   }
 }
 
-function assertApart(members: readonly ZipMember[]): void {
+function assertNoOverlap(members: readonly ZipMember[]): void {
   let end = 0;
   for (const member of members.toSorted((left, right) => left.start - right.start)) {
     if (member.start < end) {
-      throw new CarrelError(
-        'extraction_too_complex',
-        'This archive was refused because its members share bytes. Pack it again as an ordinary zip file.',
-      );
+      const message = 'This archive was refused because its members overlap. Pack it again as an ordinary zip file.';
+      throw new CarrelError('extraction_too_complex', message);
     }
     end = member.end;
   }
-}
-
-function tooMany(membersMax: number): CarrelError {
-  return new CarrelError(
-    'extraction_too_complex',
-    `This archive has more than ${membersMax} members, the limit. Split it into smaller ones.`,
-    { data: { membersMax } },
-  );
 }

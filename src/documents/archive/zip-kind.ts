@@ -12,7 +12,7 @@ export function kindOfZip(bytes: Uint8Array): DocumentKind {
   const declared = kindsOfMimetypes.get(mimetype.replace(/-template$/, ''));
   if (declared) return declared;
   if (mimetype.startsWith('application/vnd.oasis.opendocument.')) {
-    throw refusal('This kind of OpenDocument file is not supported. Export it as PDF.');
+    throw unsupported('This kind of OpenDocument file is not supported. Export it as PDF.');
   }
   const types = startOf(zip, '[Content_Types].xml');
   if (types !== '') {
@@ -20,12 +20,12 @@ export function kindOfZip(bytes: Uint8Array): DocumentKind {
     if (/(?:presentationml\.|ms-powerpoint\.)[\w.]+\.main\+xml/.test(types)) return 'pptx';
     if (/(?:spreadsheetml\.|ms-excel\.)[\w.]+\.main\+xml/.test(types)) return 'xlsx';
     if (types.includes('ms-excel.sheet.binary')) {
-      throw refusal('This is a binary Excel file (xlsb): save it as xlsx and try again.');
+      throw unsupported('This is a binary Excel file (xlsb): save it as xlsx and try again.');
     }
   }
   // Unsupported formats that are zip files too: drawings, 3D models, Apple's Pages.
   if (types.includes('<Types') || zip.find('Index/Document.iwa')) {
-    throw refusal('This file format is not supported. Export it as PDF.');
+    throw unsupported('This file format is not supported. Export it as PDF.');
   }
   return zip.find('META-INF/container.xml') ? 'epub' : 'zip';
 }
@@ -42,16 +42,9 @@ function startOf(zip: Zip, name: string): string {
   const member = zip.find(name);
   // Encryption is reported later, when the archive is read.
   if (!member || member.isEncrypted) return '';
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for (const part of zip.stream(member)) {
-    parts.push(part);
-    length += part.length;
-    if (length > startBytesMax) break;
-  }
-  return Buffer.concat(parts).toString('utf8');
+  return zip.bytes(member, startBytesMax).toString('utf8');
 }
 
-function refusal(message: string): CarrelError {
+function unsupported(message: string): CarrelError {
   return new CarrelError('unsupported_content_type', message);
 }

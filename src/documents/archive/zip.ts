@@ -18,7 +18,8 @@ export interface Zip {
   find(name: string): ZipMember | undefined;
   /** Yields the unpacked bytes in pieces, on demand. Throws if they are damaged. */
   stream(member: ZipMember): Generator<Uint8Array, void>;
-  bytes(member: ZipMember): Uint8Array;
+  /** Unpacks a member. Stops early once it has more than `bytesMax` bytes. */
+  bytes(member: ZipMember, bytesMax?: number): Buffer;
 }
 
 /** Default limits. An office document of 16 MB rarely unpacks to more than 100 MB, and its parts are streamed. */
@@ -53,15 +54,26 @@ export function openZip(bytes: Uint8Array, limits: Partial<ZipLimits> = {}): Zip
     for (const chunk of unpacked(packed, member.method)) {
       length += chunk.length;
       total += chunk.length;
-      if (total > totalBytesMax || (length > ratioFromBytes && length > packed.length * ratioMax)) throw tooLarge();
+      if (total > totalBytesMax || (length > ratioFromBytes && length > packed.length * ratioMax)) {
+        const message =
+          'This document was refused because it unpacks to far more than its size. Split it into smaller ones.';
+        throw new CarrelError('extraction_too_complex', message);
+      }
       sum = crc32(chunk, sum);
       yield chunk;
     }
     if (sum !== member.crc) throw damagedZip('a member does not match its checksum');
   }
 
-  function read(member: ZipMember): Uint8Array {
-    return Buffer.concat([...stream(member)]);
+  function read(member: ZipMember, bytesMax = Number.POSITIVE_INFINITY): Buffer {
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    for (const chunk of stream(member)) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > bytesMax) break;
+    }
+    return Buffer.concat(chunks);
   }
 }
 
@@ -71,11 +83,8 @@ function* unpacked(packed: Uint8Array, method: number): Generator<Uint8Array, vo
     return;
   }
   if (method !== 8) {
-    throw new CarrelError(
-      'unsupported_content_type',
-      'This archive uses an unsupported compression method. Pack it again as an ordinary zip file.',
-      { data: { method } },
-    );
+    const message = 'This archive uses an unsupported compression method. Pack it again as an ordinary zip file.';
+    throw new CarrelError('unsupported_content_type', message, { data: { method } });
   }
   const ready: Uint8Array[] = [];
   const inflate = new Inflate((chunk) => ready.push(chunk));
@@ -87,11 +96,4 @@ function* unpacked(packed: Uint8Array, method: number): Generator<Uint8Array, vo
     }
     yield* ready.splice(0);
   }
-}
-
-function tooLarge(): CarrelError {
-  return new CarrelError(
-    'extraction_too_complex',
-    'This document was refused because it unpacks to far more than its size. Split it into smaller ones.',
-  );
 }

@@ -16,7 +16,7 @@ export interface Span {
   image: string | null;
 }
 
-/** A list item or quote around a block. Linked to the container outside it, so that each level costs only one object. */
+/** A list item or quote around a block, linked to the container around it. */
 export interface Container {
   kind: 'quote' | 'item';
   /** Number of an item in an ordered list; null for a bullet. */
@@ -42,7 +42,7 @@ export interface Cell {
 /** White space to replace by a single space. */
 const unevenSpace = /[ \t\n\r\f]{2,}|[\t\n\r\f]/g;
 
-/** Max depth of lists and quotes; deeper ones are shown at this depth. Otherwise the indents of deep pages grow quadratically. */
+/** Max depth of lists and quotes. Deeper ones are printed at this depth, because the indents would grow quadratically. */
 const depthMax = 12;
 
 interface Frame {
@@ -59,7 +59,7 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
   const blocks: Block[] = [];
   let spans: Span[] = [];
   let inside: Container | null = null;
-  let look: Omit<Span, 'text' | 'image'> = { bold: false, italic: false, code: false, struck: false, href: null };
+  let style: Omit<Span, 'text' | 'image'> = { bold: false, italic: false, code: false, struck: false, href: null };
   let table: { rows: Cell[][]; headed: boolean; cell: boolean } | null = null;
   let charsLeft = charsMax;
   const listNumbers = new Map<PageElement, number>();
@@ -107,20 +107,20 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
     if (table && !table.cell) return;
     const fitting = text.slice(0, charsLeft);
     charsLeft -= fitting.length;
-    const shown = verbatim ? fitting : fitting.replace(unevenSpace, ' ');
-    spans.push({ ...look, text: table && verbatim ? ' ' : shown, image: null });
+    const spaced = verbatim ? fitting : fitting.replace(unevenSpace, ' ');
+    spans.push({ ...style, text: table && verbatim ? ' ' : spaced, image: null });
   }
 
   function addImage(element: PageElement): void {
     const alt = oneLine(element.attributes.get('alt') ?? '');
     const image = resolve(element.attributes.get('src') ?? '', baseUrl, imageSchemes);
-    if (alt !== '' && image && !(table && !table.cell)) spans.push({ ...look, text: alt, image });
+    if (alt !== '' && image && !(table && !table.cell)) spans.push({ ...style, text: alt, image });
   }
 
   /** Ends the current block. */
   function flush(kind: 'paragraph' | 'term' = 'paragraph', level = 0): void {
     if (table) {
-      if (spans.length > 0) spans.push({ ...look, code: false, href: null, text: ' ', image: null });
+      if (spans.length > 0) spans.push({ ...style, code: false, href: null, text: ' ', image: null });
       return;
     }
     if (spans.some((span) => span.text.trim() !== '')) {
@@ -129,7 +129,7 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
     spans = [];
   }
 
-  /** Returns what to do when the element ends. */
+  /** Starts an element. Returns the action for its end. */
   function enter(element: PageElement): (() => void) | null {
     const { tag } = element;
     if (tag === 'table' && !table && isDataTable(element)) return enterTable();
@@ -146,11 +146,11 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
   }
 
   function enterInline(element: PageElement): () => void {
-    if (standsApart(element) && spans.length > 0) addText(' ');
-    const before = look;
-    look = { ...look, ...lookOf(element, baseUrl) };
+    if (needsSpaceBefore(element) && spans.length > 0) addText(' ');
+    const before = style;
+    style = { ...style, ...styleOf(element, baseUrl) };
     return () => {
-      look = before;
+      style = before;
     };
   }
 
@@ -229,7 +229,7 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
  * True if the element needs a space before it: it follows another inline element in a block without text of its own, such as
  * links in a bar. In a browser, style sheets separate them; here their words would run together.
  */
-function standsApart({ parent, position }: PageElement): boolean {
+function needsSpaceBefore({ parent, position }: PageElement): boolean {
   if (!parent || !blockTags.has(parent.tag) || position === 0) return false;
   const before = parent.children[position - 1];
   if (before === undefined || typeof before === 'string' || blockTags.has(before.tag)) return false;
@@ -239,7 +239,7 @@ function standsApart({ parent, position }: PageElement): boolean {
 const linkSchemes = new Set(['http:', 'https:', 'mailto:', 'ftp:']);
 const imageSchemes = new Set(['http:', 'https:']);
 
-function lookOf(element: PageElement, baseUrl: string | null): Partial<Span> {
+function styleOf(element: PageElement, baseUrl: string | null): Partial<Span> {
   switch (element.tag) {
     case 'b':
     case 'strong':

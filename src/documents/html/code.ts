@@ -11,10 +11,7 @@ export function verbatimText(element: PageElement): string {
       // Some highlighters put every line into a block element, without line breaks.
       if (/^(?:div|li|tr|p)$/.test(node.tag) && parts.length > 0 && parts.at(-1)?.endsWith('\n') === false)
         parts.push('\n');
-      for (let index = node.children.length - 1; index >= 0; index -= 1) {
-        const child = node.children[index];
-        if (child !== undefined) open.push(child);
-      }
+      for (const child of node.children.toReversed()) open.push(child);
     }
   }
   return trimLines(parts.join('').replaceAll('\r\n', '\n'));

@@ -110,8 +110,8 @@ function belongsTo(sibling: PageElement, content: PageElement, isOuter: boolean,
   if (heading && linked < text * 0.5) return true;
   if (/^h[1-6]$/.test(sibling.tag)) return sibling.position < content.position;
   if (linked > text * 0.25) return false;
-  const isSameMake = sibling.tag === content.tag && sibling.attributes.get('class') === content.attributes.get('class');
-  if (isSameMake && sibling.attributes.has('class')) return points > 25;
+  const isSameKind = sibling.tag === content.tag && sibling.attributes.get('class') === content.attributes.get('class');
+  if (isSameKind && sibling.attributes.has('class')) return points > 25;
   const whole = measureOf(content).points;
   if (sibling.position > content.position) {
     return points >= Math.max(60, whole * (isOuter ? 0.2 : 0.15)) && (!isOuter || hasParts(sibling));

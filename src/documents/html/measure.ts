@@ -14,9 +14,9 @@ export interface Measures {
   heading: boolean;
   /** The element is or contains a `main` or an `article`. */
   main: boolean;
-  /** Contains a field or button. */
+  /** The element contains a field or button. */
   control: boolean;
-  /** Contains a heading of any level. */
+  /** The element is or contains a heading of any level. */
   titled: boolean;
 }
 
@@ -56,17 +56,20 @@ export function measure(elements: PageElement[]): MeasureOf {
       column[above] = (column[above] ?? 0) + (column[index] ?? 0);
     flags[above] = (flags[above] ?? 0) | (flags[index] ?? 0);
   }
-  return ({ order }) => ({
-    text: text[order] ?? 0,
-    linked: linked[order] ?? 0,
-    links: links[order] ?? 0,
-    points: points[order] ?? 0,
-    prose: prose[order] ?? 0,
-    heading: ((flags[order] ?? 0) & headingFlag) !== 0,
-    main: ((flags[order] ?? 0) & mainFlag) !== 0,
-    control: ((flags[order] ?? 0) & controlFlag) !== 0,
-    titled: ((flags[order] ?? 0) & titledFlag) !== 0,
-  });
+  return ({ order }) => {
+    const has = (flag: number): boolean => ((flags[order] ?? 0) & flag) !== 0;
+    return {
+      text: text[order] ?? 0,
+      linked: linked[order] ?? 0,
+      links: links[order] ?? 0,
+      points: points[order] ?? 0,
+      prose: prose[order] ?? 0,
+      heading: has(headingFlag),
+      main: has(mainFlag),
+      control: has(controlFlag),
+      titled: has(titledFlag),
+    };
+  };
 }
 
 const headingFlag = 1;

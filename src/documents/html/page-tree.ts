@@ -7,7 +7,7 @@ import {
 } from 'parse5';
 import { CarrelError } from '../../base/errors.ts';
 import { isHidden, neverContent } from './hidden.ts';
-import { isUnseen, type Paint, pagePaint, paintOf } from './paint.ts';
+import { isInvisible, type Paint, pagePaint, paintOf } from './paint.ts';
 
 export interface PageElement {
   readonly tag: string;
@@ -41,7 +41,7 @@ export interface PageFacts {
   metas: ReadonlyMap<string, string>;
 }
 
-/** Max nodes of a page. Real pages have a few thousand. At the limit, the tree takes about half of a worker's memory. */
+/** Max nodes of a page. Real pages have a few thousand. */
 const nodesMax = 400_000;
 
 /**
@@ -67,7 +67,7 @@ export function buildPage(html: string): Page {
       // Releases the nodes that were walked, so that both trees are never completely in memory at once.
       frame.from.childNodes = [];
     } else if ('value' in node) {
-      if (!isUnseen(frame.paint)) frame.into.children.push(node.value);
+      if (!isInvisible(frame.paint)) frame.into.children.push(node.value);
     } else if ('tagName' in node) {
       noteFacts(node);
       const into = enter(node, frame.into);
@@ -153,12 +153,9 @@ function boundedAdapter(): { adapter: Adapter; finish: () => void } {
 
   function count(): void {
     nodes += 1;
-    if (nodes > nodesMax) {
-      throw new CarrelError(
-        'extraction_too_complex',
-        `This page has more than ${nodesMax} elements, the limit. Try another page.`,
-      );
-    }
+    if (nodes <= nodesMax) return;
+    const message = `This page has more than ${nodesMax} elements, the limit. Try another page.`;
+    throw new CarrelError('extraction_too_complex', message);
   }
 
   function append(node: DefaultTreeAdapterTypes.TextNode, text: string): void {

@@ -5,13 +5,13 @@ export interface Paint {
   readonly background: Color | 'unknown';
 }
 
-/** Red, green and blue, or the text of a colour that was not parsed, which equals only the same text. */
+/** Red, green and blue, or the text of a colour that was not parsed. */
 type Color = readonly [number, number, number] | string;
 
 export const pagePaint: Paint = { color: undefined, background: [255, 255, 255] };
 
 /** Colours look the same if each channel (0 to 255) differs by less than this. */
-const sameMax = 16;
+const channelDifferenceMin = 16;
 
 interface Attribute {
   readonly name: string;
@@ -43,12 +43,12 @@ export function paintOf(tag: string, attributes: readonly Attribute[], outer: Pa
 }
 
 /** True if text of this paint is invisible. */
-export function isUnseen({ color, background }: Paint): boolean {
+export function isInvisible({ color, background }: Paint): boolean {
   if (color === undefined) return false;
   if (color === 'transparent') return true;
   if (background === 'unknown') return false;
   if (typeof color === 'string' || typeof background === 'string') return color === background;
-  return color.every((channel, index) => Math.abs(channel - (background[index] ?? 0)) < sameMax);
+  return color.every((channel, index) => Math.abs(channel - (background[index] ?? 0)) < channelDifferenceMin);
 }
 
 const colorAttribute: Readonly<Record<string, string>> = { font: 'color', body: 'text' };

@@ -10,8 +10,8 @@ export function printMarkdown(blocks: Block[]): string {
   for (const block of blocks) {
     const text = textOfBlock(block);
     if (text === '') continue;
-    const { first, others, fresh } = prefixOf(block.inside, started);
-    const isTight = fresh && before?.inside?.kind === 'item' && block.kind === 'paragraph';
+    const { first, others, isNewItem } = prefixOf(block.inside, started);
+    const isTight = isNewItem && before?.inside?.kind === 'item' && block.kind === 'paragraph';
     const isSameQuote = before !== null && before.inside === block.inside && block.inside !== null;
     if (before) parts.push(isTight ? '\n' : isSameQuote ? `\n${others.trimEnd()}\n` : '\n\n');
     parts.push(first + text.replaceAll('\n', `\n${others}`));
@@ -50,20 +50,20 @@ function textOfBlock(block: Block): string {
 function prefixOf(
   inside: Container | null,
   started: Set<Container>,
-): { first: string; others: string; fresh: boolean } {
+): { first: string; others: string; isNewItem: boolean } {
   let first = '';
   let others = '';
-  let fresh = false;
+  let isNewItem = false;
   for (let at = inside; at; at = at.parent) {
     const marker = at.kind === 'quote' ? '> ' : at.number === null ? '- ' : `${at.number}. `;
     const rest = at.kind === 'quote' ? '> ' : ' '.repeat(marker.length);
     const isNew = at.kind === 'item' && !started.has(at);
-    fresh ||= isNew;
+    isNewItem ||= isNew;
     first = (isNew || at.kind === 'quote' ? marker : rest) + first;
     others = rest + others;
     started.add(at);
   }
-  return { first, others, fresh };
+  return { first, others, isNewItem };
 }
 
 /** Prints a table. GFM requires a header row. If the table has none, the row is empty, so that no data becomes a header. */
@@ -97,23 +97,19 @@ function inlineOf(spans: Span[], lineBreak: string): string {
     .replaceAll('\n', lineBreak);
 }
 
+const styles = ['bold', 'italic', 'code', 'struck', 'href'] as const;
+
 function hasSameStyle(left: Span, right: Span): boolean {
-  return (
-    left.bold === right.bold &&
-    left.italic === right.italic &&
-    left.code === right.code &&
-    left.struck === right.struck &&
-    left.href === right.href
-  );
+  return styles.every((style) => left[style] === right[style]);
 }
 
 /** Prints a span. Puts style markers next to the words, not next to spaces, because `** word **` is not bold in Markdown. */
 function runOf(run: Span, before: Span | undefined, after: Span | undefined): string {
   const core = run.text.trim();
-  if (run.image) return `${linkText(`![${escapeInline(core)}](${addressOf(run.image)})`, run, before, after)}`;
-  if (core === '') return run.text.includes('\n') ? '\n' : run.text === '' ? '' : ' ';
-  const lead = /^\s/.test(run.text) ? (run.text.trimStart() === run.text ? '' : leading(run.text)) : '';
-  const tail = trailing(run.text);
+  if (run.image) return linkText(`![${escapeInline(core)}](${addressOf(run.image)})`, run, before, after);
+  if (core === '') return collapsed(run.text);
+  const lead = collapsed(run.text.slice(0, run.text.length - run.text.trimStart().length));
+  const tail = collapsed(run.text.slice(run.text.trimEnd().length));
   let text = run.code ? inlineCode(core) : escapeInline(core);
   if (run.struck) text = `~~${text}~~`;
   if (run.italic) text = `*${text}*`;
@@ -133,11 +129,7 @@ function addressOf(address: string): string {
   return address.replaceAll('(', '%28').replaceAll(')', '%29').replaceAll(' ', '%20').replaceAll('<', '%3C');
 }
 
-function leading(text: string): string {
-  return text.slice(0, text.length - text.trimStart().length).includes('\n') ? '\n' : ' ';
-}
-
-function trailing(text: string): string {
-  const space = text.slice(text.trimEnd().length);
-  return space === '' ? '' : space.includes('\n') ? '\n' : ' ';
+function collapsed(space: string): string {
+  if (space === '') return '';
+  return space.includes('\n') ? '\n' : ' ';
 }

@@ -16,10 +16,7 @@ export function textOf(element: PageElement, charsMax: number): string {
       parts.push(node.slice(0, charsMax));
       length += node.trim().length;
     } else if (!node.dropped) {
-      for (let index = node.children.length - 1; index >= 0; index -= 1) {
-        const child = node.children[index];
-        if (child !== undefined) open.push(child);
-      }
+      for (const child of node.children.toReversed()) open.push(child);
     }
   }
   return oneLine(parts.join('')).slice(0, charsMax);

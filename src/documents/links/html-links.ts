@@ -1,14 +1,5 @@
 import { type Token, type TokenHandler, Tokenizer, TokenizerMode } from 'parse5';
 
-export interface HtmlLinks {
-  /** Links as written in the page, without `nofollow` links. */
-  readonly hrefs: string[];
-  readonly canonical: string | null;
-  readonly base: string | null;
-  readonly noindex: boolean;
-  readonly nofollow: boolean;
-}
-
 /** Elements whose content is raw text, with the tokenizer state that reads it. */
 const textElements = new Map<string, Tokenizer['state']>([
   ['script', TokenizerMode.SCRIPT_DATA],
@@ -19,8 +10,8 @@ const textElements = new Map<string, Tokenizer['state']>([
   ['textarea', TokenizerMode.RCDATA],
 ]);
 
-/** Finds every link of a page, also in collapsed menus. Reads the tags without building a tree. */
-export function htmlLinks(html: string): HtmlLinks {
+/** Finds all links of a page, as written, except those marked `nofollow`. Reads the tags without building a tree. */
+export function htmlLinks(html: string) {
   const hrefs: string[] = [];
   const robots: string[] = [];
   const facts = { canonical: null as string | null, base: null as string | null };
@@ -39,8 +30,7 @@ export function htmlLinks(html: string): HtmlLinks {
   };
   const tokenizer = new Tokenizer({ sourceCodeLocationInfo: false }, handler);
   tokenizer.write(html, true);
-  const asked = robots.join(',').toLowerCase();
-  return { hrefs, ...facts, ...readRobots(asked) };
+  return { hrefs, ...facts, ...readRobots(robots.join(',')) };
 
   function noteTag(tag: string, attribute: (name: string) => string | undefined): void {
     switch (tag) {

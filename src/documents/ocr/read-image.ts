@@ -49,14 +49,8 @@ export function meanOf(confidences: readonly number[]): number {
 
 const pagesMax = 2000;
 
-export interface TiffPages {
-  readonly count: number;
-  /** Returns the file with page `page` (from 0) as its first. Changes one shared copy, because one per page needs much memory. */
-  withPageFirst(page: number): Uint8Array;
-}
-
 /** Finds the pages of a TIFF file (revision 6.0). Undefined for other formats, and for a single page. */
-export function tiffPages(bytes: Uint8Array): TiffPages | undefined {
+export function tiffPages(bytes: Uint8Array) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.byteLength < 8) return undefined;
   const order = view.getUint16(0);
@@ -76,7 +70,8 @@ export function tiffPages(bytes: Uint8Array): TiffPages | undefined {
   const file = new Uint8Array(bytes);
   return {
     count: offsets.length,
-    withPageFirst(page) {
+    /** Returns the file with page `page` (from 0) as its first. Changes one shared copy, to save memory. */
+    withPageFirst(page: number): Uint8Array {
       new DataView(file.buffer).setUint32(4, offsets[page] ?? 0, little);
       return file;
     },

@@ -7,7 +7,7 @@ import { CarrelError } from '../../base/errors.ts';
 
 /** OCR: Tesseract in WebAssembly, with language data from installed packages. */
 export interface Recogniser {
-  /** Takes an image file: PNG, JPEG, WebP, TIFF, BMP or PNM. Undefined if it can't be decoded. */
+  /** Reads a PNG, JPEG, WebP, TIFF, BMP or PNM file. Undefined if it can't be decoded. */
   recognise(picture: Uint8Array): RecognisedText | undefined;
 }
 
@@ -34,8 +34,8 @@ interface TesseractApi {
 }
 
 const neuralEngine = 1;
-/** Orientation 1 means upright, so that the image is not rotated. */
-const asItIs = 1;
+/** Orientation of images that need no rotation. */
+const upright = 1;
 
 const loaded = new Map<string, Promise<Recogniser>>();
 
@@ -49,8 +49,10 @@ export function loadRecogniser(languages: readonly string[]): Promise<Recogniser
 
 async function load(languages: readonly string[]): Promise<Recogniser> {
   // Languages become names of packages and files, so they are checked.
-  const strange = languages.find((language) => !/^[a-z]{3}(?:_[a-z]{3,10})?$/.test(language));
-  if (strange !== undefined) throw unknownLanguage();
+  if (languages.some((language) => !/^[a-z]{3}(?:_[a-z]{3,10})?$/.test(language))) {
+    const message = 'KB_OCR_LANGUAGES has an invalid language. Write them as eng, deu or chi_sim.';
+    throw new CarrelError('no_text_in_document', message);
+  }
   const require = createRequire(import.meta.url);
   const core = await startCore(require);
   core.FS.mkdir('/languages');
@@ -61,7 +63,7 @@ async function load(languages: readonly string[]): Promise<Recogniser> {
   return {
     recognise(picture) {
       core.FS.writeFile('/input', picture);
-      if (api.SetImageFile(asItIs, 0) !== 0) return undefined;
+      if (api.SetImageFile(upright, 0) !== 0) return undefined;
       api.Recognize(null);
       const result = { text: api.GetUTF8Text(), confidence: api.MeanTextConf() };
       api.Clear();
@@ -94,11 +96,6 @@ async function dataOf(language: string, require: NodeJS.Require): Promise<Uint8A
   } catch (cause) {
     throw notInstalled([language], cause);
   }
-}
-
-function unknownLanguage(): CarrelError {
-  const message = 'KB_OCR_LANGUAGES has an invalid language. Write them as eng, deu or chi_sim.';
-  return new CarrelError('no_text_in_document', message);
 }
 
 function notInstalled(languages: readonly string[], cause?: unknown): CarrelError {

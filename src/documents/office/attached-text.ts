@@ -1,5 +1,5 @@
+import { isCarrelError } from '../../base/errors.ts';
 import { oneLine } from '../../base/text.ts';
-import type { ReadOptions } from '../document.ts';
 import type { XmlHandler } from '../xml/walk-xml.ts';
 import { readChart } from './chart-text.ts';
 import type { OoxmlPackage, Relation } from './ooxml-package.ts';
@@ -8,67 +8,59 @@ import type { OoxmlPackage, Relation } from './ooxml-package.ts';
 const paragraphsMax = 5_000;
 const paragraphUnitsMax = 20_000;
 
-/** Reads an embedded document, without the documents embedded in it. */
-export type ReadEmbedded = (bytes: Uint8Array, name: string, options: ReadOptions) => string | undefined;
+/** Returns the text of a workbook inside a document. */
+export type ReadWorkbook = (bytes: Uint8Array) => string;
 
 /**
- * Reads what is attached to a part (a Word document, slide or sheet), as paragraphs: diagram text, charts with their figures,
- * text boxes, comments, and embedded workbooks.
+ * Reads the attachments of a part (a Word document, slide or sheet) as paragraphs: diagrams, charts, text boxes, comments, and
+ * embedded workbooks if `readWorkbook` is given.
  */
 export function readAttached(
   document: OoxmlPackage,
   part: string,
-  options: ReadOptions,
-  readEmbedded?: ReadEmbedded,
+  readWorkbook?: ReadWorkbook,
+  relations: readonly Relation[] = document.relationsOf(part),
 ): string[] {
-  return readRelations(document, document.relationsOf(part), options, readEmbedded);
-}
-
-function readRelations(
-  document: OoxmlPackage,
-  relations: readonly Relation[],
-  options: ReadOptions,
-  readEmbedded?: ReadEmbedded,
-): string[] {
-  const found: string[] = [];
+  const paragraphs: string[] = [];
   for (const relation of relations) {
-    if (found.length >= paragraphsMax) break;
-    found.push(...attachedBy(document, relation, options, readEmbedded));
+    if (paragraphs.length >= paragraphsMax) break;
+    paragraphs.push(...attachedBy(document, relation, readWorkbook));
   }
-  return found.slice(0, paragraphsMax).map((text) => text.slice(0, paragraphUnitsMax));
+  return paragraphs.slice(0, paragraphsMax).map((text) => text.slice(0, paragraphUnitsMax));
 }
 
-function attachedBy(
-  document: OoxmlPackage,
-  { type, target }: Relation,
-  options: ReadOptions,
-  readEmbedded: ReadEmbedded | undefined,
-): string[] {
+function attachedBy(document: OoxmlPackage, { type, target }: Relation, readWorkbook?: ReadWorkbook): string[] {
   switch (type) {
     case 'chart':
       return readChart(document, target);
     case 'diagramData':
       return prefixed('Diagram: ', [readParagraphs(document, target).join('; ')]);
-    case 'drawing':
-      return [
-        ...prefixed('Text box: ', readParagraphs(document, target)),
-        // Drawings inside drawings are skipped: they could form a cycle.
-        ...readRelations(
-          document,
-          document.relationsOf(target).filter((inner) => inner.type !== 'drawing'),
-          options,
-        ),
-      ];
+    case 'drawing': {
+      // Drawings inside drawings are skipped: they could form a cycle.
+      const inner = document.relationsOf(target).filter((relation) => relation.type !== 'drawing');
+      const texts = prefixed('Text box: ', readParagraphs(document, target));
+      return [...texts, ...readAttached(document, target, undefined, inner)];
+    }
     case 'comments':
     case 'threadedComment':
       return prefixed('Comment: ', readComments(document, target));
     case 'package': {
-      const bytes = readEmbedded && document.bytesOf(target);
-      const text = bytes && readEmbedded(bytes, target, options);
+      const text = readWorkbook && readEmbedded(document, target, readWorkbook);
       return text ? [`Embedded document:\n\n${text}`] : [];
     }
     default:
       return [];
+  }
+}
+
+/** Reads an embedded workbook. Undefined if it can't be read, because the document is read anyway. */
+function readEmbedded(document: OoxmlPackage, part: string, readWorkbook: ReadWorkbook): string | undefined {
+  const bytes = part.toLowerCase().endsWith('.xlsx') ? document.bytesOf(part) : undefined;
+  try {
+    return bytes && readWorkbook(bytes);
+  } catch (error) {
+    if (isCarrelError(error)) return undefined;
+    throw error;
   }
 }
 

@@ -1,16 +1,7 @@
 import { attributeOf } from '../xml/walk-xml.ts';
 import { type OoxmlPackage, valOf } from './ooxml-package.ts';
 
-export interface DocxStyles {
-  /** 1 to 9 for a heading, 0 for other paragraphs. */
-  headingLevel(styleId: string, outline: number | null): number;
-  isTitle(styleId: string): boolean;
-  /** Returns the list to which every paragraph of the style belongs. */
-  listOf(styleId: string): { id: string; level: number } | null;
-  isNumbered(listId: string, level: number): boolean;
-  /** The number of the first item. */
-  startOf(listId: string, level: number): number;
-}
+export type DocxStyles = ReturnType<typeof readDocxStyles>;
 
 interface Style {
   name: string;
@@ -19,14 +10,14 @@ interface Style {
   list: { id: string; level: number } | null;
 }
 
-/** Max styles that a style may be based on in a chain. A longer chain is a cycle. */
+/** Max length of a chain of styles that are based on one another. A longer chain is a cycle. */
 const basedOnMax = 20;
 
 export function readDocxStyles(
   document: OoxmlPackage,
   stylesPart: string | undefined,
   numberingPart: string | undefined,
-): DocxStyles {
+) {
   const styles = readStyles(document, stylesPart);
   const lists = readNumbering(document, numberingPart);
   const inherited = <Value>(styleId: string, pick: (style: Style) => Value | null): Value | null => {
@@ -40,15 +31,18 @@ export function readDocxStyles(
   };
   const isTitle = (styleId: string) => inherited(styleId, ({ name }) => (name === 'title' ? true : null)) ?? false;
   return {
-    headingLevel(styleId, outline) {
+    /** Returns 1 to 9 for a heading, 0 for other paragraphs. */
+    headingLevel(styleId: string, outline: number | null): number {
       const level = outline ?? inherited(styleId, (style) => style.outline ?? levelOfName(style.name));
       if (level !== null && level >= 0 && level <= 8) return level + 1;
       return isTitle(styleId) ? 1 : 0;
     },
     isTitle,
-    listOf: (styleId) => inherited(styleId, ({ list }) => list),
-    isNumbered: (listId, level) => lists.get(listId)?.get(level)?.counts ?? false,
-    startOf: (listId, level) => lists.get(listId)?.get(level)?.start ?? 1,
+    /** Returns the list to which every paragraph of the style belongs. */
+    listOf: (styleId: string) => inherited(styleId, ({ list }) => list),
+    isNumbered: (listId: string, level: number) => lists.get(listId)?.get(level)?.counts ?? false,
+    /** Returns the number of the first item. */
+    startOf: (listId: string, level: number) => lists.get(listId)?.get(level)?.start ?? 1,
   };
 }
 
@@ -89,7 +83,7 @@ interface Level {
 
 /** Reads the levels of each list. A list refers to a definition, and may override its first number. */
 function readNumbering(document: OoxmlPackage, part: string | undefined): Map<string, Map<number, Level>> {
-  const kinds = new Map<string, Map<number, Level>>();
+  const definitions = new Map<string, Map<number, Level>>();
   const lists = new Map<string, Map<number, Level>>();
   let levels = new Map<number, Level>();
   let level: Level = { counts: false, start: 1 };
@@ -102,14 +96,14 @@ function readNumbering(document: OoxmlPackage, part: string | undefined): Map<st
     open(name, attributes) {
       if (name === 'abstractNum') {
         levels = new Map();
-        kinds.set(attributeOf(attributes, 'abstractNumId') ?? '', levels);
+        definitions.set(attributeOf(attributes, 'abstractNumId') ?? '', levels);
       } else if (name === 'lvl' || name === 'lvlOverride') openLevel(Number(attributeOf(attributes, 'ilvl')) || 0);
       else if (name === 'numFmt') level.counts = !['bullet', 'none', ''].includes(valOf(attributes));
       else if (name === 'start' || name === 'startOverride') level.start = firstNumber(valOf(attributes));
       else if (name === 'num') listId = attributeOf(attributes, 'numId') ?? '';
       else if (name === 'abstractNumId') {
-        const kind = kinds.get(valOf(attributes)) ?? new Map<number, Level>();
-        levels = new Map([...kind].map(([number, own]) => [number, { ...own }]));
+        const definition = definitions.get(valOf(attributes)) ?? new Map<number, Level>();
+        levels = new Map([...definition].map(([number, defined]) => [number, { ...defined }]));
         lists.set(listId, levels);
       }
     },

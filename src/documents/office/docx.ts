@@ -3,9 +3,9 @@ import type { Container } from '../html/blocks.ts';
 import { attributeOf, skipping, type XmlHandler } from '../xml/walk-xml.ts';
 import { readAttached } from './attached-text.ts';
 import { type DocxStyles, readDocxStyles } from './docx-styles.ts';
-import { readEmbedded } from './embedded.ts';
-import { createFlow, type Flow, listItem } from './flow.ts';
+import { createFlow, createListItems, type Flow } from './flow.ts';
 import { type OoxmlPackage, openOoxml, pictureText, valOf } from './ooxml-package.ts';
+import { workbookReader } from './xlsx.ts';
 
 /**
  * Reads a Word document: headings, paragraphs, lists, tables, text boxes. Then come footnotes, endnotes and attachments:
@@ -22,10 +22,7 @@ export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
   for (const kind of ['footnote', 'endnote'] as const) {
     readNotes(document, partOf(`${kind}s`), flow, styles, (id) => body.noteNumber(kind, id));
   }
-  for (const text of readAttached(document, document.main, options, readEmbedded)) {
-    flow.addText(text);
-    flow.endParagraph();
-  }
+  for (const text of readAttached(document, document.main, workbookReader(options))) flow.addParagraph(text);
   const described = document.describe();
   return {
     ...described,
@@ -35,20 +32,11 @@ export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
 }
 
 /** Elements whose text is not part of the document. `Fallback` repeats the preceding `Choice` for older programs. */
-const skippedElements = new Set([
-  'Fallback',
-  'del',
-  'moveFrom',
-  'delText',
-  'instrText',
-  'delInstrText',
-  'sectPr',
-  'pPrChange',
-  'rPrChange',
-  'tblPrChange',
-  'trPrChange',
-  'tcPrChange',
-]);
+const skippedElements = new Set(
+  'Fallback del moveFrom delText instrText delInstrText sectPr pPrChange rPrChange tblPrChange trPrChange tcPrChange'.split(
+    ' ',
+  ),
+);
 
 interface Paragraph {
   style: string;
@@ -87,14 +75,7 @@ function readNotes(
   );
 }
 
-interface Body {
-  handler: XmlHandler;
-  title(): string | null;
-  /** Numbers notes in the order in which the text refers to them. Their ids are arbitrary. */
-  noteNumber(kind: string, id: string): number;
-}
-
-function createBody(flow: Flow, styles: DocxStyles): Body {
+function createBody(flow: Flow, styles: DocxStyles) {
   const open: Paragraph[] = [];
   const lists = createLists(styles);
   let inRun = 0;
@@ -103,7 +84,8 @@ function createBody(flow: Flow, styles: DocxStyles): Body {
   let title: string | null = null;
   let titleText = '';
   const notes = new Map<string, number>();
-  const noteNumber = (kind: string, id: string) => {
+  /** Numbers notes in the order in which the text refers to them. Their ids are arbitrary. */
+  const noteNumber = (kind: string, id: string): number => {
     const key = `${kind} ${id}`;
     const number = notes.get(key) ?? notes.size + 1;
     notes.set(key, number);
@@ -206,22 +188,16 @@ function createBody(flow: Flow, styles: DocxStyles): Body {
 /** Derives nesting and numbers of lists. Word has no list elements, only paragraphs with a list id and a level. */
 function createLists(styles: DocxStyles) {
   const counts = new Map<string, number>();
-  let items: (Container | undefined)[] = [];
+  const items = createListItems();
   return {
     itemFor(list: { id: string; level: number } | null): Container | null {
-      if (!list || list.id === '' || list.id === '0') {
-        items = [];
-        return null;
-      }
+      if (!list || list.id === '' || list.id === '0') return items.endList();
       const level = Math.min(Math.max(0, list.level), 8);
       for (let deeper = level + 1; deeper <= 8; deeper += 1) counts.delete(`${list.id} ${deeper}`);
       const key = `${list.id} ${level}`;
       const number = (counts.get(key) ?? styles.startOf(list.id, level) - 1) + 1;
       counts.set(key, number);
-      const parent = items.slice(0, level).findLast((item) => item !== undefined) ?? null;
-      const item = listItem(parent, styles.isNumbered(list.id, level) ? number : null);
-      items = [...items.slice(0, level), item];
-      return item;
+      return items.add(level, styles.isNumbered(list.id, level) ? number : null);
     },
   };
 }

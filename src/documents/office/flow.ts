@@ -4,9 +4,10 @@ import type { Block, Cell, Container, Span } from '../html/blocks.ts';
 import { printMarkdown } from '../html/print-markdown.ts';
 import { printText } from '../html/print-text.ts';
 
-/** Collects the content of a text document or presentation, in order, and prints it like a web page. */
+/** Collects the content of a text document or presentation, and prints it like a web page. */
 export interface Flow {
   addText(text: string): void;
+  addParagraph(text: string): void;
   /** Ends the current paragraph. Inside a table, the paragraph becomes part of the cell. */
   endParagraph(shape?: { heading?: number; inside?: Container | null }): void;
   openTable(): void;
@@ -19,9 +20,9 @@ export interface Flow {
   startPage(page: number): void;
   /** Ends a slide. Moves its heading before its other text. A slide without a heading gets `title`. */
   endSlide(title: string): void;
-  /** Collects the following text separately, such as a footnote in a paragraph. The returned function ends and returns it. */
-  setAside(): () => string;
-  /** True if there is enough text, so that reading can stop. */
+  /** Collects the following text separately, such as a footnote. The returned function ends this and returns the text. */
+  capture(): () => string;
+  /** True once the text limit is reached. */
   readonly isFull: boolean;
   /** The first heading of the highest level in the document. */
   readonly topHeading: string | null;
@@ -55,6 +56,10 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
       if (text === '' || units > charsMax) return;
       units += text.length;
       line += text;
+    },
+    addParagraph(text) {
+      this.addText(text);
+      this.endParagraph();
     },
     endParagraph({ heading = 0, inside = null } = {}) {
       if (cell !== undefined) cell += `${line} `;
@@ -101,7 +106,7 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
       const [own] = index === -1 ? [] : blocks.splice(index, 1);
       blocks.unshift(own ?? { kind: 'heading', level: 1, spans: [plainSpan(title)], inside: null });
     },
-    setAside() {
+    capture() {
       const [outer, outerCell] = [line, cell];
       [line, cell] = ['', ''];
       return () => {
@@ -145,7 +150,7 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
     cell = undefined;
   }
 
-  /** Prints the rows so far. `header` is repeated above the rest of the table, whose rows mean nothing without it. */
+  /** Prints the collected rows. `header` is repeated above the remaining ones. */
   function printRows(header: Cell[] | undefined): void {
     const filled = rows.filter((row) => row.some(({ spans }) => spans.some((span) => span.text.trim() !== '')));
     // The first row counts as a header: it nearly always names the columns, but office programs rarely mark it.
@@ -162,6 +167,24 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
     parts.push(text);
     length += text.length + 2;
   }
+}
+
+/** Creates the items of lists in formats that only store the level of each item. */
+export function createListItems() {
+  let items: Container[] = [];
+  return {
+    /** Levels start at 0. If `number` is null, the item has a bullet. */
+    add(level: number, number: number | null): Container {
+      items = items.slice(0, level);
+      const item = listItem(items.at(-1) ?? null, number);
+      items.push(item);
+      return item;
+    },
+    endList(): null {
+      items = [];
+      return null;
+    },
+  };
 }
 
 /** Creates a list item inside `parent`, or at the top level if that is null. If `number` is null, it has a bullet. */

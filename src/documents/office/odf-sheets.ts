@@ -1,4 +1,4 @@
-import type { Reading, ReadOptions } from '../document.ts';
+import type { ReadOptions } from '../document.ts';
 import { cpuMs } from '../reader-limits.ts';
 import { attributeOf, type XmlAttributes, type XmlHandler } from '../xml/walk-xml.ts';
 import { columnsMax, createSheetText } from './sheet-text.ts';
@@ -7,11 +7,7 @@ import { columnsMax, createSheetText } from './sheet-text.ts';
 const repeatsMax = 100;
 
 /** Reads the body of a spreadsheet. Uses the displayed text of cells, which the file stores besides their values. */
-export function createOdfSheets(options: ReadOptions): {
-  handler: XmlHandler;
-  addParagraph(text: string): void;
-  finish(): Partial<Reading> & { text: string };
-} {
+export function createOdfSheets(options: ReadOptions) {
   const text = createSheetText(options.mode, options.charsMax);
   let row: string[] = [];
   let repeats = 1;
@@ -52,10 +48,10 @@ export function createOdfSheets(options: ReadOptions): {
   };
   return {
     handler,
-    addParagraph: (paragraph) => text.addParagraph(paragraph),
+    addParagraph: text.addParagraph,
     finish() {
       const printed = text.finish();
-      return { ...printed, truncated: printed.truncated === true || isStopped };
+      return { ...printed, truncated: printed.truncated || isStopped };
     },
   };
 }

@@ -1,7 +1,6 @@
 import type { Container } from '../html/blocks.ts';
 import { attributeOf, type XmlAttributes, type XmlHandler } from '../xml/walk-xml.ts';
 import { type Flow, listItem } from './flow.ts';
-import type { OdfStyles } from './odf-styles.ts';
 
 /** Max spaces that one `text:s` element stands for. */
 const blanksMax = 100;
@@ -17,23 +16,45 @@ interface List {
   level: number;
 }
 
+type OdfStyles = ReturnType<typeof createOdfStyles>;
+
+/** Finds the styles of titles and numbered lists. `handler` reads `styles.xml`, and the styles at the start of the content. */
+export function createOdfStyles() {
+  const parents = new Map<string, string>();
+  const numbered = new Map<string, Set<number>>();
+  let list = new Set<number>();
+  const handler: XmlHandler = {
+    open(name, attributes) {
+      if (name === 'style') {
+        parents.set(attributeOf(attributes, 'name') ?? '', attributeOf(attributes, 'parent-style-name') ?? '');
+      } else if (name === 'list-style') {
+        list = new Set();
+        numbered.set(attributeOf(attributes, 'name') ?? '', list);
+      } else if (name === 'list-level-style-number' && attributeOf(attributes, 'num-format') !== '') {
+        list.add(Number(attributeOf(attributes, 'level')));
+      }
+    },
+  };
+  return {
+    handler,
+    isTitle: (style: string) => style === 'Title' || parents.get(style) === 'Title',
+    isNumbered: (name: string, level: number) => numbered.get(name)?.has(level) ?? false,
+  };
+}
+
 /** Reads the body of a text or presentation. Both have paragraphs, lists and tables; a presentation has them on slides. */
-export function createOdfText(
-  flow: Flow,
-  styles: OdfStyles,
-  kind: 'odt' | 'odp',
-): { handler: XmlHandler; slides(): number; finish(): void } {
+export function createOdfText(flow: Flow, styles: OdfStyles, kind: 'odt' | 'odp') {
   const notes: string[] = [];
   const headings: number[] = [];
   const frames: string[] = [];
   const spans: number[] = [];
   let list: List | null = null;
   // The last item with text on each level. On slides, each point is its own list, and deeper points are inside empty items.
-  let filled: (Container | undefined)[] = [];
+  let filled: Container[] = [];
   let paragraphs = 0;
   let slides = 0;
   let endNote: (() => string) | undefined;
-  let speaks = false;
+  let startsNotes = false;
 
   const addText = (text: string) => {
     if (paragraphs > 0 && !furniture.has(frames.at(-1) ?? '')) flow.addText(text);
@@ -43,8 +64,8 @@ export function createOdfText(
     if (paragraphs > 0 && !endNote) endParagraph();
     paragraphs += 1;
     headings.push(heading);
-    if (speaks) flow.addText('Notes: ');
-    speaks = false;
+    if (startsNotes) flow.addText('Notes: ');
+    startsNotes = false;
   };
   const endParagraph = () => {
     const heading = headings.at(-1) ?? 0;
@@ -85,7 +106,7 @@ export function createOdfText(
           addText(' (note ');
           break;
         case 'note-body':
-          endNote ??= flow.setAside();
+          endNote ??= flow.capture();
           break;
         case 'table':
           flow.openTable();
@@ -109,7 +130,7 @@ export function createOdfText(
           filled = [];
           break;
         case 'notes':
-          speaks = true;
+          startsNotes = true;
           break;
       }
     },
@@ -125,7 +146,7 @@ export function createOdfText(
       else if (name === 'table-cell' || name === 'covered-table-cell') flow.closeCell(spans.pop());
       else if (name === 'table') flow.closeTable();
       else if (name === 'frame') frames.pop();
-      else if (name === 'notes') speaks = false;
+      else if (name === 'notes') startsNotes = false;
       else if (name === 'page' && kind === 'odp') flow.endSlide(`Slide ${slides}`);
     },
     text: addText,
@@ -135,7 +156,7 @@ export function createOdfText(
 
   function openItem(opened: List): void {
     opened.number += 1;
-    const parent = filled.slice(0, opened.level - 1).findLast((item) => item !== undefined) ?? null;
+    const parent = filled.slice(0, opened.level - 1).at(-1) ?? null;
     opened.item = listItem(parent, styles.isNumbered(opened.style, opened.level) ? opened.number : null);
   }
 
@@ -146,10 +167,7 @@ export function createOdfText(
   }
 
   function finish(): void {
-    for (const [index, text] of notes.entries()) {
-      flow.addText(`Note ${index + 1}: ${text}`);
-      flow.endParagraph();
-    }
+    for (const [index, text] of notes.entries()) flow.addParagraph(`Note ${index + 1}: ${text}`);
   }
 }
 

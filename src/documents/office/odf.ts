@@ -5,8 +5,7 @@ import { needsPassword, type Reading, type ReadOptions } from '../document.ts';
 import { skipping, type XmlHandler } from '../xml/walk-xml.ts';
 import { createFlow } from './flow.ts';
 import { createOdfSheets } from './odf-sheets.ts';
-import { createOdfStyles } from './odf-styles.ts';
-import { createOdfText } from './odf-text.ts';
+import { createOdfStyles, createOdfText } from './odf-text.ts';
 
 /** Reads an OpenDocument text, spreadsheet or presentation (ODF 1.3). They differ only in their body. */
 export function readOdf(kind: 'odt' | 'ods' | 'odp', bytes: Uint8Array, options: ReadOptions): Reading {
@@ -15,19 +14,16 @@ export function readOdf(kind: 'odt' | 'ods' | 'odp', bytes: Uint8Array, options:
   const described = describe(zip);
   if (kind === 'ods') {
     const sheets = createOdfSheets(options);
-    for (const remark of walkBody(zip, sheets.handler)) sheets.addParagraph(remark);
+    for (const comment of walkBody(zip, sheets.handler)) sheets.addParagraph(comment);
     return { ...described, ...sheets.finish() };
   }
   const flow = createFlow(options.mode, options.charsMax);
   const styles = createOdfStyles();
   walkMember(zip, 'styles.xml', styles.handler);
   const body = createOdfText(flow, styles, kind);
-  const remarks = walkBody(zip, body.handler);
+  const comments = walkBody(zip, body.handler);
   body.finish();
-  for (const remark of remarks) {
-    flow.addText(remark);
-    flow.endParagraph();
-  }
+  for (const comment of comments) flow.addParagraph(comment);
   return {
     ...described,
     title: described.title ?? flow.topHeading,
@@ -39,15 +35,15 @@ export function readOdf(kind: 'odt' | 'ods' | 'odp', bytes: Uint8Array, options:
 /** Elements to skip: deleted content, and elements that contain no text of the document. */
 const skippedElements = new Set(['tracked-changes', 'binary-data', 'event-listeners', 'forms', 'ruby-text']);
 
-const remarksMax = 5000;
+const commentsMax = 5000;
 
 /** Passes the body to `handler`, without comments. Returns the comments, which are inside the text that they refer to. */
 function walkBody(zip: Zip, handler: XmlHandler): string[] {
-  const remarks: string[] = [];
+  const comments: string[] = [];
   let depth = 0;
   let inText = 0;
-  let remark = '';
-  const aside: XmlHandler = {
+  let comment = '';
+  const bodyHandler: XmlHandler = {
     open(name, attributes) {
       if (name === 'annotation') depth += 1;
       if (depth === 0) handler.open?.(name, attributes);
@@ -57,21 +53,21 @@ function walkBody(zip: Zip, handler: XmlHandler): string[] {
       if (depth === 0) handler.close?.(name);
       else if (name === 'p') {
         inText -= 1;
-        remark += ' ';
+        comment += ' ';
       } else if (name === 'annotation') {
         depth -= 1;
-        if (remark.trim() !== '' && remarks.length < remarksMax) remarks.push(`Comment: ${remark.trim()}`);
-        remark = '';
+        if (comment.trim() !== '' && comments.length < commentsMax) comments.push(`Comment: ${comment.trim()}`);
+        comment = '';
       }
     },
     text(text) {
       if (depth === 0) handler.text?.(text);
-      else if (inText > 0 && remark.length < 20_000) remark += text;
+      else if (inText > 0 && comment.length < 20_000) comment += text;
     },
     isDone: () => handler.isDone?.() ?? false,
   };
-  if (!walkMember(zip, 'content.xml', skipping(skippedElements, aside))) throw damagedZip('no content');
-  return remarks;
+  if (!walkMember(zip, 'content.xml', skipping(skippedElements, bodyHandler))) throw damagedZip('no content');
+  return comments;
 }
 
 /** Throws if the document is encrypted. The zip archive itself is not encrypted; its manifest says which parts are. */

@@ -1,12 +1,11 @@
 import { oneLine } from '../../base/text.ts';
-import type { Reading, ReadOptions } from '../document.ts';
-import type { Container } from '../html/blocks.ts';
+import { type Reading, type ReadOptions, truncatedParts } from '../document.ts';
 import { cpuMs } from '../reader-limits.ts';
 import { prefixedAttribute, skipping, type XmlHandler } from '../xml/walk-xml.ts';
 import { readAttached } from './attached-text.ts';
-import { readEmbedded } from './embedded.ts';
-import { createFlow, type Flow, listItem } from './flow.ts';
+import { createFlow, createListItems, type Flow } from './flow.ts';
 import { type OoxmlPackage, openOoxml, pictureText } from './ooxml-package.ts';
+import { workbookReader } from './xlsx.ts';
 
 /** Reads a presentation: each slide is a page, with its title first and the speaker's notes last. */
 export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
@@ -21,10 +20,7 @@ export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
     if (!document.walk(slide, skipping(skippedElements, createSlide(flow)))) continue;
     flow.endSlide(`Slide ${read}`);
     readSpeakerNotes(document, slide, flow);
-    for (const text of readAttached(document, slide, options, readEmbedded)) {
-      flow.addText(text);
-      flow.endParagraph();
-    }
+    for (const text of readAttached(document, slide, workbookReader(options))) flow.addParagraph(text);
   }
   const described = document.describe();
   const printed = flow.finish();
@@ -33,7 +29,7 @@ export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
     title: described.title ?? flow.topHeading,
     ...printed,
     pages: slides.length,
-    truncated: read < slides.length ? { read, of: slides.length, unit: 'slides' } : (printed.truncated ?? false),
+    truncated: truncatedParts(read, slides.length, 'slides', printed.truncated),
   };
 }
 
@@ -74,9 +70,7 @@ function readSpeakerNotes(document: OoxmlPackage, slide: string, flow: Flow): vo
       if (inText && role === 'body' && text.length < 100_000) text += part;
     },
   });
-  if (text.trim() === '') return;
-  flow.addText(`Notes: ${oneLine(text)}`);
-  flow.endParagraph();
+  if (text.trim() !== '') flow.addParagraph(`Notes: ${oneLine(text)}`);
 }
 
 /** Reads the shapes of a slide. Paragraphs of a body are list items unless marked otherwise; others only if marked. */
@@ -86,27 +80,17 @@ function createSlide(flow: Flow): XmlHandler {
   let level = 0;
   let inText = false;
   let columns = 1;
-  let items: (Container | undefined)[] = [];
+  const items = createListItems();
   const end = () => {
+    const isItem = bullet ?? (role === 'body' || role === 'obj');
     if (role !== null && titles.has(role)) flow.endParagraph({ heading: 1 });
-    else flow.endParagraph({ inside: itemFor() });
-  };
-  const itemFor = (): Container | null => {
-    const isPoint = bullet ?? (role === 'body' || role === 'obj');
-    if (!isPoint) {
-      items = [];
-      return null;
-    }
-    const parent = items.slice(0, level).findLast((item) => item !== undefined) ?? null;
-    const item = listItem(parent, null);
-    items = [...items.slice(0, level), item];
-    return item;
+    else flow.endParagraph({ inside: isItem ? items.add(level, null) : items.endList() });
   };
   return {
     open(name, attributes) {
       if (name === 'sp') {
         role = null;
-        items = [];
+        items.endList();
       } else if (name === 'ph') role = attributes['type'] ?? 'obj';
       else if (name === 'p') {
         bullet = null;

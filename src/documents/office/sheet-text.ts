@@ -1,19 +1,8 @@
 import { oneLine } from '../../base/text.ts';
-import type { ExtractMode, Reading } from '../document.ts';
+import { type ExtractMode, type Reading, type ReadOptions, truncatedParts } from '../document.ts';
+import { cpuMs } from '../reader-limits.ts';
 
-/**
- * Prints the rows of a workbook as tables under their sheet names. Prints while reading, because a sheet may have a million
- * cells, too many to keep as objects. An empty row ends a table. The first row of each table is its header.
- */
-export interface SheetText {
-  startSheet(name: string): void;
-  /** Adds a row, from the first column on. Trailing empty cells are omitted. */
-  addRow(cells: readonly string[]): void;
-  /** Adds text that belongs to the sheet: a comment, a text box, a chart in words. */
-  addParagraph(text: string): void;
-  readonly isFull: boolean;
-  finish(): Pick<Reading, 'text' | 'truncated'>;
-}
+export type SheetText = ReturnType<typeof createSheetText>;
 
 /** Max columns: more than any table that people read. Declared dimensions are ignored. */
 export const columnsMax = 1024;
@@ -21,7 +10,30 @@ export const columnsMax = 1024;
 /** Max UTF-16 units of a cell, as in spreadsheet programs. */
 const cellUnitsMax = 32_767;
 
-export function createSheetText(mode: ExtractMode, charsMax: number): SheetText {
+/** Prints the sheets of a workbook until a limit is reached. `print` adds the content of one sheet. */
+export function printSheets<Sheet extends { readonly name: string }>(
+  sheets: readonly Sheet[],
+  { mode, charsMax, stopAt }: ReadOptions,
+  print: (sheet: Sheet, text: SheetText) => void,
+): Pick<Reading, 'text' | 'truncated'> & { text: string } {
+  const text = createSheetText(mode, charsMax);
+  let read = 0;
+  for (const sheet of sheets) {
+    if (text.isFull || cpuMs() > stopAt) break;
+    read += 1;
+    text.startSheet(sheet.name);
+    print(sheet, text);
+  }
+  const printed = text.finish();
+  const truncated = truncatedParts(read, sheets.length, 'sheets', printed.truncated || cpuMs() > stopAt);
+  return { ...printed, truncated };
+}
+
+/**
+ * Prints the rows of a workbook as tables under their sheet names. Prints while reading, because a sheet may have a million
+ * cells. An empty row ends a table. The first row of each table is its header.
+ */
+export function createSheetText(mode: ExtractMode, charsMax: number) {
   const parts: string[] = [];
   let units = 0;
   let header: string[] | undefined;
@@ -29,11 +41,12 @@ export function createSheetText(mode: ExtractMode, charsMax: number): SheetText 
   let width = 0;
 
   return {
-    startSheet(name) {
+    startSheet(name: string): void {
       endTable();
       push(mode === 'markdown' ? `# ${oneLine(name)}` : oneLine(name));
     },
-    addRow(cells) {
+    /** Adds a row, from the first column on. Trailing empty cells are omitted. */
+    addRow(cells: readonly string[]): void {
       if (units > charsMax) return;
       const last = cells.findLastIndex((cell) => cell.trim() !== '');
       if (last === -1) {
@@ -47,13 +60,14 @@ export function createSheetText(mode: ExtractMode, charsMax: number): SheetText 
       if (header) lines.push(line);
       else header = row;
     },
-    addParagraph(text) {
+    /** Adds text that belongs to the sheet: a comment, a text box, a chart. */
+    addParagraph(text: string): void {
       if (units > charsMax) return;
       endTable();
       units += text.length;
       push(text);
     },
-    get isFull() {
+    get isFull(): boolean {
       return units > charsMax;
     },
     finish() {

@@ -34,7 +34,7 @@ export function createNumberFormat(
   startsIn1904: boolean,
 ): FormatNumber {
   const shapes = formats.map((format) => shapeOf(format, codes));
-  return (value, style) => show(value, shapes[style] ?? 'number', startsIn1904);
+  return (value, style) => format(value, shapes[style] ?? 'number', startsIn1904);
 }
 
 /** Returns the shape of a format: by its code, or by its id for built-in formats (ECMA-376 part 1, 18.8.30). */
@@ -62,7 +62,7 @@ function shapeOfCode(code: string): Shape {
 
 const dayMs = 86_400_000;
 
-function show(value: string, shape: Shape, startsIn1904: boolean): string {
+function format(value: string, shape: Shape, startsIn1904: boolean): string {
   const number = Number(value);
   if (value.trim() === '' || !Number.isFinite(number)) return value;
   if (shape === 'percent') return `${rounded(number * 100)}%`;
@@ -79,8 +79,8 @@ function show(value: string, shape: Shape, startsIn1904: boolean): string {
 /** Formats a number of days as hours, minutes and seconds. */
 function duration(days: number): string {
   const seconds = Math.round(Math.abs(days) * 86_400);
-  const two = (part: number) => String(part).padStart(2, '0');
-  const time = `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+  const padded = (part: number) => String(part).padStart(2, '0');
+  const time = `${Math.floor(seconds / 3600)}:${padded(Math.floor(seconds / 60) % 60)}:${padded(seconds % 60)}`;
   return days < 0 ? `-${time}` : time;
 }
 

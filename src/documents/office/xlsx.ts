@@ -4,7 +4,7 @@ import { cpuMs } from '../reader-limits.ts';
 import { prefixedAttribute } from '../xml/walk-xml.ts';
 import { readAttached } from './attached-text.ts';
 import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
-import { columnsMax, createSheetText, type SheetText } from './sheet-text.ts';
+import { columnsMax, printSheets, type SheetText } from './sheet-text.ts';
 import { type FormatNumber, readNumberFormats } from './xlsx-numbers.ts';
 
 /** Reads a workbook: every sheet as tables under its name. Formulas have their last calculated values. */
@@ -15,24 +15,16 @@ export function readXlsx(bytes: Uint8Array, options: ReadOptions): Reading {
   const { sheets, startsIn1904 } = sheetsOf(document, relations);
   const shared = readSharedStrings(document, partOf('sharedStrings'));
   const formatNumber = readNumberFormats(document, partOf('styles'), startsIn1904);
-  const text = createSheetText(options.mode, options.charsMax);
-  let read = 0;
-  for (const { name, part } of sheets) {
-    if (text.isFull || cpuMs() > options.stopAt) break;
-    read += 1;
-    text.startSheet(name);
+  const printed = printSheets(sheets, options, ({ part }, text) => {
     readSheet(document, part, { shared, formatNumber, text, stopAt: options.stopAt });
-    for (const attached of readAttached(document, part, options)) text.addParagraph(attached);
-  }
-  const printed = text.finish();
-  return {
-    ...document.describe(),
-    ...printed,
-    truncated:
-      read < sheets.length
-        ? { read, of: sheets.length, unit: 'sheets' }
-        : printed.truncated === true || cpuMs() > options.stopAt,
-  };
+    for (const attached of readAttached(document, part)) text.addParagraph(attached);
+  });
+  return { ...document.describe(), ...printed };
+}
+
+/** Creates the reader of workbooks inside a document. It returns plain text, because Markdown would be escaped there. */
+export function workbookReader(options: ReadOptions): (bytes: Uint8Array) => string {
+  return (bytes) => readXlsx(bytes, { ...options, mode: 'text' }).text;
 }
 
 /** Max UTF-16 units of all shared strings together, and max number of them. */
@@ -76,7 +68,10 @@ function readSharedStrings(document: OoxmlPackage, part: string | undefined): st
       else if (name === 'si') {
         strings.push(current);
         units += current.length;
-        if (units > sharedUnitsMax || strings.length > sharedStringsMax) throw tooComplex();
+        if (units > sharedUnitsMax || strings.length > sharedStringsMax) {
+          const message = 'This workbook has too much text. Split it, or save its sheets as CSV.';
+          throw new CarrelError('extraction_too_complex', message);
+        }
       }
     },
     text(text) {
@@ -149,11 +144,4 @@ function columnOf(reference: string | undefined): number | undefined {
   let column = 0;
   for (const letter of letters.toUpperCase()) column = column * 26 + letter.charCodeAt(0) - 64;
   return column;
-}
-
-function tooComplex(): CarrelError {
-  return new CarrelError(
-    'extraction_too_complex',
-    'This workbook has too much text. Split it, or save its sheets as CSV.',
-  );
 }

@@ -17,7 +17,7 @@ interface Run {
 const pageBytes = 512;
 /** Bytes of a pointer to a paragraph's properties. */
 const pointerBytes = 13;
-const plain: DocParagraph = { heading: 0, isInTable: false, endsRow: false, listLevel: null };
+const unformatted: DocParagraph = { heading: 0, isInTable: false, endsRow: false, listLevel: null };
 
 /**
  * Reads paragraph properties ([MS-DOC] 2.8.6 PlcBtePapx, 2.9.176 PapxFkp), to look up by stream position. They are in pages of
@@ -42,7 +42,7 @@ export function readDocParagraphs(document: Buffer, list: Buffer): (at: number) 
       if ((runs[middle]?.end ?? 0) <= at) low = middle + 1;
       else high = middle;
     }
-    return runs[low]?.paragraph ?? plain;
+    return runs[low]?.paragraph ?? unformatted;
   };
 }
 
@@ -50,7 +50,10 @@ function runsOf(page: Buffer): Run[] {
   const count = Math.min(page.readUInt8(pageBytes - 1), 0x1d);
   return Array.from({ length: count }, (_, index) => {
     const offset = page.readUInt8((count + 1) * 4 + index * pointerBytes) * 2;
-    return { end: page.readUInt32LE((index + 1) * 4), paragraph: offset === 0 ? plain : paragraphAt(page, offset) };
+    return {
+      end: page.readUInt32LE((index + 1) * 4),
+      paragraph: offset === 0 ? unformatted : paragraphAt(page, offset),
+    };
   });
 }
 
@@ -59,7 +62,7 @@ function paragraphAt(page: Buffer, offset: number): DocParagraph {
   const start = words === 0 ? offset + 2 : offset + 1;
   const length = words === 0 ? page.readUInt8(offset + 1) * 2 : words * 2 - 1;
   const properties = page.subarray(start, Math.min(start + length, pageBytes));
-  if (properties.length < 2) return plain;
+  if (properties.length < 2) return unformatted;
   // The first styles are the same in every document: 1 to 9 are headings ([MS-DOC] 2.4.6.5).
   const style = properties.readUInt16LE(0);
   const found = { heading: style >= 1 && style <= 9 ? style : 0, isInTable: false, endsRow: false };

@@ -1,7 +1,5 @@
-import type { Reading, ReadOptions } from '../document.ts';
-import { needsPassword } from '../document.ts';
-import type { Container } from '../html/blocks.ts';
-import { createFlow, type Flow, listItem } from '../office/flow.ts';
+import { needsPassword, type Reading, type ReadOptions } from '../document.ts';
+import { createFlow, createListItems, type Flow } from '../office/flow.ts';
 import { cpuMs } from '../reader-limits.ts';
 import { damagedOle, openCompoundFile } from './compound-file.ts';
 import { type DocParagraph, readDocParagraphs } from './doc-paragraphs.ts';
@@ -24,7 +22,7 @@ export function readDoc(bytes: Uint8Array, options: ReadOptions): Reading {
   const flow = createFlow(options.mode, options.charsMax);
   if (document.readUInt16LE(2) < 0xc1) {
     const pieces = [oldPiece(document)];
-    readText(flow, { document, pieces, stories: [Number.MAX_SAFE_INTEGER], page: oldPage(document) }, options);
+    readText(flow, { document, pieces, stories: [Number.MAX_SAFE_INTEGER], encoding: oldEncoding(document) }, options);
   } else {
     const tables = root.read((flags & 0x0200) !== 0 ? '1Table' : '0Table');
     if (tables === undefined) throw damagedOle();
@@ -33,7 +31,11 @@ export function readDoc(bytes: Uint8Array, options: ReadOptions): Reading {
       return tables.subarray(start, start + length);
     };
     const [pieces, paragraphAt] = [readPieces(part(33)), readDocParagraphs(document, part(13))];
-    readText(flow, { document, pieces, stories: storyLengths(document), page: 'windows-1252', paragraphAt }, options);
+    readText(
+      flow,
+      { document, pieces, stories: storyLengths(document), encoding: 'windows-1252', paragraphAt },
+      options,
+    );
   }
   const printed = flow.finish();
   return {
@@ -59,13 +61,13 @@ function oldPiece(document: Buffer): Piece {
 }
 
 /** Returns the encoding of Word 6 and 95: Macintosh, or that of the program's language. */
-function oldPage(document: Buffer): string {
+function oldEncoding(document: Buffer): string {
   if (document.readUInt16LE(0x14) === 256) return 'macintosh';
-  return pagesOfLanguages.get(document.readUInt8(6)) ?? 'windows-1252';
+  return encodingsOfLanguages.get(document.readUInt8(6)) ?? 'windows-1252';
 }
 
 /** Single-byte encodings by the low byte of the language id. */
-const pagesOfLanguages = new Map(
+const encodingsOfLanguages = new Map(
   Object.entries({
     'windows-1250': [0x05, 0x0e, 0x15, 0x18, 0x1b, 0x24],
     'windows-1251': [0x02, 0x19, 0x22, 0x23],
@@ -74,10 +76,10 @@ const pagesOfLanguages = new Map(
     'windows-1255': [0x0d],
     'windows-1256': [0x01, 0x29],
     'windows-1257': [0x25, 0x26, 0x27],
-  }).flatMap(([page, ids]) => ids.map((id): [number, string] => [id, page])),
+  }).flatMap(([encoding, ids]) => ids.map((id): [number, string] => [id, encoding])),
 );
 
-/** Reads the list of text pieces, which edits leave behind. It comes after other properties ([MS-DOC] 2.9.38 Clx). */
+/** Reads the list of text pieces, which follows other properties ([MS-DOC] 2.9.38 Clx). Each edit may add pieces. */
 function readPieces(list: Buffer): Piece[] {
   let at = 0;
   while (list.readUInt8(at) === 1) at += 3 + list.readUInt16LE(at + 1);
@@ -101,24 +103,24 @@ interface Text {
   /** Number of characters in each part ("story"). */
   readonly stories: readonly number[];
   /** Encoding of single-byte pieces. */
-  readonly page: string;
+  readonly encoding: string;
   readonly paragraphAt?: (at: number) => DocParagraph;
 }
 
 function readText(
   flow: Flow,
-  { document, pieces, stories, page, paragraphAt }: Text,
+  { document, pieces, stories, encoding, paragraphAt }: Text,
   { stopAt, charsMax }: ReadOptions,
 ): void {
   const body = createBody(flow);
-  const narrow = new TextDecoder(page);
+  const narrow = new TextDecoder(encoding);
   let story = 0;
   let left = stories[0] ?? 0;
   let steps = 0;
   for (const { at, characters, isWide } of pieces) {
     const width = isWide ? 2 : 1;
-    const stretch = document.subarray(at, at + characters * width);
-    const text = isWide ? stretch.toString('utf16le') : narrow.decode(stretch);
+    const encoded = document.subarray(at, at + characters * width);
+    const text = isWide ? encoded.toString('utf16le') : narrow.decode(encoded);
     for (let index = 0; index < text.length; index += 1) {
       while (left === 0 && story < stories.length) {
         body.endParagraph();
@@ -131,7 +133,7 @@ function readText(
         body.finish();
         return;
       }
-      if (shownStories.has(story)) body.take(text[index] ?? '', () => paragraphAt?.(at + index * width));
+      if (shownStories.has(story)) body.add(text[index] ?? '', () => paragraphAt?.(at + index * width));
     }
   }
   body.finish();
@@ -146,18 +148,8 @@ function createBody(flow: Flow) {
   const fields: boolean[] = [];
   /** How many open fields are still in their instruction. */
   let instructions = 0;
-  let items: (Container | undefined)[] = [];
+  const items = createListItems();
 
-  const itemFor = (level: number | null): Container | null => {
-    if (level === null) {
-      items = [];
-      return null;
-    }
-    const parent = items.slice(0, level).findLast((item) => item !== undefined) ?? null;
-    const item = listItem(parent, null);
-    items = [...items.slice(0, level), item];
-    return item;
-  };
   const closeTable = () => {
     if (isTableOpen) flow.closeTable();
     [isTableOpen, isRowOpen, isCellOpen] = [false, false, false];
@@ -185,11 +177,12 @@ function createBody(flow: Flow) {
     closeTable();
     flow.addText(line);
     line = '';
-    const heading = paragraph?.heading ?? 0;
-    flow.endParagraph(heading > 0 ? { heading } : { inside: itemFor(paragraph?.listLevel ?? null) });
+    const { heading = 0, listLevel = null } = paragraph ?? {};
+    if (heading > 0) flow.endParagraph({ heading });
+    else flow.endParagraph({ inside: listLevel === null ? items.endList() : items.add(listLevel, null) });
   };
   return {
-    take(character: string, paragraph: () => DocParagraph | undefined): void {
+    add(character: string, paragraph: () => DocParagraph | undefined): void {
       if (character === fieldStart) {
         fields.push(false);
         instructions += 1;

@@ -2,7 +2,7 @@ import type { Reading, ReadOptions } from '../document.ts';
 import { type MailFile, type MailHead, mailReading } from '../email.ts';
 import { readHtml } from '../html/read-html.ts';
 import { readRtf } from '../rtf/rtf.ts';
-import { decodePage } from '../rtf/rtf-charsets.ts';
+import { decodeCodePage } from '../rtf/rtf-charsets.ts';
 import { type OleFolder, openCompoundFile } from './compound-file.ts';
 import { fileTime } from './ole-summary.ts';
 import { unpackRtf } from './unpack-rtf.ts';
@@ -26,14 +26,14 @@ const property = {
   filename: '3707',
   mediaType: '370E',
   mail: '39FE',
-  webPage: 0x3fde_0003,
-  page: 0x3ffd_0003,
+  internetCodePage: 0x3fde_0003,
+  codePage: 0x3ffd_0003,
 } as const;
 
 const [toKind, ccKind] = [1, 2];
 /** Bytes before the fixed-length properties of a message, of a nested message, and of a recipient or attachment. */
 const messageHead = 32;
-const insideHead = 24;
+const nestedHead = 24;
 const partHead = 8;
 
 /** Reads an Outlook message ([MS-OXMSG]) as an email. A nested message becomes an attachment with its text. */
@@ -42,20 +42,20 @@ export function readMsg(bytes: Uint8Array, options: ReadOptions): { reading: Rea
   const message = openProperties(root, messageHead);
   return {
     reading: readMessage(message, options),
-    files: partsOf(root, '__attach').flatMap((part) => fileOf(part, message.page, options)),
+    files: partsOf(root, '__attach').flatMap((part) => fileOf(part, message.codePage, options)),
   };
 }
 
 interface Properties {
   readonly folder: OleFolder;
-  readonly page: number;
+  readonly codePage: number;
   text(id: string): string;
   bytes(id: string): Buffer | undefined;
   number(tag: number): number | undefined;
   time(tag: number): string | undefined;
 }
 
-function openProperties(folder: OleFolder, headBytes: number, outerPage = 1252): Properties {
+function openProperties(folder: OleFolder, headBytes: number, outerCodePage = 1252): Properties {
   const fixed = folder.read('__properties_version1.0') ?? Buffer.alloc(0);
   const offsets = new Map<number, number>();
   for (let at = headBytes; at + 16 <= fixed.length; at += 16) offsets.set(fixed.readUInt32LE(at), at + 8);
@@ -63,21 +63,17 @@ function openProperties(folder: OleFolder, headBytes: number, outerPage = 1252):
     const at = offsets.get(tag);
     return at === undefined ? undefined : fixed.readUInt32LE(at);
   };
-  const page = number(property.page) ?? number(property.webPage) ?? outerPage;
+  const codePage = number(property.codePage) ?? number(property.internetCodePage) ?? outerCodePage;
   const stream = (id: string, type: string) => folder.read(`__substg1.0_${id}${type}`);
   return {
     folder,
-    page,
+    codePage,
     number,
     text(id) {
       const wide = stream(id, '001F');
       if (wide !== undefined) return wide.toString('utf16le').replaceAll('\0', '').trim();
       const narrow = stream(id, '001E');
-      return narrow === undefined
-        ? ''
-        : decodePage([...narrow], page)
-            .replaceAll('\0', '')
-            .trim();
+      return narrow === undefined ? '' : decodeCodePage(narrow, codePage).replaceAll('\0', '').trim();
     },
     bytes: (id) => stream(id, '0102'),
     time(tag) {
@@ -88,7 +84,7 @@ function openProperties(folder: OleFolder, headBytes: number, outerPage = 1252):
 }
 
 function readMessage(message: Properties, options: ReadOptions): Reading {
-  const recipients = partsOf(message.folder, '__recip').map((part) => openProperties(part, partHead, message.page));
+  const recipients = partsOf(message.folder, '__recip').map((part) => openProperties(part, partHead, message.codePage));
   const ofKind = (kind: number) =>
     recipients
       .filter((recipient) => (recipient.number(property.recipientKind) ?? toKind) === kind)
@@ -118,15 +114,15 @@ function bodyOf(message: Properties, options: ReadOptions): string {
   const plain = message.text(property.body).replaceAll('\r\n', '\n').trim();
   if (plain !== '') return plain;
   const bytes = message.bytes(property.html);
-  const page = message.number(property.webPage) ?? message.page;
-  const html = bytes === undefined ? message.text(property.html) : decodePage([...bytes], page);
+  const codePage = message.number(property.internetCodePage) ?? message.codePage;
+  const html = bytes === undefined ? message.text(property.html) : decodeCodePage(bytes, codePage);
   if (html.trim() !== '') return readHtml(html, { mode: options.mode, charsMax: options.charsMax, extent: 'all' }).text;
   const packed = message.bytes(property.packedRtf);
   return packed === undefined ? '' : readRtf(unpackRtf(packed), options).text;
 }
 
-function fileOf(folder: OleFolder, page: number, options: ReadOptions): MailFile[] {
-  const attachment = openProperties(folder, partHead, page);
+function fileOf(folder: OleFolder, codePage: number, options: ReadOptions): MailFile[] {
+  const attachment = openProperties(folder, partHead, codePage);
   const name =
     attachment.text(property.filename) || attachment.text(property.shortFilename) || attachment.text(property.name);
   const bytes = attachment.bytes(property.content);
@@ -135,7 +131,7 @@ function fileOf(folder: OleFolder, page: number, options: ReadOptions): MailFile
   }
   const inner = folder.folder(`__substg1.0_${property.content}000D`);
   if (inner?.streams.some((stream) => stream.startsWith('__substg1.0_')) !== true) return [];
-  const { title, text } = readMessage(openProperties(inner, insideHead, page), options);
+  const { title, text } = readMessage(openProperties(inner, nestedHead, codePage), options);
   return [{ name: `${title ?? (name || 'message')}.txt`, contentType: 'text/plain', bytes: Buffer.from(text) }];
 }
 

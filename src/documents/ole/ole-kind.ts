@@ -1,16 +1,15 @@
 import { CarrelError } from '../../base/errors.ts';
-import type { DocumentKind } from '../document.ts';
-import { needsPassword } from '../document.ts';
+import { type DocumentKind, needsPassword } from '../document.ts';
 import { type OleFolder, openCompoundFile } from './compound-file.ts';
 
 /** Returns the kind of a compound file, by its stream names. Throws if it is not supported. */
 export function kindOfOle(bytes: Uint8Array): DocumentKind {
   const root = openCompoundFile(bytes);
   // A password-protected docx, pptx or xlsx is a compound file too ([MS-OFFCRYPTO] 2.3.4.4).
-  if (holds(root, 'EncryptedPackage')) throw needsPassword();
-  if (holds(root, 'WordDocument')) return 'doc';
-  if (holds(root, 'Workbook') || holds(root, 'Book')) return 'xls';
-  if (holds(root, 'PowerPoint Document')) return 'ppt';
+  if (hasStream(root, 'EncryptedPackage')) throw needsPassword();
+  if (hasStream(root, 'WordDocument')) return 'doc';
+  if (hasStream(root, 'Workbook') || hasStream(root, 'Book')) return 'xls';
+  if (hasStream(root, 'PowerPoint Document')) return 'ppt';
   if (root.streams.some((name) => name.startsWith('__substg1.0_'))) return 'msg';
   throw oldOffice('pdf');
 }
@@ -39,6 +38,6 @@ function oldOffice(target: string): CarrelError {
   );
 }
 
-function holds(root: OleFolder, stream: string): boolean {
+function hasStream(root: OleFolder, stream: string): boolean {
   return root.streams.some((name) => name.toLowerCase() === stream.toLowerCase());
 }

@@ -1,8 +1,8 @@
 import type { Reading } from '../document.ts';
-import { decodePage } from '../rtf/rtf-charsets.ts';
+import { decodeCodePage } from '../rtf/rtf-charsets.ts';
 import type { OleFolder } from './compound-file.ts';
 
-const [pageId, titleId, authorId, createdId] = [1, 2, 4, 12];
+const [codePageId, titleId, authorId, createdId] = [1, 2, 4, 12];
 const [textType, wideTextType, timeType] = [30, 31, 64];
 
 /** Reads title, author and date from the property stream ([MS-OLEPS]). Ignores a damaged stream. */
@@ -25,23 +25,23 @@ function readProperties(stream: Buffer): Map<number, string | number> {
   for (let index = 0; index < count; index += 1) {
     offsets.set(section.readUInt32LE(8 + index * 8), section.readUInt32LE(12 + index * 8));
   }
-  const pageAt = offsets.get(pageId);
-  const page = pageAt === undefined ? 1252 : section.readUInt16LE(pageAt + 4);
+  const codePageAt = offsets.get(codePageId);
+  const codePage = codePageAt === undefined ? 1252 : section.readUInt16LE(codePageAt + 4);
   for (const id of [titleId, authorId, createdId]) {
     const at = offsets.get(id);
-    const value = at === undefined ? undefined : valueAt(section, at, page);
+    const value = at === undefined ? undefined : valueAt(section, at, codePage);
     if (value !== undefined) properties.set(id, value);
   }
   return properties;
 }
 
-function valueAt(section: Buffer, at: number, page: number): string | undefined {
+function valueAt(section: Buffer, at: number, codePage: number): string | undefined {
   const type = section.readUInt16LE(at);
   if (type === timeType) return fileTime(section, at + 4);
   const length = section.readUInt32LE(at + 4);
   const content = section.subarray(at + 8, at + 8 + Math.min(length * (type === wideTextType ? 2 : 1), 4000));
-  if (type === wideTextType || (type === textType && page === 1200)) return upToNull(content.toString('utf16le'));
-  return type === textType ? upToNull(decodePage([...content], page)) : undefined;
+  if (type === wideTextType || (type === textType && codePage === 1200)) return upToNull(content.toString('utf16le'));
+  return type === textType ? upToNull(decodeCodePage(content, codePage)) : undefined;
 }
 
 /** Reads a time, stored as units of 100 ns since 1601. Returns it in ISO 8601. */

@@ -21,47 +21,37 @@ export interface PptRecord {
   readonly instance: number;
   readonly data: Buffer;
   children(): Iterable<PptRecord>;
-  /** Calls `take` for all records in it, at any depth, in order. */
-  walk(take: (record: PptRecord) => void): void;
+  /** Calls `visit` for all records in it, at any depth, in order. */
+  walk(visit: (record: PptRecord) => void): void;
   /** Returns its text. Undefined if it is not a text record. */
   text(): string | undefined;
-}
-
-export interface PptRecords {
-  /** Finds the presentation as last saved, from the edit at offset `at`. Earlier saves remain in the file. */
-  lastSaved(
-    at: number,
-  ): { readonly document: PptRecord; readonly find: (reference: number) => PptRecord | undefined } | undefined;
 }
 
 const headerBytes = 8;
 const depthMax = 64;
 const editsMax = 1000;
 
-export function openPptRecords(stream: Buffer): PptRecords {
+/** Finds the presentation as last saved, from the edit at offset `start`. Earlier saves remain in the file. */
+export function findLastSaved(stream: Buffer, start: number) {
   const at = (offset: number) => recordAt(stream, offset, 0);
-  return {
-    lastSaved(start) {
-      const offsets = new Map<number, number>();
-      let document = 0;
-      for (let offset = start, count = 0; count < editsMax; count += 1) {
-        const edit = at(offset);
-        if (edit?.type !== pptType.edit || edit.data.length < 20) break;
-        if (count === 0) document = edit.data.readUInt32LE(16);
-        readOffsets(at(edit.data.readUInt32LE(12)), offsets);
-        const before = edit.data.readUInt32LE(8);
-        // A previous save must come earlier in the file. Otherwise there would be a cycle.
-        if (before === 0 || before >= offset) break;
-        offset = before;
-      }
-      const find = (reference: number) => {
-        const offset = offsets.get(reference);
-        return offset === undefined ? undefined : at(offset);
-      };
-      const found = find(document);
-      return found && { document: found, find };
-    },
+  const offsets = new Map<number, number>();
+  let documentReference = 0;
+  for (let offset = start, count = 0; count < editsMax; count += 1) {
+    const edit = at(offset);
+    if (edit?.type !== pptType.edit || edit.data.length < 20) break;
+    if (count === 0) documentReference = edit.data.readUInt32LE(16);
+    readOffsets(at(edit.data.readUInt32LE(12)), offsets);
+    const previous = edit.data.readUInt32LE(8);
+    // A previous save must come earlier in the file. Otherwise there would be a cycle.
+    if (previous === 0 || previous >= offset) break;
+    offset = previous;
+  }
+  const find = (reference: number): PptRecord | undefined => {
+    const offset = offsets.get(reference);
+    return offset === undefined ? undefined : at(offset);
   };
+  const document = find(documentReference);
+  return document && { document, find };
 }
 
 /** Reads the offsets of the numbered parts. Called for the last save first, so existing offsets stay. */
@@ -96,10 +86,10 @@ function recordAt(stream: Buffer, at: number, depth: number): PptRecord | undefi
         offset += headerBytes + child.data.length;
       }
     },
-    walk(take) {
+    walk(visit) {
       for (const child of record.children()) {
-        take(child);
-        child.walk(take);
+        visit(child);
+        child.walk(visit);
       }
     },
     text() {

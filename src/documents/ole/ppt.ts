@@ -1,11 +1,11 @@
 import { CarrelError } from '../../base/errors.ts';
-import type { Reading, ReadOptions } from '../document.ts';
-import { needsPassword } from '../document.ts';
+import { oneLine } from '../../base/text.ts';
+import { needsPassword, type Reading, type ReadOptions, truncatedParts } from '../document.ts';
 import { createFlow, type Flow, listItem } from '../office/flow.ts';
 import { cpuMs } from '../reader-limits.ts';
 import { openCompoundFile } from './compound-file.ts';
 import { readSummary } from './ole-summary.ts';
-import { openPptRecords, type PptRecord, pptType as type } from './ppt-records.ts';
+import { findLastSaved, type PptRecord, pptType as type } from './ppt-records.ts';
 
 interface Text {
   /** Text type of [MS-PPT] 2.13.33. 0 and 6 are titles; 1, 5, 7 and 8 are bodies. */
@@ -29,8 +29,8 @@ export function readPpt(bytes: Uint8Array, options: ReadOptions): Reading {
   const root = openCompoundFile(bytes);
   const user = root.read('Current User') ?? Buffer.alloc(0);
   if (user.length >= 16 && user.readUInt32LE(12) === 0xf3d1c4df) throw needsPassword();
-  const records = openPptRecords(root.read('PowerPoint Document') ?? Buffer.alloc(0));
-  const saved = records.lastSaved(user.length >= 20 ? user.readUInt32LE(16) : -1);
+  const stream = root.read('PowerPoint Document') ?? Buffer.alloc(0);
+  const saved = findLastSaved(stream, user.length >= 20 ? user.readUInt32LE(16) : -1);
   if (saved === undefined) {
     throw new CarrelError(
       'extraction_failed',
@@ -49,7 +49,7 @@ export function readPpt(bytes: Uint8Array, options: ReadOptions): Reading {
     addSlide(flow, slide, saved.find(slide.reference));
     flow.endSlide(`Slide ${read}`);
     const remark = notes.get(slide.id);
-    if (remark !== undefined) addParagraph(flow, `Notes: ${remark}`);
+    if (remark !== undefined) flow.addParagraph(oneLine(`Notes: ${remark}`));
   }
   const described = readSummary(root);
   const printed = flow.finish();
@@ -58,16 +58,16 @@ export function readPpt(bytes: Uint8Array, options: ReadOptions): Reading {
     title: described.title ?? flow.topHeading,
     ...printed,
     pages: slides.length,
-    truncated: read < slides.length ? { read, of: slides.length, unit: 'slides' } : (printed.truncated ?? false),
+    truncated: truncatedParts(read, slides.length, 'slides', printed.truncated),
   };
 }
 
 function addSlide(flow: Flow, { texts }: Slide, slide: PptRecord | undefined): void {
-  const own = slide === undefined ? [] : textsIn(slide, texts);
-  // Some programs write placeholders without a shape. They are shown too.
-  const shown = new Set(own);
-  const others = texts.filter((text) => !shown.has(text));
-  for (const { kind, text } of [...others, ...own]) {
+  const shapeTexts = slide === undefined ? [] : textsIn(slide, texts);
+  // Some programs write placeholders without a shape. They are printed too.
+  const printed = new Set(shapeTexts);
+  const withoutShape = texts.filter((text) => !printed.has(text));
+  for (const { kind, text } of [...withoutShape, ...shapeTexts]) {
     for (const line of text.split('\r')) {
       if (line.trim() === '' || line.trim() === '*') continue;
       flow.addText(line.replaceAll('\v', '\n'));
@@ -75,11 +75,6 @@ function addSlide(flow: Flow, { texts }: Slide, slide: PptRecord | undefined): v
       else flow.endParagraph({ inside: bodyKinds.has(kind) ? listItem(null, null) : null });
     }
   }
-}
-
-function addParagraph(flow: Flow, text: string): void {
-  flow.addText(text.replace(/\s+/g, ' '));
-  flow.endParagraph();
 }
 
 /** Reads the slides of one of the document's lists, each with its texts. */

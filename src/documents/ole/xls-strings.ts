@@ -1,21 +1,16 @@
-import { decodePage } from '../rtf/rtf-charsets.ts';
+import { decodeCodePage } from '../rtf/rtf-charsets.ts';
 
-/** Reads the texts of a workbook, whose format depends on the version of Excel. */
-export interface XlsTexts {
-  /** Reads a text that follows its length, a number of `lengthBytes` bytes. */
-  textAt(record: Buffer, at: number, lengthBytes: 1 | 2): string;
-}
+/** Reads a text that follows its length, a number of `lengthBytes` bytes. */
+export type ReadText = (record: Buffer, at: number, lengthBytes: 1 | 2) => string;
 
 /** Creates the reader of texts. Since Excel 97, a flag tells if characters have one byte or two; before, a code page applies. */
-export function createXlsTexts(isUnicode: boolean, page: number): XlsTexts {
-  return {
-    textAt(record, at, lengthBytes) {
-      if (at + lengthBytes > record.length) return '';
-      const length = record.readUIntLE(at, lengthBytes);
-      const start = at + lengthBytes;
-      if (!isUnicode) return decodePage([...record.subarray(start, start + length)], page);
-      return start < record.length ? characters(record, start + 1, length, (record.readUInt8(start) & 1) !== 0) : '';
-    },
+export function createTextReader(isUnicode: boolean, codePage: number): ReadText {
+  return (record, at, lengthBytes) => {
+    if (at + lengthBytes > record.length) return '';
+    const length = record.readUIntLE(at, lengthBytes);
+    const start = at + lengthBytes;
+    if (!isUnicode) return decodeCodePage(record.subarray(start, start + length), codePage);
+    return start < record.length ? characters(record, start + 1, length, (record.readUInt8(start) & 1) !== 0) : '';
   };
 }
 

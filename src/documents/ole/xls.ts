@@ -1,17 +1,16 @@
-import type { Reading, ReadOptions } from '../document.ts';
-import { needsPassword } from '../document.ts';
-import { columnsMax, createSheetText, type SheetText } from '../office/sheet-text.ts';
+import { needsPassword, type Reading, type ReadOptions } from '../document.ts';
+import { columnsMax, printSheets, type SheetText } from '../office/sheet-text.ts';
 import { createNumberFormat, type FormatNumber } from '../office/xlsx-numbers.ts';
 import { cpuMs } from '../reader-limits.ts';
 import { damagedOle, openCompoundFile } from './compound-file.ts';
 import { readSummary } from './ole-summary.ts';
-import { characters, createXlsTexts, readXlsStrings, type XlsTexts } from './xls-strings.ts';
+import { characters, createTextReader, type ReadText, readXlsStrings } from './xls-strings.ts';
 
 interface Workbook {
   readonly sheets: readonly { readonly name: string; readonly at: number }[];
   readonly shared: readonly string[];
   readonly formatNumber: FormatNumber;
-  readonly texts: XlsTexts;
+  readonly readText: ReadText;
 }
 
 /** The record types that are read ([MS-XLS] 2.3). */
@@ -43,23 +42,8 @@ export function readXls(bytes: Uint8Array, options: ReadOptions): Reading {
   const root = openCompoundFile(bytes);
   const stream = root.read('Workbook') ?? root.read('Book') ?? Buffer.alloc(0);
   const { sheets, ...workbook } = readWorkbook(stream);
-  const text = createSheetText(options.mode, options.charsMax);
-  let read = 0;
-  for (const { name, at } of sheets) {
-    if (text.isFull || cpuMs() > options.stopAt) break;
-    read += 1;
-    text.startSheet(name);
-    readSheet(stream, at, workbook, text, options.stopAt);
-  }
-  const printed = text.finish();
-  return {
-    ...readSummary(root),
-    ...printed,
-    truncated:
-      read < sheets.length
-        ? { read, of: sheets.length, unit: 'sheets' }
-        : printed.truncated === true || cpuMs() > options.stopAt,
-  };
+  const printed = printSheets(sheets, options, ({ at }, text) => readSheet(stream, at, workbook, text, options.stopAt));
+  return { ...readSummary(root), ...printed };
 }
 
 interface Record {
@@ -87,28 +71,28 @@ function readWorkbook(stream: Buffer): Workbook {
   const codes = new Map<number, string>();
   const formats: number[] = [];
   const shared: Buffer[] = [];
-  let [isUnicode, page, startsIn1904, isSharing] = [true, 1252, false, false];
-  let texts = createXlsTexts(isUnicode, page);
+  let [isUnicode, codePage, startsIn1904, isSharing] = [true, 1252, false, false];
+  let readText = createTextReader(isUnicode, codePage);
   for (const { type: kind, data } of recordsFrom(stream, 0)) {
     isSharing = kind === type.sharedTexts || (isSharing && kind === type.continued);
     if (isSharing) shared.push(data);
     else if (kind === type.begin) isUnicode = data.readUInt16LE(0) >= 0x600;
-    else if (kind === type.codePage) page = data.readUInt16LE(0);
+    else if (kind === type.codePage) codePage = data.readUInt16LE(0);
     else if (kind === type.password) throw needsPassword();
     else if (kind === type.date1904) startsIn1904 = data.readUInt16LE(0) === 1;
-    else if (kind === type.format) codes.set(data.readUInt16LE(0), texts.textAt(data, 2, isUnicode ? 2 : 1));
+    else if (kind === type.format) codes.set(data.readUInt16LE(0), readText(data, 2, isUnicode ? 2 : 1));
     else if (kind === type.style) formats.push(data.readUInt16LE(2));
     // 0: a sheet of cells. Other values are charts and macros.
     else if (kind === type.sheet && data.readUInt8(5) === 0) {
-      sheets.push({ name: texts.textAt(data, 6, 1), at: data.readUInt32LE(0) });
+      sheets.push({ name: readText(data, 6, 1), at: data.readUInt32LE(0) });
     }
-    if (kind === type.begin || kind === type.codePage) texts = createXlsTexts(isUnicode, page);
+    if (kind === type.begin || kind === type.codePage) readText = createTextReader(isUnicode, codePage);
   }
   return {
     sheets,
     shared: readXlsStrings(shared),
     formatNumber: createNumberFormat(formats, codes, startsIn1904),
-    texts,
+    readText,
   };
 }
 
@@ -116,7 +100,7 @@ function readWorkbook(stream: Buffer): Workbook {
 function readSheet(
   stream: Buffer,
   at: number,
-  { shared, formatNumber, texts }: Omit<Workbook, 'sheets'>,
+  { shared, formatNumber, readText }: Omit<Workbook, 'sheets'>,
   text: SheetText,
   stopAt: number,
 ): void {
@@ -124,7 +108,7 @@ function readSheet(
   let current = -1;
   let steps = 0;
   /** The formula cell whose result is a text, which comes in the next record. */
-  let awaited: { row: number; column: number } | undefined;
+  let pendingFormula: { row: number; column: number } | undefined;
   /** Characters of the current comment or text box still to read. A long one spans several records. */
   let drawn = 0;
   const notes: string[] = [];
@@ -155,14 +139,14 @@ function readSheet(
       continue;
     }
     drawn = 0;
-    if (kind === type.result && awaited) put(awaited.row, awaited.column, texts.textAt(data, 0, 2));
+    if (kind === type.result && pendingFormula) put(pendingFormula.row, pendingFormula.column, readText(data, 0, 2));
     if (data.length < 6) continue;
     const [rowAt, column, style] = [data.readUInt16LE(0), data.readUInt16LE(2), data.readUInt16LE(4)];
     const number = (value: number) => put(rowAt, column, formatNumber(String(value), style));
     if (kind === type.sharedText) put(rowAt, column, shared[data.readUInt32LE(6)] ?? '');
     else if (kind === type.number) number(data.readDoubleLE(6));
     else if (kind === type.short) number(shortNumber(data.readUInt32LE(6)));
-    else if (kind === type.text || kind === type.richText) put(rowAt, column, texts.textAt(data, 6, 2));
+    else if (kind === type.text || kind === type.richText) put(rowAt, column, readText(data, 6, 2));
     else if (kind === type.truth)
       put(rowAt, column, data.readUInt8(7) === 0 ? truth(data.readUInt8(6)) : fault(data.readUInt8(6)));
     else if (kind === type.manyNumbers) {
@@ -171,9 +155,9 @@ function readSheet(
         put(rowAt, column + index, formatNumber(String(value), data.readUInt16LE(4 + index * 6)));
       }
     } else if (kind === type.formula) {
-      awaited = undefined;
+      pendingFormula = undefined;
       if (data.readUInt16LE(12) !== 0xffff) number(data.readDoubleLE(6));
-      else if (data.readUInt8(6) === 0) awaited = { row: rowAt, column };
+      else if (data.readUInt8(6) === 0) pendingFormula = { row: rowAt, column };
       else if (data.readUInt8(6) === 1) put(rowAt, column, truth(data.readUInt8(8)));
       else if (data.readUInt8(6) === 2) put(rowAt, column, fault(data.readUInt8(8)));
     }

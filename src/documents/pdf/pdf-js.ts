@@ -34,15 +34,11 @@ export async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
     }).promise;
   } catch (error) {
     if (error instanceof Error && error.name === 'PasswordException') {
-      throw new CarrelError('encrypted_document', 'This PDF needs a password. Look for a version without one.', {
-        cause: error,
-      });
+      const message = 'This PDF needs a password. Look for a version without one.';
+      throw new CarrelError('encrypted_document', message, { cause: error });
     }
-    throw new CarrelError(
-      'extraction_failed',
-      'This PDF is damaged and cannot be read. Get it again from its source.',
-      { cause: error },
-    );
+    const message = 'This PDF is damaged and cannot be read. Get it again from its source.';
+    throw new CarrelError('extraction_failed', message, { cause: error });
   }
 }
 

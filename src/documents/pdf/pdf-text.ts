@@ -29,8 +29,8 @@ export async function readPdfText(
     // The first page is always read, so that a file that is slow to open fails as too slow, not as empty.
     if (number > 1 && cpuMs() >= stopAt) break;
     const page = await pdf.getPage(number);
-    const shown = (await pageText(page, described.isTex)) || (await recognition.textOf(page));
-    const text = [shown, await remarksOf(page)].filter((part) => part !== '').join('\n\n');
+    const content = (await pageText(page, described.isTex)) || (await recognition.textOf(page));
+    const text = [content, await annotationsOf(page)].filter((part) => part !== '').join('\n\n');
     page.cleanup();
     if (text === '') continue;
     marks.push({ offset: length, page: number });
@@ -38,10 +38,9 @@ export async function readPdfText(
     length += text.length + 2;
   }
   if (pages.length === 0 && number <= pdf.numPages) {
-    throw new CarrelError(
-      'extraction_timeout',
-      'No text was found in this PDF within the CPU time limit (KB_EXTRACT_CPU_MS in the knowledge base).',
-    );
+    const message =
+      'No text was found in this PDF within the CPU time limit. In the knowledge base, raise KB_EXTRACT_CPU_MS.';
+    throw new CarrelError('extraction_timeout', message);
   }
   if (pages.length === 0 && recognition.obstacle() !== undefined) throw recognition.obstacle();
   const { confidences } = recognition;
@@ -107,7 +106,7 @@ function createRecognition(languages: readonly string[], stopAt: number) {
 }
 
 /** Reads form fields with their values, and comments of readers. */
-async function remarksOf(page: PdfPage): Promise<string> {
+async function annotationsOf(page: PdfPage): Promise<string> {
   const annotations: unknown[] = await page.getAnnotations().catch(() => []);
   const lines = annotations.slice(0, annotationsMax).flatMap((annotation) => {
     const { subtype, fieldValue, fieldName, alternativeText, contentsObj } = annotation as Annotation;
@@ -118,8 +117,8 @@ async function remarksOf(page: PdfPage): Promise<string> {
       const label = textIn(alternativeText) || textIn(fieldName);
       return value.length === 0 ? [] : [`${label === '' ? '' : `${label}: `}${value.join(', ')}`];
     }
-    const remark = textIn(contentsObj?.str);
-    return remark === '' || subtype === 'Link' ? [] : [`Comment: ${remark}`];
+    const comment = textIn(contentsObj?.str);
+    return comment === '' || subtype === 'Link' ? [] : [`Comment: ${comment}`];
   });
   return lines.join('\n').slice(0, annotationUnitsMax);
 }

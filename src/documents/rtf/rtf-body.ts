@@ -1,27 +1,12 @@
 import { oneLine } from '../../base/text.ts';
 import type { Container } from '../html/blocks.ts';
-import { type Flow, listItem } from '../office/flow.ts';
-
-/** Turns RTF control words for paragraphs, styles, lists and table cells into blocks. */
-export interface RtfBody {
-  addText(text: string): void;
-  /** Adds to the bullet or number of the current list item. */
-  addMarker(text: string): void;
-  /** Starts a footnote. Footnotes are numbered and printed at the end. */
-  startNote(): void;
-  addNote(text: string): void;
-  /** Handles a control word of the body. */
-  take(name: string, value: number | null): void;
-  takeStyle(name: string, value: number | null): void;
-  nameStyle(text: string): void;
-  endStyle(): void;
-  finish(): void;
-}
+import { createListItems, type Flow } from '../office/flow.ts';
 
 const notesMax = 10_000;
 const noteUnitsMax = 20_000;
 
-export function createRtfBody(flow: Flow): RtfBody {
+/** Converts RTF control words for paragraphs, styles, lists and table cells to blocks. */
+export function createRtfBody(flow: Flow) {
   const headings = new Map<number, number>();
   const notes: string[] = [];
   let definition = { number: 0, level: -1, name: '' };
@@ -33,26 +18,29 @@ export function createRtfBody(flow: Flow): RtfBody {
   let line = '';
   let inTable = false;
   let table: 'none' | 'row' | 'between' = 'none';
-  let items: (Container | undefined)[] = [];
+  const items = createListItems();
 
   return {
-    addText(text) {
+    addText(text: string): void {
       if (text === '') return;
       if (table === 'between' && !inTable) closeTable();
       line += text;
     },
-    addMarker(text) {
+    /** Adds to the bullet or number of the current list item. */
+    addMarker(text: string): void {
       marker += text;
     },
-    startNote() {
+    /** Starts a footnote. Footnotes are numbered and printed at the end. */
+    startNote(): void {
       if (notes.length < notesMax) notes.push('');
       line += ` (note ${notes.length})`;
     },
-    addNote(text) {
+    addNote(text: string): void {
       const note = notes.pop();
       if (note !== undefined) notes.push(note.length < noteUnitsMax ? note + text : note);
     },
-    take(name, value) {
+    /** Handles a control word of the body. */
+    take(name: string, value: number | null): void {
       if (name === 'par' || name === 'sect' || name === 'page') endParagraph();
       else if (name === 'pard') {
         [style, outline, listLevel, indent, inTable] = [0, -1, 0, 0, false];
@@ -69,27 +57,25 @@ export function createRtfBody(flow: Flow): RtfBody {
       } else if (name === 'nestcell') line += ' ';
       else if (name === 'row' && table === 'row') table = 'between';
     },
-    takeStyle(name, value) {
+    /** Handles a control word of a style definition. */
+    takeStyle(name: string, value: number | null): void {
       if (name === 's') definition.number = value ?? 0;
       else if (name === 'outlinelevel') definition.level = value ?? -1;
     },
-    nameStyle(text) {
+    nameStyle(text: string): void {
       if (definition.name.length < 200) definition.name += text;
     },
-    endStyle() {
+    endStyle(): void {
       const digit = /^\s*heading (\d)/i.exec(definition.name)?.[1];
       const level = definition.level >= 0 && definition.level < 9 ? definition.level + 1 : Number(digit ?? 0);
       if (level > 0 && definition.number > 0) headings.set(definition.number, level);
       else if (/^\s*title\s*;/i.test(definition.name) && definition.number > 0) headings.set(definition.number, 1);
       definition = { number: 0, level: -1, name: '' };
     },
-    finish() {
+    finish(): void {
       endParagraph();
       closeTable();
-      for (const [index, note] of notes.entries()) {
-        flow.addText(`Note ${index + 1}: ${oneLine(note)}`);
-        flow.endParagraph();
-      }
+      for (const [index, note] of notes.entries()) flow.addParagraph(`Note ${index + 1}: ${oneLine(note)}`);
     },
   };
 
@@ -104,15 +90,9 @@ export function createRtfBody(flow: Flow): RtfBody {
   }
 
   function item(): Container | null {
-    if (marker.trim() === '') {
-      items = [];
-      return null;
-    }
-    const parent = items.slice(0, listLevel).findLast((above) => above !== undefined) ?? null;
+    if (marker.trim() === '') return items.endList();
     const digits = /^\s*(\d{1,6})[.)]/.exec(marker)?.[1];
-    const made = listItem(parent, digits === undefined ? null : Number(digits));
-    items = [...items.slice(0, listLevel), made];
-    return made;
+    return items.add(listLevel, digits === undefined ? null : Number(digits));
   }
 
   /** Finds the marker if a program wrote it as text before a tab. The indent in twips then tells the list level. */

@@ -1,7 +1,7 @@
 import { encodingOf } from '../text/charset-declared.ts';
 
-/** Code pages by `\fcharset` value (RTF 1.9.1, "Font Table"). All other values mean the document's own code page. */
-const pagesOfCharsets = new Map([
+/** Code pages by `\fcharset` value (RTF 1.9.1, "Font Table"). Other values mean the document's own code page. */
+const codePagesOfCharsets = new Map([
   [77, 10000],
   [128, 932],
   [129, 949],
@@ -18,7 +18,7 @@ const pagesOfCharsets = new Map([
   [238, 1250],
 ]);
 
-const encodingsOfPages = new Map([
+const encodingsOfCodePages = new Map([
   [437, 'ibm866'],
   [708, 'iso-8859-6'],
   [850, 'windows-1252'],
@@ -33,11 +33,11 @@ const encodingsOfPages = new Map([
   [65001, 'utf-8'],
 ]);
 
-export function pageOfCharset(charset: number): number | undefined {
-  return pagesOfCharsets.get(charset);
+export function codePageOf(charset: number): number | undefined {
+  return codePagesOfCharsets.get(charset);
 }
 
-export function decodePage(bytes: readonly number[], page: number): string {
-  const encoding = encodingsOfPages.get(page) ?? encodingOf(`windows-${page}`) ?? 'windows-1252';
+export function decodeCodePage(bytes: Iterable<number>, codePage: number): string {
+  const encoding = encodingsOfCodePages.get(codePage) ?? encodingOf(`windows-${codePage}`) ?? 'windows-1252';
   return new TextDecoder(encoding).decode(Uint8Array.from(bytes));
 }

@@ -3,15 +3,15 @@ import type { Reading, ReadOptions } from '../document.ts';
 import { createFlow } from '../office/flow.ts';
 import { cpuMs } from '../reader-limits.ts';
 import { createRtfBody } from './rtf-body.ts';
-import { decodePage, pageOfCharset } from './rtf-charsets.ts';
+import { codePageOf, decodeCodePage } from './rtf-charsets.ts';
 import { type RtfToken, rtfTokens } from './rtf-tokens.ts';
 
 /** The state of the current group. Copied at every opening brace. */
 interface Group {
   /** Where its text goes: `body`, `none` (dropped), one of `destinations`, or a field of this name. */
   to: string;
-  /** How many characters to skip after a `\u`. They are for readers that do not know `\u`. */
-  fallback: number;
+  /** Number of characters after a `\u` that repeat it for older readers. They are skipped. */
+  fallbackChars: number;
   font: number;
   isHidden: boolean;
 }
@@ -19,7 +19,7 @@ interface Group {
 /** Max nesting of groups. Word nests a few dozen. */
 const depthMax = 1000;
 
-/** Max bytes of a code page decoded at once. A two-byte character at such a boundary may be split. */
+/** Max bytes decoded at once. A two-byte character at the boundary may be split. */
 const pendingMax = 65_536;
 
 /** Reads Rich Text Format: paragraphs, headings, lists and tables. Skips pictures, objects and hidden text. */
@@ -27,10 +27,10 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   const flow = createFlow(options.mode, options.charsMax);
   const body = createRtfBody(flow);
   const fields = new Map<string, string>();
-  const fontPages = new Map<number, number>();
+  const fontCodePages = new Map<number, number>();
   const stack: Group[] = [];
-  let group: Group = { to: 'body', fallback: 1, font: 0, isHidden: false };
-  let page = 1252;
+  let group: Group = { to: 'body', fallbackChars: 1, font: 0, isHidden: false };
+  let codePage = 1252;
   let toSkip = 0;
   let isStarred = false;
   let pending: number[] = [];
@@ -47,7 +47,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   };
   const flushBytes = () => {
     if (pending.length === 0) return;
-    const text = decodePage(pending, fontPages.get(group.font) ?? page);
+    const text = decodeCodePage(pending, fontCodePages.get(group.font) ?? codePage);
     pending = [];
     addText(text);
   };
@@ -67,7 +67,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   flushBytes();
   body.finish();
   const printed = flow.finish();
-  // A file that only contains an embedded object may have a few stray characters. They count as no text.
+  // A file with only an embedded object may have a few stray characters, which don't count as text.
   if (hasObject && !/\p{L}{2}/u.test(printed.text)) printed.text = '';
   return {
     title: fields.get('title')?.trim() || flow.topHeading,
@@ -79,10 +79,8 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   function take(token: Exclude<RtfToken, { type: 'byte' }>): void {
     if (token.type === 'open') {
       if (stack.length >= depthMax) {
-        throw new CarrelError(
-          'extraction_too_complex',
-          `Groups in this document are nested more than ${depthMax} levels deep. Save it again from a word processor.`,
-        );
+        const message = `Groups are nested more than ${depthMax} levels deep. Save this document again from a word processor.`;
+        throw new CarrelError('extraction_too_complex', message);
       }
       stack.push(group);
       group = { ...group };
@@ -120,13 +118,13 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
     isStarred = false;
     if (name === 'u' && value !== null) {
       addText(String.fromCharCode(value & 0xffff));
-      toSkip = group.fallback;
-    } else if (name === 'uc') group.fallback = Math.min(Math.max(0, value ?? 1), 100);
-    else if (name === 'ansicpg') page = value ?? page;
+      toSkip = group.fallbackChars;
+    } else if (name === 'uc') group.fallbackChars = Math.min(Math.max(0, value ?? 1), 100);
+    else if (name === 'ansicpg') codePage = value ?? codePage;
     else if (name === 'f') group.font = value ?? 0;
     else if (name === 'fcharset' && group.to === 'fonts') {
-      const own = pageOfCharset(value ?? 0);
-      if (own !== undefined) fontPages.set(group.font, own);
+      const own = codePageOf(value ?? 0);
+      if (own !== undefined) fontCodePages.set(group.font, own);
     } else if (name === 'v' || name === 'deleted') group.isHidden = value !== 0;
     else if (name === 'plain') group.isHidden = false;
     else if (characters.has(name)) addText(characters.get(name) ?? '');

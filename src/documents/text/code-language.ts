@@ -52,9 +52,15 @@ const byType = table(
 );
 
 function table(rows: string): Map<string, string> {
-  const entries = rows.split(';').flatMap((row): [string, string][] => {
+  const languages = rows.split(';').map((row): [string, string] => {
     const [language = '', ...names] = row.trim().split(/\s+/);
-    return names.map((name) => [name, language]);
+    return [language, names.join(' ')];
   });
-  return new Map(entries);
+  return invert(Object.fromEntries(languages));
+}
+
+/** Maps each word of the values to its key. */
+export function invert<Key extends string>(words: Partial<Record<Key, string>>): Map<string, Key> {
+  const entries = Object.entries<string>(words as Record<Key, string>);
+  return new Map(entries.flatMap(([key, list]) => list.split(' ').map((word): [string, Key] => [word, key as Key])));
 }

@@ -5,25 +5,14 @@
 export function composeAccents(text: string): string {
   return text.replace(drawn, (whole, accent: string, letter: string) => {
     const base = letter === 'ı' ? 'i' : letter === 'ȷ' ? 'j' : letter;
-    const composed = `${base}${combining.get(accent) ?? ''}`.normalize('NFC');
+    const composed = `${base}${combining[accents.indexOf(accent)] ?? ''}`.normalize('NFC');
     return composed.length === 1 ? composed : whole;
   });
 }
 
-const combining = new Map([
-  ['\u00b4', '\u0301'],
-  ['\u0060', '\u0300'],
-  ['\u00a8', '\u0308'],
-  ['\u02c6', '\u0302'],
-  ['\u02dc', '\u0303'],
-  ['\u00b8', '\u0327'],
-  ['\u02c7', '\u030c'],
-  ['\u02da', '\u030a'],
-  ['\u02d8', '\u0306'],
-  ['\u02d9', '\u0307'],
-  ['\u02dd', '\u030b'],
-  ['\u00af', '\u0304'],
-]);
+/** Accents as separate characters, and as combining characters in the same order. */
+const accents = '\u00b4\u0060\u00a8\u02c6\u02dc\u00b8\u02c7\u02da\u02d8\u02d9\u02dd\u00af';
+const combining = '\u0301\u0300\u0308\u0302\u0303\u0327\u030c\u030a\u0306\u0307\u030b\u0304';
 
 /** An accent and its letter. A grave accent must be inside a word, because it is also used as a quotation mark. */
 const drawn =

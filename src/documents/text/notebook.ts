@@ -45,11 +45,8 @@ function parse(json: string): Fields {
   try {
     return fieldsOf(JSON.parse(json));
   } catch (error) {
-    throw new CarrelError(
-      'extraction_failed',
-      'This notebook is damaged: it is not valid JSON. Get it again from its source.',
-      { cause: error },
-    );
+    const message = 'This notebook is damaged: it is not valid JSON. Get it again from its source.';
+    throw new CarrelError('extraction_failed', message, { cause: error });
   }
 }
 

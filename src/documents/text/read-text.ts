@@ -29,23 +29,23 @@ function readDecoded(kind: DocumentKind, text: string, source: DocumentSource, l
     case 'json':
       return readJson(text, source, charsMax);
     case 'markdown':
-      return { ...asItIs(text), title: markdownTitle(text) };
+      return { ...plainReading(text), title: markdownTitle(text) };
     case 'code':
-      return { ...asItIs(text), ...languageOf(source, text) };
+      return { ...plainReading(text), ...languageOf(source, text) };
     default:
-      return asItIs(text);
+      return plainReading(text);
   }
 }
 
-function asItIs(text: string): Reading & { title: null } {
+function plainReading(text: string): Reading & { title: null } {
   return { title: null, text: withUnixLines(text), marks: [{ offset: 0, line: 1 }] };
 }
 
 function readJson(text: string, { mode }: DocumentSource, charsMax: number): Reading {
   if (looksLikeNotebook(text)) return readNotebook(text, mode, charsMax);
-  if (hasValuePerLine(text)) return asItIs(text);
+  if (hasValuePerLine(text)) return plainReading(text);
   const printed = printJson(text, charsMax);
-  return printed === null ? { ...asItIs(text), kind: 'text' } : { title: null, ...printed };
+  return printed === null ? { ...plainReading(text), kind: 'text' } : { title: null, ...printed };
 }
 
 /** Detects JSON Lines: each of the first two lines is a JSON value. */

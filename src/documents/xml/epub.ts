@@ -1,9 +1,10 @@
 import { posix } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
+import { decodePercent } from '../../base/text.ts';
 import { walkMember } from '../archive/walk-member.ts';
 import { openZip, type Zip } from '../archive/zip.ts';
 import { damagedZip } from '../archive/zip-directory.ts';
-import type { Reading, ReadOptions } from '../document.ts';
+import { type Reading, type ReadOptions, truncatedParts } from '../document.ts';
 import { readHtml } from '../html/read-html.ts';
 import { cpuMs } from '../reader-limits.ts';
 import { attributeOf } from './walk-xml.ts';
@@ -19,7 +20,7 @@ export function readEpub(bytes: Uint8Array, options: ReadOptions): Reading {
   for (const chapter of book.chapters) {
     if (units > options.charsMax || cpuMs() > options.stopAt) break;
     read += 1;
-    const member = zip.find(chapter) ?? zip.find(decodeName(chapter));
+    const member = zip.find(chapter) ?? zip.find(decodePercent(chapter));
     if (!member) continue;
     // Read as HTML, not as XML: entities such as &nbsp; are common, and not all books are well-formed.
     const html = new TextDecoder().decode(zip.bytes(member));
@@ -34,8 +35,7 @@ export function readEpub(bytes: Uint8Array, options: ReadOptions): Reading {
     language: book.fields.get('language') ?? null,
     published: book.fields.get('date') ?? null,
     text: parts.join('\n\n'),
-    truncated:
-      read < book.chapters.length ? { read, of: book.chapters.length, unit: 'chapters' } : units > options.charsMax,
+    truncated: truncatedParts(read, book.chapters.length, 'chapters', units > options.charsMax),
   };
 }
 
@@ -98,20 +98,10 @@ function assertReadable(zip: Zip): void {
     },
   });
   if (locked) {
-    throw new CarrelError(
-      'encrypted_document',
-      'This book is copy-protected and cannot be read. Look for a version without protection.',
-    );
+    const message = 'This book is copy-protected and cannot be read. Look for a version without protection.';
+    throw new CarrelError('encrypted_document', message);
   }
 }
 
 /** The two kinds of font obfuscation (EPUB 3.3 §4.4, Adobe). */
 const obfuscation = /idpf\.org\/2008\/embedding|ns\.adobe\.com\/pdf\/enc#RC|obfuscation/i;
-
-function decodeName(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
-}

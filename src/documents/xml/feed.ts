@@ -1,8 +1,7 @@
 import { oneLine } from '../../base/text.ts';
 import type { ExtractMode, Reading } from '../document.ts';
 import { readHtml } from '../html/read-html.ts';
-import { decodeEntities } from './entities.ts';
-import { readXml, type XmlEvent } from './xml.ts';
+import { decodeEntities, readXml, type XmlEvent } from './xml.ts';
 
 const entriesMax = 500;
 const entrySummaryCharsMax = 4000;
@@ -71,7 +70,7 @@ function collect(xml: string): { channel: Fields; entries: Fields[]; more: boole
   for (const event of readXml(xml)) {
     if (event.type === 'text') {
       const name = path.at(-1) ?? '';
-      if (entry) append(entry, fieldOf(path, entryDepth(path)), event.text);
+      if (entry) append(entry, fieldOf(path), event.text);
       else if (path.length <= 3) append(channel, name, event.text);
     } else if (event.type === 'close') {
       const index = path.lastIndexOf(event.name);
@@ -94,13 +93,9 @@ function isEntry(name: string): boolean {
   return name === 'item' || name === 'entry';
 }
 
-function entryDepth(path: string[]): number {
-  return path.findLastIndex(isEntry);
-}
-
 /** Returns the entry's direct child that contains the text: XHTML inside an Atom summary belongs to the summary. */
-function fieldOf(path: string[], depth: number): string {
-  return path[depth + 1] ?? '';
+function fieldOf(path: string[]): string {
+  return path[path.findLastIndex(isEntry) + 1] ?? '';
 }
 
 function append(fields: Fields, name: string, text: string): void {

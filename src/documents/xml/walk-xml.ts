@@ -14,7 +14,7 @@ export interface XmlHandler {
   isDone?(): boolean;
 }
 
-/** Max nesting of elements. No office program nests deeper; a file that does is meant to exhaust memory. */
+/** Max nesting of elements. No office program nests deeper. */
 const depthMax = 512;
 
 /**
@@ -25,21 +25,14 @@ export function walkXml(chunks: Iterable<Uint8Array>, handler: XmlHandler): void
   const parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false });
   let depth = 0;
   parser.on('error', (error) => {
-    throw new CarrelError(
-      'extraction_failed',
-      'This document is damaged: a part of it is not valid XML. Get it again from its source.',
-      {
-        cause: error,
-      },
-    );
+    const message = 'This document is damaged: a part of it is not valid XML. Get it again from its source.';
+    throw new CarrelError('extraction_failed', message, { cause: error });
   });
   parser.on('opentag', ({ name, attributes }) => {
     depth += 1;
     if (depth > depthMax) {
-      throw new CarrelError(
-        'extraction_too_complex',
-        `Elements in this document are nested more than ${depthMax} levels deep. Save it again from an office program.`,
-      );
+      const message = `Elements are nested more than ${depthMax} levels deep. Save this document again from an office program.`;
+      throw new CarrelError('extraction_too_complex', message);
     }
     handler.open?.(localName(name), attributes);
   });
@@ -79,11 +72,7 @@ export function skipping(skipped: ReadonlySet<string>, handler: XmlHandler): Xml
 
 /** Returns the attribute with this name: the one without prefix if there is one, else one with any prefix. */
 export function attributeOf(attributes: XmlAttributes, name: string): string | undefined {
-  const plain = attributes[name];
-  if (plain !== undefined) return plain;
-  const suffix = `:${name}`;
-  for (const key in attributes) if (key.endsWith(suffix)) return attributes[key];
-  return undefined;
+  return attributes[name] ?? prefixedAttribute(attributes, name);
 }
 
 /** Returns the attribute of this name that has a prefix, such as `r:id` if there is also an `id`. */
