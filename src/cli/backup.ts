@@ -6,7 +6,7 @@ import { diskError } from '../base/durable-files.ts';
 import { type CarrelError, isCarrelError, systemCode } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { type BackupLocation, type BackupReport, backUp, restore } from '../storage/backup/backup.ts';
-import { noteBackup } from '../storage/backup/last-backup.ts';
+import { recordBackup } from '../storage/backup/last-backup.ts';
 import type { RestoreReport } from '../storage/backup/walk.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { CommandLine } from './command-line.ts';
@@ -20,7 +20,7 @@ export async function backupCommand(line: CommandLine): Promise<void> {
   const work: typeof backUp = async (location, file, options) => {
     const report = await backUp(location, file, options);
     // Recorded for the console, which shows the last backup. Failures are ignored: without a data folder there is no console.
-    await noteBackup(dataDir, { at: report.createdAt, file, bytes: report.bytes }).catch(() => {});
+    await recordBackup(dataDir, { at: report.createdAt, file, bytes: report.bytes }).catch(() => {});
     return report;
   };
   await perform(line, work, 'backed up to');

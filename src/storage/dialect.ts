@@ -74,7 +74,7 @@ export interface ExplicitKeys {
   /** Returns the highest key that any row ever had. No other transaction can add rows until this one ends. */
   highest(on: Statements, table: string): Promise<number>;
   /** Clause that follows the column list of an INSERT with explicit keys. */
-  readonly given: string;
+  readonly clause: string;
   /** Makes generated keys continue after `key`. */
   advance(on: Statements, table: string, key: number): Promise<void>;
 }

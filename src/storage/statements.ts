@@ -1,6 +1,6 @@
 import type { Statements } from './dialect.ts';
 import { type BoundValue, type Condition, numberOf, type Row, textOf, valuesOf } from './rows.ts';
-/** Joins conditions with AND. Without conditions, the result is always true. */
+/** Joins conditions with AND. Without any, returns a condition that is always true. */
 export function allOf(conditions: readonly Condition[]): Condition {
   return {
     sql: conditions.length === 0 ? '1 = 1' : conditions.map(({ sql }) => sql).join(' AND '),
@@ -29,16 +29,16 @@ export async function countRows(on: Statements, { sql, values }: Condition): Pro
   return numberOf(row, 'total');
 }
 
-/** Returns the inserted row's `returning`. */
+/** Inserts a row and returns its columns in `returning`. `clause` follows the column list. */
 export async function insertRow(
   on: Statements,
   table: string,
   row: Readonly<Record<string, BoundValue>>,
-  { returning, given = '' }: { readonly returning: string; readonly given?: string },
+  { returning, clause = '' }: { readonly returning: string; readonly clause?: string },
 ): Promise<Row> {
   const { columns, placeholders, values } = valuesOf(row);
   const [inserted = {}] = await on.query(
-    `INSERT INTO ${table} (${columns}) ${given} VALUES (${placeholders}) RETURNING ${returning}`,
+    `INSERT INTO ${table} (${columns}) ${clause} VALUES (${placeholders}) RETURNING ${returning}`,
     values,
   );
   return inserted;

@@ -39,14 +39,14 @@ export async function* writeArchive(members: AsyncIterable<ArchiveMember>): Asyn
 }
 
 /**
- * Yields the members of an archive file. Content that the caller does not read is skipped. A damaged, truncated or extended
- * archive may be rejected only after its last member, so don't trust any content until the end is reached.
+ * Yields the members of an archive file. Skips content that the caller does not read. Damage may be detected only at the end, so
+ * don't trust any content before that.
  */
 export async function* readArchive(file: string): AsyncGenerator<ArchiveMember> {
   const bytes = createByteReader(file);
   try {
     for (;;) {
-      const header = await bytes.take(blockBytes, 'unhashed');
+      const header = await bytes.read(blockBytes, false);
       const member = readTarHeader(header);
       if (member === undefined) throw damaged();
       if (member.name === checksumName) {
@@ -57,7 +57,7 @@ export async function* readArchive(file: string): AsyncGenerator<ArchiveMember> 
       const content = bytes.chunks(member.size);
       yield { ...member, content };
       for await (const _ of content);
-      await takeZeros(bytes, tarPadding(member.size), 'hashed');
+      await readZeros(bytes, tarPadding(member.size), true);
     }
   } finally {
     bytes.close();
@@ -82,23 +82,21 @@ export function damaged(cause?: unknown): CarrelError {
 
 async function readEnd(bytes: ByteReader, { size }: TarMember): Promise<void> {
   if (size !== checksumBytes) throw damaged();
-  const stated = await bytes.take(checksumBytes, 'unhashed');
-  if (stated.toString('latin1') !== `${bytes.hash.digest('hex')}\n`) throw damaged();
-  await takeZeros(bytes, tarPadding(checksumBytes), 'unhashed');
-  await takeZeros(bytes, tarEnd, 'unhashed');
+  const expected = await bytes.read(checksumBytes, false);
+  if (expected.toString('latin1') !== `${bytes.hash.digest('hex')}\n`) throw damaged();
+  await readZeros(bytes, tarPadding(checksumBytes), false);
+  await readZeros(bytes, tarEnd, false);
   if (!(await bytes.ended())) throw damaged();
 }
 
-async function takeZeros(bytes: ByteReader, zeros: Buffer, hashing: Hashing): Promise<void> {
-  if (!zeros.equals(await bytes.take(zeros.length, hashing))) throw damaged();
+async function readZeros(bytes: ByteReader, zeros: Buffer, isHashed: boolean): Promise<void> {
+  if (!zeros.equals(await bytes.read(zeros.length, isHashed))) throw damaged();
 }
-
-type Hashing = 'hashed' | 'unhashed';
 
 interface ByteReader {
   readonly hash: Hash;
-  take(size: number, hashing: Hashing): Promise<Buffer>;
-  /** Returns the next bytes and hashes them as they are read. Reading can be paused and resumed. */
+  read(size: number, isHashed: boolean): Promise<Buffer>;
+  /** Returns the next bytes, and hashes them as they are read. A second iteration continues where the first one stopped. */
   chunks(size: number): AsyncIterable<Buffer>;
   ended(): Promise<boolean>;
   close(): void;
@@ -108,35 +106,35 @@ function createByteReader(file: string): ByteReader {
   const stream = createReadStream(file, { highWaterMark: 256 * 1024 });
   const source: AsyncIterator<Buffer> = stream[Symbol.asyncIterator]();
   const hash = createHash('sha256');
-  let rest: Buffer = Buffer.alloc(0);
+  let buffered: Buffer = Buffer.alloc(0);
 
   /** Reads more bytes if none are buffered. Returns false at the end of the file. */
   const fill = async (): Promise<boolean> => {
-    while (rest.length === 0) {
+    while (buffered.length === 0) {
       const next = await source.next();
       if (next.done === true) return false;
-      rest = next.value;
+      buffered = next.value;
     }
     return true;
   };
-  const takeUpTo = async (size: number): Promise<Buffer> => {
+  const readUpTo = async (size: number): Promise<Buffer> => {
     if (!(await fill())) throw damaged();
-    const chunk = rest.subarray(0, size);
-    rest = rest.subarray(chunk.length);
+    const chunk = buffered.subarray(0, size);
+    buffered = buffered.subarray(chunk.length);
     return chunk;
   };
   return {
     hash,
-    async take(size, hashing) {
+    async read(size, isHashed) {
       const parts: Buffer[] = [];
       for (let left = size; left > 0; ) {
-        const part = await takeUpTo(left);
+        const part = await readUpTo(left);
         parts.push(part);
         left -= part.length;
       }
-      const taken = Buffer.concat(parts);
-      if (hashing === 'hashed') hash.update(taken);
-      return taken;
+      const bytes = Buffer.concat(parts);
+      if (isHashed) hash.update(bytes);
+      return bytes;
     },
     chunks(size) {
       let left = size;
@@ -144,7 +142,7 @@ function createByteReader(file: string): ByteReader {
         [Symbol.asyncIterator]: () => ({
           async next() {
             if (left === 0) return { done: true, value: undefined };
-            const value = await takeUpTo(left);
+            const value = await readUpTo(left);
             left -= value.length;
             hash.update(value);
             return { done: false, value };
@@ -167,8 +165,8 @@ export interface TarMember {
 }
 
 /**
- * Returns the header of a plain file in a tar archive (POSIX ustar, with GNU tar's extension for 8 GiB and more). A name and
- * size always give the same header, so a reader can compare it byte for byte.
+ * Returns the header of a file in a tar archive: POSIX ustar, with GNU tar's extension for 8 GiB and more. The same name and size
+ * always produce the same bytes.
  */
 export function tarHeader({ name, size }: TarMember): Buffer {
   const header = Buffer.alloc(blockBytes);
@@ -196,7 +194,7 @@ export function readTarHeader(header: Buffer): TarMember | undefined {
   return tarHeader(member).equals(header) ? member : undefined;
 }
 
-/** Returns the zeros that fill the last block of a content of this size. */
+/** Returns the zeros that fill the last block after `size` bytes of content. */
 export function tarPadding(size: number): Buffer {
   return Buffer.alloc((blockBytes - (size % blockBytes)) % blockBytes);
 }

@@ -9,7 +9,7 @@ import type { StorageLocation } from '../open-storage.ts';
 import { newestSchema } from '../schema/schema-version.ts';
 import { databaseFiles, realDatabase } from '../sqlite/database-files.ts';
 import { type ArchiveMember, damaged, readArchive, writeArchive } from './archive.ts';
-import { checkBackupSchema, format, type Manifest, readManifest, writeManifest } from './manifest.ts';
+import { checkBackupSchema, format, type Manifest, readManifest } from './manifest.ts';
 import {
   type BackupOptions,
   type BackupSource,
@@ -27,14 +27,14 @@ export interface BackupLocation {
 
 export interface BackupReport extends Manifest {
   readonly bytes: number;
-  /** What was read back and compared. Set only if the backup came from the other kind of database. */
+  /** The tables that were read back and compared. Set only if the backup came from the other kind of database. */
   readonly moved?: RestoreReport;
   /** Problems that did not prevent the backup or restore. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Writes a snapshot of the database, with the originals of documents, into a file. Others can keep writing meanwhile. The file
+ * Writes a snapshot of the database and the originals of documents to a file. The database stays writable meanwhile. The file
  * appears only when it is complete, verified and on disk.
  */
 export async function backUp(location: BackupLocation, file: string, options: BackupOptions): Promise<BackupReport> {
@@ -48,7 +48,7 @@ export async function backUp(location: BackupLocation, file: string, options: Ba
       ...{ format, carrel: version, createdAt: new Date().toISOString(), backend: location.storage.backend },
       ...{ schema: newestSchema, tables: source.tables, files: source.files },
     };
-    await writeNewFile(unfinished, writeArchive(archiveOf(manifest, source, options.onProgress)));
+    await writeNewFile(unfinished, writeArchive(membersOf(manifest, source, options.onProgress)));
     await verifyBackup(unfinished, options.onProgress);
     await moveFile(unfinished, file);
     return { ...manifest, bytes: statSync(file).size, warnings: source.warnings };
@@ -59,8 +59,8 @@ export async function backUp(location: BackupLocation, file: string, options: Ba
 }
 
 /**
- * Replaces the content of the database with a backup. If anything fails or the process is killed, nothing changes. The whole
- * backup is verified first.
+ * Verifies a backup, then replaces the content of the database with it. If anything fails or the process is killed, nothing
+ * changes.
  */
 export async function restore(location: BackupLocation, file: string, options: BackupOptions): Promise<BackupReport> {
   const manifest = await verifyBackup(file, options.onProgress);
@@ -72,26 +72,26 @@ export async function restore(location: BackupLocation, file: string, options: B
   return { ...manifest, bytes: statSync(file).size, ...moved, warnings: [] };
 }
 
-/** Rejects an existing file without --force. Always rejects files of the database, and anything that is not a regular file. */
+/** Throws if the file exists and --force is not set, belongs to the database, or is not a regular file. */
 function checkTarget({ storage, originals }: BackupLocation, file: string, force: boolean): void {
-  const refuse = (why: string) => new CarrelError('invalid_usage', `${file} ${why}`);
-  const there = statSync(file, { throwIfNoEntry: false });
+  const rejection = (why: string) => new CarrelError('invalid_usage', `${file} ${why}`);
+  const existing = statSync(file, { throwIfNoEntry: false });
   if (storage.backend === 'sqlite') {
     const database = statSync(storage.path, { throwIfNoEntry: false });
     // Compares inodes, because the same file may have several names.
-    const isDatabase = there !== undefined && there.dev === database?.dev && there.ino === database.ino;
-    const own = databaseFiles(storage.path);
+    const isDatabase = existing !== undefined && existing.dev === database?.dev && existing.ino === database.ino;
+    const files = databaseFiles(storage.path);
     const folders = [originals, realDatabase(originals)].map((folder) => `${folder}${sep}`);
-    const isOwn = (name: string) => own.includes(name) || folders.some((folder) => name.startsWith(folder));
-    if (isDatabase || isOwn(file) || isOwn(realDatabase(file)))
-      throw refuse('belongs to the database. Choose another name.');
+    const isReserved = (name: string) => files.includes(name) || folders.some((folder) => name.startsWith(folder));
+    if (isDatabase || isReserved(file) || isReserved(realDatabase(file)))
+      throw rejection('belongs to the database. Choose another name.');
   }
-  if (there === undefined) return;
-  if (!force) throw refuse('already exists. Choose another name, or overwrite it with --force.');
-  if (!there.isFile()) throw refuse('is not a file. Choose another name.');
+  if (existing === undefined) return;
+  if (!force) throw rejection('already exists. Choose another name, or overwrite it with --force.');
+  if (!existing.isFile()) throw rejection('is not a file. Choose another name.');
 }
 
-/** Verifies a backup by reading it completely, which is the only way to know that it is intact. */
+/** Verifies a backup by reading all of it. */
 export async function verifyBackup(file: string, onProgress: ProgressReport = () => {}): Promise<Manifest> {
   const total = sizeOf(file);
   let manifest: Manifest | undefined;
@@ -127,15 +127,6 @@ async function replaceContent<T>(
   }
   const { restorePostgres } = await import('./postgres/restore.ts');
   return restorePostgres(storage, options, work);
-}
-
-async function* archiveOf(
-  manifest: Manifest,
-  source: BackupSource,
-  onProgress: ProgressReport,
-): AsyncGenerator<ArchiveMember> {
-  yield writeManifest(manifest);
-  yield* membersOf(source, onProgress);
 }
 
 async function* membersAfterManifest(file: string, onProgress: ProgressReport): AsyncGenerator<ArchiveMember> {

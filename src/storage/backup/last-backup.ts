@@ -14,18 +14,18 @@ export interface LastBackup {
 const name = 'last-backup.json';
 const bytesMax = 16_384;
 
-export async function noteBackup(dataDir: string, backup: LastBackup): Promise<void> {
+export async function recordBackup(dataDir: string, backup: LastBackup): Promise<void> {
   await replaceFile(join(dataDir, name), Buffer.from(`${JSON.stringify(backup)}\n`));
 }
 
 /** Returns undefined if no backup was made or the file can't be read. */
 export function readLastBackup(dataDir: string): LastBackup | undefined {
   try {
-    const read: unknown = JSON.parse(readRegularFile(join(dataDir, name), bytesMax));
-    if (!isObject(read)) return undefined;
-    const { at, file, bytes } = read;
-    const isWhole = typeof at === 'string' && typeof file === 'string' && typeof bytes === 'number';
-    return isWhole && !Number.isNaN(Date.parse(at)) ? { at, file, bytes } : undefined;
+    const parsed: unknown = JSON.parse(readRegularFile(join(dataDir, name), bytesMax));
+    if (!isObject(parsed)) return undefined;
+    const { at, file, bytes } = parsed;
+    const isComplete = typeof at === 'string' && typeof file === 'string' && typeof bytes === 'number';
+    return isComplete && !Number.isNaN(Date.parse(at)) ? { at, file, bytes } : undefined;
   } catch {
     return undefined;
   }

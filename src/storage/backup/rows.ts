@@ -25,16 +25,16 @@ export function rowOf(line: string, table: Table): StoredRow {
 /** Splits chunks into lines. Throws if the last line has no newline. */
 export async function* linesIn(chunks: ArchiveMember['content']): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8');
-  let rest: string[] = [];
+  let unfinished: string[] = [];
   for await (const chunk of chunks) {
     const [first = '', ...others] = decoder.write(asBuffer(chunk)).split('\n');
-    rest.push(first);
+    unfinished.push(first);
     for (const next of others) {
-      yield rest.join('');
-      rest = [next];
+      yield unfinished.join('');
+      unfinished = [next];
     }
   }
-  if (rest.join('') !== '') throw damaged();
+  if (unfinished.join('') !== '') throw damaged();
 }
 
 /** A digest of a table's content. It does not depend on the order of rows. */

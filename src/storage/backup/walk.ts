@@ -2,15 +2,15 @@ import { inPieces } from '../../base/in-pieces.ts';
 import { columnNames, type Table } from '../schema/table.ts';
 import { tables } from '../schema/tables.ts';
 import { type ArchiveMember, damaged } from './archive.ts';
-import type { Manifest, TableFacts } from './manifest.ts';
+import { type Manifest, type TableFacts, writeManifest } from './manifest.ts';
 import { isOriginal } from './originals.ts';
 import { createRowDigest, lineOf, linesIn, type RowDigest, rowOf, type StoredRow } from './rows.ts';
-/** A database whose rows can be streamed, because a table may be larger than memory. */
+/** Streams the rows of a database, because a table may be larger than memory. */
 export interface RowSource {
   rows(table: Table): AsyncIterable<StoredRow> | Iterable<StoredRow>;
 }
 
-/** A snapshot of a database, kept open while it is backed up. */
+/** A snapshot of a database, open while it is backed up. */
 export interface BackupSource extends RowSource {
   readonly tables: readonly TableFacts[];
   readonly files: number;
@@ -24,7 +24,7 @@ export interface RestoreTarget extends RowSource {
   write(table: Table, rows: AsyncIterable<StoredRow>): Promise<void>;
   /** Writes an original. Throws if the content does not match the hash in its name. */
   writeOriginal(member: ArchiveMember): Promise<void>;
-  /** Call after the last row. Builds indexes and statistics, and continues the row numbers of the backup. */
+  /** Builds indexes and statistics, and continues the row numbers of the backup. Call it after the last row. */
   finish(tables: readonly TableFacts[]): Promise<void>;
 }
 
@@ -49,15 +49,20 @@ interface RestoredTable {
   readonly sha256: string;
 }
 
-/** What was restored, and verified by reading it back. */
+/** The restored tables, each verified by reading it back. */
 export interface RestoreReport {
   readonly tables: readonly RestoredTable[];
   /** Number of originals, each verified by the SHA-256 in its name. */
   readonly originals: number;
 }
 
-/** Yields the members of a backup: the rows of every table, then the originals. */
-export async function* membersOf(source: BackupSource, onProgress: ProgressReport): AsyncGenerator<ArchiveMember> {
+/** Yields the members of a backup: the manifest, the rows of every table, then the originals. */
+export async function* membersOf(
+  manifest: Manifest,
+  source: BackupSource,
+  onProgress: ProgressReport,
+): AsyncGenerator<ArchiveMember> {
+  yield writeManifest(manifest);
   for (const [index, table] of tables.entries()) {
     onProgress('writing', index, tables.length);
     let part = 0;
@@ -79,13 +84,13 @@ export async function fill(
   onProgress: ProgressReport,
 ): Promise<RestoreReport> {
   checkTables(manifest);
-  const rest = members[Symbol.asyncIterator]();
+  const remaining = members[Symbol.asyncIterator]();
   let originals = 0;
   const written = new Map<Table, RowDigest>();
   try {
-    let next = await rest.next();
+    let next = await remaining.next();
     const contentOf = async function* (table: Table): AsyncGenerator<Uint8Array> {
-      for (; next.done !== true && next.value.name.startsWith(`tables/${table.name}/`); next = await rest.next()) {
+      for (; next.done !== true && next.value.name.startsWith(`tables/${table.name}/`); next = await remaining.next()) {
         yield* next.value.content;
       }
     };
@@ -95,13 +100,13 @@ export async function fill(
       await target.write(table, rowsIn(contentOf(table), table, digest));
       if (digest.rows !== manifest.tables.find(({ name }) => name === table.name)?.rows) throw damaged();
     }
-    for (; next.done !== true; next = await rest.next()) {
+    for (; next.done !== true; next = await remaining.next()) {
       if (!isOriginal(next.value)) throw damaged();
       await target.writeOriginal(next.value);
       originals += 1;
     }
   } finally {
-    await rest.return?.();
+    await remaining.return?.();
   }
   if (originals !== manifest.files) throw damaged();
   await target.finish(manifest.tables);
@@ -112,8 +117,8 @@ export async function fill(
 function checkTables(manifest: Manifest): void {
   const shape = (list: readonly { name: string; columns: readonly string[] }[]) =>
     JSON.stringify(list.map(({ name, columns }) => [name, ...columns]));
-  const own = tables.map((table) => ({ name: table.name, columns: columnNames(table) }));
-  if (shape(own) !== shape(manifest.tables)) throw damaged();
+  const expected = tables.map((table) => ({ name: table.name, columns: columnNames(table) }));
+  if (shape(expected) !== shape(manifest.tables)) throw damaged();
 }
 
 async function* linesOf(source: RowSource, table: Table): AsyncGenerator<Buffer> {

@@ -12,24 +12,24 @@ interface NewJob {
   readonly sourcePath: string | undefined;
   readonly contentType: string;
   readonly tags: readonly string[];
-  /** The caller who submitted it. Submitters take turns; see `claimJob`. */
+  /** The caller who submitted the file. `claimJob` alternates between submitters. */
   readonly submitter?: string | undefined;
 }
 
 export interface AcceptRequest extends NewJob, Scope {
   /**
-   * The document whose text, hash and path this content replaces. Its id and tags stay. If it was deleted, a new document is
-   * created.
+   * The document whose text, hash and path this content replaces. Its id and tags stay. If that document was deleted, a new one
+   * is created.
    */
   readonly replaces?: number | undefined;
-  /** The current read limits. Known bytes are read again if a lower limit truncated them before. */
+  /** The current read limits. Stored bytes are read again if a lower limit truncated their text. */
   readonly bounds?: ReadingBounds | undefined;
   readonly content:
     | { readonly staged: StagedOriginal }
     | { readonly note: string; readonly hash: string; readonly bytes: number };
 }
 
-/** How much of one file is read. The details of a truncated document include the limits that applied. */
+/** Read limits per file. The details of a truncated document include the limits that applied. */
 export interface ReadingBounds {
   readonly characters: number;
   /** In milliseconds. */
@@ -42,8 +42,8 @@ export type AcceptOutcome =
   | { readonly outcome: 'known_job'; readonly id: number; readonly title: string | undefined };
 
 /**
- * Stores the bytes and adds a job; both are on disk when the promise resolves. Adds no job if the caller can already see the
- * content.
+ * Stores the bytes and adds a job. Both are on disk when the promise resolves. Adds no job if a document or job that the caller
+ * may see already has this content.
  */
 export async function acceptJob(on: Statements, request: AcceptRequest): Promise<AcceptOutcome> {
   const { content } = request;
@@ -51,11 +51,11 @@ export async function acceptJob(on: Statements, request: AcceptRequest): Promise
   await lock(on, `kb content ${hash}`);
   const holders = await holdersOf(on, hash);
   const visible = holders.filter(({ tags }) => isVisible(tags, request));
-  const short = 'staged' in content ? readTooShort(visible, request.bounds) : undefined;
-  const known = knownContent(visible, short);
-  if (known !== undefined) return known;
-  const isCopy = holders.some((holder) => !holder.isCopy && (short === undefined || holder.document !== short));
-  const replaces = short ?? request.replaces;
+  const truncated = 'staged' in content ? truncatedDocument(visible, request.bounds) : undefined;
+  const existing = existingContent(visible, truncated);
+  if (existing !== undefined) return existing;
+  const isCopy = holders.some((holder) => !holder.isCopy && (truncated === undefined || holder.document !== truncated));
+  const replaces = truncated ?? request.replaces;
   if ('staged' in content) await on.dialect.originals.adopt(on, content.staged);
   const note = 'note' in content ? content.note : undefined;
   const details = replaces === undefined ? {} : { replaces };
@@ -68,7 +68,7 @@ interface NewIngestJob extends NewJob, Pick<ContentHolder, 'isCopy' | 'details'>
   readonly bytes: number;
 }
 
-/** Adds a job. Only for content that no document or waiting job visible to the caller has. */
+/** Adds a job. No document or unfinished job that the caller may see may have this content. */
 export async function addIngestJob(on: Statements, job: NewIngestJob): Promise<StoredJob> {
   return insertJob(on, {
     kind: 'ingest',
@@ -89,8 +89,8 @@ export async function addIngestJob(on: Statements, job: NewIngestJob): Promise<S
   });
 }
 
-/** Returns the document with this content if a limit truncated it and that limit is higher now. */
-function readTooShort(holders: readonly ContentHolder[], now: ReadingBounds | undefined): number | undefined {
+/** Returns the document with this content if a read limit truncated its text and that limit is higher now. */
+function truncatedDocument(holders: readonly ContentHolder[], now: ReadingBounds | undefined): number | undefined {
   const holder = holders.find(({ document }) => document !== undefined);
   if (now === undefined || holder === undefined) return undefined;
   const { truncated, bounds } = holder.details as {
@@ -102,13 +102,15 @@ function readTooShort(holders: readonly ContentHolder[], now: ReadingBounds | un
   return now[bound] > (bounds?.[bound] ?? 0) ? holder.document : undefined;
 }
 
-/** Returns the document or waiting job that already has the content. `holders` must be visible to the caller. */
-export function knownContent(
+/** Returns the document or unfinished job that already has the content. The caller must be allowed to see all holders. */
+export function existingContent(
   holders: readonly ContentHolder[],
   except?: number,
 ): Exclude<AcceptOutcome, { outcome: 'accepted' }> | undefined {
-  const known = holders.find(({ document }) => document !== undefined && document !== except);
-  if (known?.document !== undefined) return { outcome: 'known_document', id: known.document, title: known.title ?? '' };
-  const waiting = holders.find(({ job }) => job !== undefined);
-  return waiting?.job === undefined ? undefined : { outcome: 'known_job', id: waiting.job, title: waiting.title };
+  const stored = holders.find(({ document }) => document !== undefined && document !== except);
+  if (stored?.document !== undefined) {
+    return { outcome: 'known_document', id: stored.document, title: stored.title ?? '' };
+  }
+  const queued = holders.find(({ job }) => job !== undefined);
+  return queued?.job === undefined ? undefined : { outcome: 'known_job', id: queued.job, title: queued.title };
 }

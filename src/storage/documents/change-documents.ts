@@ -2,14 +2,14 @@ import type { Statements } from '../dialect.ts';
 import { batchesOf, numberOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 import type { Scope } from './contents.ts';
-import { keepDeleted } from './deleted-documents.ts';
+import { storeDeleted } from './deleted-documents.ts';
 import { documentsById, insertTags, type StoredDocument } from './document.ts';
 import { recordChange } from './jobs.ts';
 import { countDocuments } from './read-documents.ts';
 import { type DocumentSelection, isCollection, labelsOf, selectionCondition } from './selection.ts';
 import { relabelPassages, removePassages } from './write-chunks.ts';
 
-/** Deletes a document. With `keeps`, it can be restored. */
+/** Deletes a document. With `keeps`, the document can be restored. */
 export async function removeDocument(
   on: Statements,
   { id, keeps = false }: { id: number; keeps?: boolean },
@@ -30,16 +30,16 @@ interface TagsRequest {
   readonly tagsMax: number;
 }
 
-/** Removes tags from a document, then adds others. */
+/** Removes the tags in `remove`, then adds those in `add`. */
 export async function changeTags(
   on: Statements,
   { id, add, remove, tagsMax }: TagsRequest,
 ): Promise<StoredDocument | 'tags_full' | undefined> {
   const [document] = await documentsById(on, [id], on.dialect.forUpdate);
   if (document === undefined) return undefined;
-  const wanted = changedTags(document.tags, { kind: 'tags', add, remove });
-  if (wanted.length > tagsMax) return 'tags_full';
-  if (!isSame(wanted, document.tags)) await writeTags(on, document, wanted);
+  const tags = changedTags(document.tags, { kind: 'tags', add, remove });
+  if (tags.length > tagsMax) return 'tags_full';
+  if (!isSame(tags, document.tags)) await writeTags(on, document, tags);
   await recordChange(on, { kind: 'tags', document, details: { add, remove } });
   const [changed] = await documentsById(on, [id]);
   return changed;
@@ -53,8 +53,8 @@ interface MoveRequest {
 }
 
 /**
- * Changes the source path and the file name at its end. The content stays. If the title changes too, the index keeps the old
- * title's words until the text changes: updating them would require embedding the text again.
+ * Changes the source path and the file name at its end, not the content. If the title changes too, searches use the old title
+ * until the text changes: indexing the new title would require embedding the text again.
  */
 export async function moveDocument(
   on: Statements,
@@ -127,9 +127,9 @@ export async function changeDocuments(
   if (full !== undefined) return { outcome: 'tags_full', id: full };
   const { changed, contentHashes } =
     action.kind === 'delete' ? await removeMany(on, ids, keeps) : await tagMany(on, ids, { action, anyTags });
-  const { kind, ...given } = action;
-  const details = { ...given, selection, matched, changed };
-  // The record has these tags, so that callers who see only these tags can find it.
+  const { kind, ...change } = action;
+  const details = { ...change, selection, matched, changed };
+  // The record gets these tags, so that callers who may see only these tags can find it.
   const jobId = await recordChange(on, {
     kind: `bulk_${kind}`,
     details,
@@ -163,13 +163,13 @@ async function tagMany(on: Statements, ids: readonly number[], change: TagChange
   let changed = 0;
   for await (const documents of inBatches(on, ids)) {
     const changes = changesOf(documents, change);
-    for (const { document, wanted } of changes) await writeTags(on, document, wanted);
+    for (const { document, tags } of changes) await writeTags(on, document, tags);
     changed += changes.length;
   }
   return { changed, contentHashes: [] };
 }
 
-/** Returns the first document that would have too many tags. Call it before changing any. */
+/** Returns the first document that would have too many tags. Call it before any tag is changed. */
 async function firstFull(
   on: Statements,
   ids: readonly number[],
@@ -177,7 +177,7 @@ async function firstFull(
   tagsMax: number,
 ): Promise<number | undefined> {
   for await (const documents of inBatches(on, ids)) {
-    const full = changesOf(documents, change).find(({ wanted }) => wanted.length > tagsMax);
+    const full = changesOf(documents, change).find(({ tags }) => tags.length > tagsMax);
     if (full !== undefined) return full.document.id;
   }
   return undefined;
@@ -185,8 +185,8 @@ async function firstFull(
 
 function changesOf(documents: readonly StoredDocument[], { action, anyTags }: TagChange) {
   return documents
-    .map((document) => ({ document, wanted: changedTags(document.tags, action, anyTags) }))
-    .filter(({ document, wanted }) => !isSame(wanted, document.tags));
+    .map((document) => ({ document, tags: changedTags(document.tags, action, anyTags) }))
+    .filter(({ document, tags }) => !isSame(tags, document.tags));
 }
 
 /** Returns the ids of the selected documents, and locks them until the transaction ends. */
@@ -204,17 +204,17 @@ async function* inBatches(on: Statements, ids: readonly number[]): AsyncGenerato
 }
 
 async function removeAll(on: Statements, documents: readonly StoredDocument[], keeps: boolean): Promise<void> {
-  if (keeps) await keepDeleted(on, documents);
+  if (keeps) await storeDeleted(on, documents);
   const ids = documents.map(({ id }) => id);
   await removePassages(on, ids);
   await on.query(`DELETE FROM kb_documents WHERE key IN (${on.dialect.integers})`, [{ list: ids }]);
 }
 
-async function writeTags(on: Statements, { id, docType }: StoredDocument, wanted: readonly string[]): Promise<void> {
+async function writeTags(on: Statements, { id, docType }: StoredDocument, tags: readonly string[]): Promise<void> {
   await on.query('DELETE FROM kb_document_tags WHERE document = ?', [id]);
-  await insertTags(on, id, wanted);
+  await insertTags(on, id, tags);
   await on.query('UPDATE kb_documents SET updated_at = ? WHERE key = ?', [on.now, id]);
-  await relabelPassages(on, id, labelsOf(docType, wanted));
+  await relabelPassages(on, id, labelsOf(docType, tags));
 }
 
 function changedTags(before: readonly string[], action: TagAction, anyTags?: readonly string[]): string[] {
@@ -223,10 +223,12 @@ function changedTags(before: readonly string[], action: TagAction, anyTags?: rea
     const hidden = before.filter((tag) => isCollection(tag) && !isAmong(tag, anyTags));
     return [...new Set([...hidden, ...action.tags.map(storable)])];
   }
-  const [gone, add] = [new Set(action.remove.map(storable)), action.add.map(storable)];
+  const [removed, added] = [new Set(action.remove.map(storable)), action.add.map(storable)];
   const isReplaced = (tag: string): boolean =>
     isCollection(tag) ? action.replaces === 'collections' && isAmong(tag, anyTags) : action.replaces === 'others';
-  return [...new Set([...before.filter((tag) => !gone.has(tag) && (!isReplaced(tag) || add.includes(tag))), ...add])];
+  return [
+    ...new Set([...before.filter((tag) => !removed.has(tag) && (!isReplaced(tag) || added.includes(tag))), ...added]),
+  ];
 }
 
 function isAmong(tag: string, tags: readonly string[] | undefined): boolean {

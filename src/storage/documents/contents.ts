@@ -1,10 +1,10 @@
 import type { Dialect, Statements } from '../dialect.ts';
 import { type Condition, numberOf, optionalTextOf, textOf } from '../rows.ts';
-import { isWaiting } from '../schema/document-tables.ts';
+import { isUnfinished } from '../schema/document-tables.ts';
 import { storable } from '../storable.ts';
 import { tagsOf } from './document.ts';
 
-/** What a caller may see: documents with at least one of these tags, or all if undefined. */
+/** Limits a request to documents with at least one of these tags. If undefined, the caller may see all documents. */
 export interface Scope {
   readonly anyTags?: readonly string[] | undefined;
 }
@@ -14,14 +14,14 @@ export function isVisible(tags: readonly string[], { anyTags }: Scope): boolean 
   return anyTags === undefined || anyTags.some((tag) => tags.includes(storable(tag)));
 }
 
-/** Returns an SQL condition for rows that the caller may see, based on the list in their column `tags`. */
+/** Returns the SQL condition for rows that the caller may see. Their column `tags` contains a JSON array. */
 export function visibleRows({ anyTags }: Scope, { elements, texts }: Dialect): Condition[] {
   if (anyTags === undefined) return [];
   const sql = `EXISTS (SELECT 1 FROM ${elements('tags')} WHERE element.value IN (${texts}))`;
   return [{ sql, values: [{ list: anyTags.map(storable) }] }];
 }
 
-/** A document or waiting job that has a certain content. */
+/** A document or unfinished job that has a certain content. */
 export interface ContentHolder {
   readonly document?: number;
   readonly job?: number;
@@ -29,7 +29,7 @@ export interface ContentHolder {
   readonly tags: readonly string[];
   readonly details: Readonly<Record<string, unknown>>;
   /**
-   * True if it was added by a caller who could not see that the content was already stored. At most one holder is not a copy.
+   * True if its submitter could not see that the content was already stored. At most one holder of a content is not a copy.
    */
   readonly isCopy: boolean;
 }
@@ -44,7 +44,7 @@ export async function holdersOf(on: Statements, hash: string): Promise<ContentHo
     documents.map((row) => numberOf(row, 'key')),
   );
   const jobs = await on.query(
-    `SELECT key, title, filename, tags, is_copy FROM kb_jobs WHERE content_hash = ? AND ${isWaiting} ORDER BY key`,
+    `SELECT key, title, filename, tags, is_copy FROM kb_jobs WHERE content_hash = ? AND ${isUnfinished} ORDER BY key`,
     [hash],
   );
   return [

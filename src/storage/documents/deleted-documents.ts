@@ -12,33 +12,19 @@ import {
   recordOf,
   textOf,
 } from '../rows.ts';
-import { allOf, insertRow, readPage } from '../statements.ts';
-import { type AcceptOutcome, addIngestJob, knownContent } from './accept-job.ts';
+import { allOf, readPage } from '../statements.ts';
+import { type AcceptOutcome, addIngestJob, existingContent } from './accept-job.ts';
 import { holdersOf, isVisible, type Scope, visibleRows } from './contents.ts';
 import type { StoredDocument } from './document.ts';
-/** Stores what is needed to restore these documents. Call it before they are deleted. */
-export async function keepDeleted(on: Statements, documents: readonly StoredDocument[]): Promise<void> {
-  const { integers } = on.dialect;
-  const rows = await on.query(`SELECT key, note FROM kb_documents WHERE key IN (${integers})`, [
-    { list: documents.map(({ id }) => id) },
-  ]);
-  const notes = new Map(rows.map((row) => [numberOf(row, 'key'), optionalTextOf(row, 'note')]));
-  for (const document of documents) {
-    const row = {
-      document: document.id,
-      title: document.title,
-      doc_type: document.docType,
-      filename: document.filename,
-      source_path: document.sourcePath ?? null,
-      content_hash: document.contentHash,
-      content_type: document.contentType,
-      bytes: document.bytes,
-      tags: JSON.stringify(document.tags),
-      note: notes.get(document.id) ?? null,
-      created_at: document.createdAt,
-      deleted_at: on.now,
-    };
-    await insertRow(on, 'kb_deleted', row, { returning: 'document' });
+/** Stores the fields that are needed to restore these documents. Call it before they are deleted. */
+export async function storeDeleted(on: Statements, documents: readonly StoredDocument[]): Promise<void> {
+  const columns = 'title, doc_type, filename, source_path, content_hash, content_type, bytes, note, created_at';
+  for (const { id, tags } of documents) {
+    await on.query(
+      `INSERT INTO kb_deleted (document, ${columns}, tags, deleted_at)
+        SELECT key, ${columns}, CAST(? AS text), CAST(? AS text) FROM kb_documents WHERE key = ?`,
+      [JSON.stringify(tags), on.now, id],
+    );
   }
 }
 
@@ -68,7 +54,7 @@ export async function listDeleted(
   return { documents: rows.map((row) => recordOf(deletedFields, row)), total };
 }
 
-/** Purges deleted documents. Returns the hashes of their contents, which the caller must release. */
+/** Purges deleted documents. Returns the hashes of their originals, which the caller must release. */
 export async function purgeDeleted(
   on: Statements,
   { ids, ...scope }: Scope & { ids: readonly number[] },
@@ -82,11 +68,11 @@ export async function purgeDeleted(
 }
 
 function restorable(on: Statements, scope: Scope): Condition {
-  const isKept = { sql: 'deleted_at >= ?', values: [daysBefore(on.now, restorableDays)] };
-  return allOf([isKept, ...visibleRows(scope, on.dialect)]);
+  const isRecent = { sql: 'deleted_at >= ?', values: [daysBefore(on.now, restorableDays)] };
+  return allOf([isRecent, ...visibleRows(scope, on.dialect)]);
 }
 
-/** The job that restores the document, or the document or job that already has its content. */
+/** Like `AcceptOutcome`, for the job that restores the document. */
 type RestoreOutcome = AcceptOutcome | { readonly outcome: 'not_found' };
 
 /** Starts a job that recreates the document under its old id, from its original bytes. */
@@ -103,8 +89,8 @@ export async function restoreDocument(
   const hash = textOf(row, 'content_hash');
   await lock(on, `kb content ${hash}`);
   const holders = await holdersOf(on, hash);
-  const known = knownContent(holders.filter((holder) => isVisible(holder.tags, scope)));
-  if (known !== undefined) return known;
+  const existing = existingContent(holders.filter((holder) => isVisible(holder.tags, scope)));
+  if (existing !== undefined) return existing;
   const job = await addIngestJob(on, {
     filename: textOf(row, 'filename'),
     title: textOf(row, 'title'),
@@ -122,8 +108,8 @@ export async function restoreDocument(
 }
 
 /**
- * Removes the document that a job restores from the deleted ones. Returns its old id, unless that is in use, and its creation
- * date.
+ * Removes the record of the deleted document that a job restores. Returns the old creation date and, unless it is in use, the old
+ * id.
  */
 export async function takeDeleted(
   on: Statements,
@@ -132,13 +118,13 @@ export async function takeDeleted(
   const { restores: id, createdAt } = details;
   if (typeof id !== 'number' || typeof createdAt !== 'string') return {};
   await on.query('DELETE FROM kb_deleted WHERE document = ?', [id]);
-  const [taken] = await on.query('SELECT key FROM kb_documents WHERE key = ?', [id]);
-  return taken === undefined ? { id, createdAt } : { createdAt };
+  const [used] = await on.query('SELECT key FROM kb_documents WHERE key = ?', [id]);
+  return used === undefined ? { id, createdAt } : { createdAt };
 }
 
 /**
- * Purges documents that can no longer be restored, then the oldest ones until the rest fits into `bytesMax`; at most `limit`
- * per call. Returns the hashes of their contents.
+ * Purges documents that can no longer be restored, and the oldest others until all fit into `bytesMax`. Purges at most `limit` per
+ * call. Returns the hashes of their originals.
  */
 export async function forgetDeleted(
   on: Statements,
@@ -147,7 +133,7 @@ export async function forgetDeleted(
   const rows = await on.query(
     `DELETE FROM kb_deleted WHERE document IN (
        SELECT document FROM (SELECT document, deleted_at,
-         sum(bytes) OVER (ORDER BY deleted_at DESC, document DESC) AS total FROM kb_deleted) kept
+         sum(bytes) OVER (ORDER BY deleted_at DESC, document DESC) AS total FROM kb_deleted) d
        WHERE deleted_at < ? OR total > ? LIMIT ?) RETURNING content_hash`,
     [daysBefore(on.now, restorableDays), bytesMax, limit],
   );

@@ -2,7 +2,7 @@ import type { Statements } from '../dialect.ts';
 import { type BoundValue, type Condition, field, numberOf, type RecordOf, recordOf, textOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { getJob, jobColumns, jobOf, type PhaseProgress, type StoredJob } from './jobs.ts';
-/** Lists the processes that hold leases on jobs. */
+/** Lists the processes that have leases on jobs. */
 export async function leaseOwners(on: Statements): Promise<string[]> {
   const rows = await on.query(`SELECT DISTINCT lease_owner FROM kb_jobs WHERE status = 'processing'`);
   return rows.map((row) => textOf(row, 'lease_owner'));
@@ -29,15 +29,15 @@ export type ClaimedJob = RecordOf<typeof claimedFields>;
 interface ClaimRequest {
   readonly owner: string;
   readonly leaseMs: number;
-  /** If set, claims only a job without earlier attempts and with at most this many bytes; notes and plain text first. */
+  /** If set, claims only a job with at most this many bytes and no earlier attempts. Prefers notes and plain text. */
   readonly quickBytesMax?: number | undefined;
-  /** The submitter of the job claimed last. The next submitter in alphabetical order gets the next turn. */
+  /** The submitter of the last claimed job. The next submitter in alphabetical order follows. */
   readonly lastSubmitter?: string | undefined;
 }
 
 /**
- * Claims a job whose lease has expired, or the next one that is due. Submitters take turns, so that many slow files of one
- * submitter don't delay the others. Jobs that crashed come last.
+ * Claims a job whose lease has expired or, if there is none, the next job that is due. Alternates between submitters, so that many
+ * slow files of one submitter don't delay those of others. Jobs that crashed a process come last.
  */
 export async function claimJob(
   on: Statements,
@@ -77,15 +77,15 @@ async function firstJob(
   return row && numberOf(row, 'key');
 }
 
-/** A job, and the process that holds its lease. */
+/** A job and the process that has leased it. */
 export interface OwnJob {
   readonly id: number;
   readonly owner: string;
 }
 
 /**
- * Changes a job; `change` follows SET. Returns false if the job no longer belongs to the owner, which must then stop working on
- * it.
+ * Changes a job. `change` is what follows SET. Returns false if the owner's lease has ended; the owner must then stop working on
+ * the job.
  */
 export async function changeOwnJob(on: Statements, { id, owner }: OwnJob, change: Condition): Promise<boolean> {
   const rows = await on.query(
@@ -95,20 +95,20 @@ export async function changeOwnJob(on: Statements, { id, owner }: OwnJob, change
   return rows.length > 0;
 }
 
-/** Assignments for `changeOwnJob` that release the lease. */
-const isFree = 'lease_owner = NULL, lease_until = NULL';
+/** Assignments that end the lease. */
+const withoutLease = 'lease_owner = NULL, lease_until = NULL';
 
-/** Assignments for a job that has ended. They also delete its text, which is no longer needed. */
-export const isEnded = `note = NULL, ${isFree}`;
+/** Assignments for a job that has ended. They also delete a note's text, which is no longer needed. */
+export const endedJob = `note = NULL, ${withoutLease}`;
 
 export async function renewJob(
   on: Statements,
   { leaseMs, progress, ...own }: OwnJob & { leaseMs: number; progress: PhaseProgress | undefined },
 ): Promise<boolean> {
-  const shown = progress && progressChange(on, progress);
+  const change = progress && progressChange(on, progress);
   return changeOwnJob(on, own, {
-    sql: `lease_until = ${on.dialect.nowMs} + ?${shown ? `, ${shown.sql}` : ''}`,
-    values: [leaseMs, ...(shown?.values ?? [])],
+    sql: `lease_until = ${on.dialect.nowMs} + ?${change ? `, ${change.sql}` : ''}`,
+    values: [leaseMs, ...(change?.values ?? [])],
   });
 }
 
@@ -127,20 +127,20 @@ interface FailRequest extends OwnJob {
 }
 
 export async function failJob(on: Statements, { code, message, progress, ...own }: FailRequest): Promise<boolean> {
-  const shown = progressChange(on, progress ?? { phase: 'received' });
+  const change = progressChange(on, progress ?? { phase: 'received' });
   return changeOwnJob(on, own, {
-    sql: `status = 'failed', error = ?, error_code = ?, ${shown.sql}, ${isEnded}`,
-    values: [storable(message), code, ...shown.values],
+    sql: `status = 'failed', error = ?, error_code = ?, ${change.sql}, ${endedJob}`,
+    values: [storable(message), code, ...change.values],
   });
 }
 
-/** Puts the job back in the queue for at least `delayMs`. `message` explains why, for people who look at the job. */
+/** Puts the job back in the queue for at least `delayMs`. `message` tells people why. */
 export async function postponeJob(
   on: Statements,
   { delayMs, message, ...own }: OwnJob & { delayMs: number; message: string },
 ): Promise<boolean> {
   return changeOwnJob(on, own, {
-    sql: `status = 'queued', retries = retries + 1, run_after = ${on.dialect.nowMs} + ?, error = ?, updated_at = ?, ${isFree}`,
+    sql: `status = 'queued', retries = retries + 1, run_after = ${on.dialect.nowMs} + ?, error = ?, updated_at = ?, ${withoutLease}`,
     values: [delayMs, storable(message), on.now],
   });
 }
@@ -150,8 +150,7 @@ const suspectCrashes = 5;
 const suspectDelayMs = 10_000;
 
 /**
- * Puts all jobs of these owners back in the queue. Unless they `crashed`, the attempt is not counted. Returns the number of
- * jobs.
+ * Puts all jobs of these owners back in the queue. The attempt counts only if the owners `crashed`. Returns the number of jobs.
  */
 export async function giveBackJobs(
   on: Statements,
@@ -159,17 +158,17 @@ export async function giveBackJobs(
 ): Promise<number> {
   const rows = await on.query(
     `UPDATE kb_jobs SET status = 'queued', crashes = crashes + ?, attempts = attempts - ?,
-      run_after = CASE WHEN crashes + ? > ? THEN ${on.dialect.nowMs} + ? ELSE 0 END, updated_at = ?, ${isFree}
+      run_after = CASE WHEN crashes + ? > ? THEN ${on.dialect.nowMs} + ? ELSE 0 END, updated_at = ?, ${withoutLease}
       WHERE status = 'processing' AND lease_owner IN (${on.dialect.texts}) RETURNING key`,
     [crashed ? 1 : 0, crashed ? 0 : 1, crashed ? 1 : 0, suspectCrashes, suspectDelayMs, on.now, { list: owners }],
   );
   return rows.length;
 }
 
-/** Cancels a job at once, even if it is running. A job that has ended does not change. */
+/** Cancels a job, even if it is running. Has no effect on a job that has ended. */
 export async function cancelJob(on: Statements, { id }: { id: number }): Promise<StoredJob | undefined> {
   const [cancelled] = await on.query(
-    `UPDATE kb_jobs SET status = 'cancelled', updated_at = ?, ${isEnded}
+    `UPDATE kb_jobs SET status = 'cancelled', updated_at = ?, ${endedJob}
       WHERE key = ? AND status IN ('queued', 'processing') RETURNING ${jobColumns}`,
     [on.now, id],
   );

@@ -71,7 +71,7 @@ export async function listJobs(
   return { jobs: rows.map(jobOf), total };
 }
 
-/** Counts submitted files and notes by status. Recorded changes are not counted. */
+/** Counts submitted files and notes by status, without recorded changes. */
 export async function countJobs(on: Statements, scope: Scope): Promise<Record<JobStatus, number>> {
   const { sql, values } = allOf([{ sql: "kind = 'ingest'", values: [] }, ...visibleRows(scope, on.dialect)]);
   const rows = await on.query(`SELECT status, count(*) AS total FROM kb_jobs WHERE ${sql} GROUP BY status`, values);
@@ -85,7 +85,7 @@ export interface ForgetRequest {
   /** ISO 8601. Removes jobs that ended before this time. */
   readonly before: string;
   readonly keptMax: number;
-  /** Max jobs removed per call, because other writes have to wait. */
+  /** Max jobs removed per call, because other writes wait meanwhile. */
   readonly limit: number;
 }
 
@@ -102,7 +102,7 @@ export async function forgetJobs(on: Statements, { before, keptMax, limit }: For
   return rows.length;
 }
 
-/** Removes ended uploads from the list; recorded changes stay. Returns the number of removed jobs. */
+/** Removes ended jobs of submitted files and notes, but no recorded changes. Returns their number. */
 export async function clearJobs(on: Statements, scope: Scope): Promise<number> {
   const { sql, values } = allOf([
     { sql: `kind = 'ingest' AND ${hasEnded}`, values: [] },

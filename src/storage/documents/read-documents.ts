@@ -64,7 +64,7 @@ interface ChunksRequest {
   readonly charsMax?: number | undefined;
 }
 
-/** Number of chunks read at a time, to avoid reading more than needed. */
+/** Max chunks per query, to avoid reading more than needed. */
 const chunksAtOnce = 500;
 
 /** Returns chunks of a document, in order. */
@@ -75,11 +75,11 @@ export async function documentChunks(
   const found: StoredChunk[] = [];
   let chars = 0;
   for (let first = from; found.length < limit; ) {
-    const wanted = Math.min(chunksAtOnce, limit - found.length);
+    const batchSize = Math.min(chunksAtOnce, limit - found.length);
     const rows = await on.query(`${selectChunks} WHERE p.parent = ? AND p.position >= ? ORDER BY p.position LIMIT ?`, [
       parentOf(document),
       first,
-      wanted,
+      batchSize,
     ]);
     for (const chunk of rows.map((row) => recordOf(chunkFields, row))) {
       chars += chunk.text.length;
@@ -87,7 +87,7 @@ export async function documentChunks(
       found.push(chunk);
       first = chunk.position + 1;
     }
-    if (rows.length < wanted) break;
+    if (rows.length < batchSize) break;
   }
   return found;
 }
@@ -97,7 +97,7 @@ const selectChunks = `SELECT parent, ${columnsOf(chunkFields)} FROM kb_passages 
 /** Selects documents by id, or all documents that the caller may see. */
 type PendingRequest = { readonly model: string } & ({ readonly documents: readonly number[] } | Required<Scope>);
 
-/** Counts the chunks without vectors of the model, for each of the documents. Omits documents without such chunks. */
+/** Counts the chunks without vectors of the model, per document. Omits documents without such chunks. */
 export async function pendingChunks(
   on: Statements,
   request: PendingRequest,
@@ -124,7 +124,7 @@ export interface LocatedChunk extends StoredChunk {
 
 /**
  * Returns the chunks with these passage keys, in that order, each with its document. Omits unknown keys. `neighbours` is the
- * number of chunks to include before and after each.
+ * number of chunks to add before and after each.
  */
 export async function locatedChunks(
   on: Statements,
@@ -161,7 +161,7 @@ export async function documentTypes(on: Statements, scope: Scope): Promise<{ typ
   return rows.map((row) => ({ type: textOf(row, 'doc_type'), count: numberOf(row, 'total') }));
 }
 
-/** Max types returned. Types are free text, so there may be many; nobody chooses from a longer list. */
+/** Max types returned. Types are free text, so there may be many. */
 const typesMax = 100;
 
 const tagUseFields = { tag: field.text('tag'), count: field.number('total') };

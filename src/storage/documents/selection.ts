@@ -20,22 +20,22 @@ export interface DocumentSelection extends Scope {
 
 /** Returns a selection as a condition on the documents `o`. An empty selection matches all. */
 export function selectionCondition(selection: DocumentSelection, dialect: Dialect): Condition {
-  const given = (sql: string, value: SqlValue | ListValue | undefined): Condition[] =>
+  const condition = (sql: string, value: SqlValue | ListValue | undefined): Condition[] =>
     value === undefined ? [] : [{ sql, values: [value] }];
   const tagged = `o.key IN (SELECT t.document FROM kb_document_tags t WHERE t.tag = ?)`;
   return allOf([
-    ...given(`o.key IN (${dialect.integers})`, selection.ids && { list: selection.ids }),
+    ...condition(`o.key IN (${dialect.integers})`, selection.ids && { list: selection.ids }),
     ...(selection.tags ?? []).map((tag) => ({ sql: tagged, values: [storable(tag)] })),
     ...taggedWithAny('o.key', selection, dialect),
-    ...given('o.doc_type = ?', selection.docType && storable(selection.docType)),
-    ...given('o.source_path = ?', selection.sourcePath && storable(selection.sourcePath)),
+    ...condition('o.doc_type = ?', selection.docType && storable(selection.docType)),
+    ...condition('o.source_path = ?', selection.sourcePath && storable(selection.sourcePath)),
     ...(selection.named ?? []).map((word) => nameCondition(storable(word), dialect)),
-    ...given('o.key >= ?', selection.fromId),
-    ...given('o.key <= ?', selection.toId),
+    ...condition('o.key >= ?', selection.fromId),
+    ...condition('o.key <= ?', selection.toId),
   ]);
 }
 
-/** Returns an SQL condition: the document with this id is visible to the caller. */
+/** Returns the SQL condition for documents that the caller may see. `id` is SQL for the document's id. */
 export function taggedWithAny(id: string, { anyTags }: Scope, { texts }: Dialect): Condition[] {
   if (anyTags === undefined) return [];
   const sql = `${id} IN (SELECT t.document FROM kb_document_tags t WHERE t.tag IN (${texts}))`;
@@ -68,21 +68,21 @@ export function labelsOf(docType: string, tags: readonly string[]): string[] {
 }
 
 /**
- * Returns a condition: the word is in the title or path, in upper or lower case. SQLite's `lower` converts only ASCII. Other
- * words are therefore also compared as written, in lower case, in upper case and capitalised. Accents may be composed or
+ * Returns the condition for documents whose title or path contains the word, in upper or lower case. SQLite's `lower` converts only
+ * ASCII, so other words are also compared as written, in lower case, in upper case and capitalised. Accents may be composed or
  * decomposed, because file systems differ.
  */
 function nameCondition(word: string, dialect: Dialect): Condition {
   const lower = word.toLowerCase();
   const spellings = bothForms([lower, word, word.toUpperCase(), capitalised(lower)]);
   const values: string[] = [];
-  const within = (text: string, form: string): string => {
+  const contains = (text: string, form: string): string => {
     values.push(form);
     return `${dialect.position(text, '?')} > 0`;
   };
   const parts = ['o.title', 'o.source_path'].flatMap((column) => [
-    ...bothForms([lower]).map((form) => within(`lower(${column})`, form)),
-    ...(isAscii(word) ? [] : spellings.map((form) => within(column, form))),
+    ...bothForms([lower]).map((form) => contains(`lower(${column})`, form)),
+    ...(isAscii(word) ? [] : spellings.map((form) => contains(column, form))),
   ]);
   return { sql: `(${parts.join(' OR ')})`, values };
 }

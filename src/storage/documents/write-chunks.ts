@@ -29,7 +29,7 @@ export async function writeChunks(on: Statements, document: DocumentChunks): Pro
   const writeWords = words.tokenize(rows);
   await removePassages(on, [document.id]);
   const keys = await insertPassages(on, rows);
-  // A trigger would double SQLite's time per row.
+  // Not by a trigger, which would double SQLite's time per row.
   await on.query(
     `INSERT INTO kb_unembedded (model, owner) SELECT m.key, p.key FROM vector_models m
      CROSS JOIN kb_passages p WHERE m.corpus = 'kb' AND m.name IS NOT NULL AND p.parent = ?`,
@@ -39,31 +39,30 @@ export async function writeChunks(on: Statements, document: DocumentChunks): Pro
 }
 
 /**
- * Deletes the passages of documents. Checks first that there are any: even a DELETE without effect makes FTS5 flush its pending
- * words if it can cascade.
+ * Deletes the passages of documents. Checks first that there are any: a DELETE that can cascade makes FTS5 flush its pending words,
+ * even if it deletes nothing.
  */
 export async function removePassages(on: Statements, documents: readonly number[]): Promise<void> {
-  const among = `kb_passages WHERE parent IN (${on.dialect.texts})`;
+  const passages = `kb_passages WHERE parent IN (${on.dialect.texts})`;
   const list = [{ list: documents.map(parentOf) }];
-  const [known] = await on.query(`SELECT 1 AS known FROM ${among} LIMIT 1`, list);
-  if (known !== undefined) await on.query(`DELETE FROM ${among}`, list);
+  const [existing] = await on.query(`SELECT 1 AS existing FROM ${passages} LIMIT 1`, list);
+  if (existing !== undefined) await on.query(`DELETE FROM ${passages}`, list);
 }
 
 /**
- * Passages per UPDATE. PostgreSQL plans the trigger's statements for few rows; with many, it may compare each row with all
- * others.
+ * Passages per UPDATE. PostgreSQL plans the trigger's statements for few rows; for many, the plan would be slow.
  */
 const relabelledAtOnce = 25;
 
 /** Replaces the labels of all passages of a document. */
 export async function relabelPassages(on: Statements, document: number, labels: readonly string[]): Promise<void> {
   const { fewIntegers, words } = on.dialect;
-  const [parent, own] = [parentOf(document), distinct(labels)];
-  await words.relabelPassages(on, parent, own);
+  const [parent, distinctLabels] = [parentOf(document), distinct(labels)];
+  await words.relabelPassages(on, parent, distinctLabels);
   const rows = await on.query('SELECT key FROM kb_passages WHERE parent = ?', [parent]);
   for (const some of batchesOf(rows, relabelledAtOnce)) {
     await on.query(`UPDATE kb_passages SET labels = ? WHERE key IN (${fewIntegers})`, [
-      { list: own },
+      { list: distinctLabels },
       { list: some.map((row) => numberOf(row, 'key')) },
     ]);
   }

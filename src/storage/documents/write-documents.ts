@@ -6,7 +6,7 @@ import { storable } from '../storable.ts';
 import { holdersOf, isVisible, type Scope } from './contents.ts';
 import { takeDeleted } from './deleted-documents.ts';
 import { documentsById, insertTags, type StoredDocument } from './document.ts';
-import { changeOwnJob, isEnded, type OwnJob } from './job-queue.ts';
+import { changeOwnJob, endedJob, type OwnJob } from './job-queue.ts';
 import { jobOf, recordChange, type StoredJob } from './jobs.ts';
 import { documentNote } from './read-documents.ts';
 import { labelsOf } from './selection.ts';
@@ -46,26 +46,26 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
   const { replaces } = job.details;
   const [before] = typeof replaces === 'number' ? await documentsById(on, [replaces], forUpdate) : [];
   await lock(on, `kb content ${hash}`);
-  const [twin] = await on.query(
+  const [duplicate] = await on.query(
     'SELECT key FROM kb_documents WHERE content_hash = ? AND is_copy IS NULL AND key <> ?',
     [hash, before?.id ?? 0],
   );
-  if (twin !== undefined && !isCopy) {
-    const documentId = numberOf(twin, 'key');
+  if (duplicate !== undefined && !isCopy) {
+    const documentId = numberOf(duplicate, 'key');
     const message = `Document ${documentId} has the same content. Nothing was added.`;
-    return failFinished(on, request, { message, outcome: 'duplicate', documentId });
+    return rejectResult(on, request, { message, outcome: 'duplicate', documentId });
   }
   // Jobs may end out of order. An older job must not overwrite the text of a newer one.
   if (before !== undefined && Number(before.details['writtenBy'] ?? 0) > job.id) {
     const message = `A newer version of document ${before.id} is already stored. Nothing was changed.`;
-    return failFinished(on, request, { message, outcome: 'superseded', documentId: before.id });
+    return rejectResult(on, request, { message, outcome: 'superseded', documentId: before.id });
   }
   const note = optionalTextOf(row, 'note');
   const document: DocumentRow = {
     title: storable(titleAfter(before, job, request, hash)),
     doc_type: storable(request.docType),
     filename: textOf(row, 'filename'),
-    // A file without a path should have replaced a document, but that was deleted. The file name then serves as the path.
+    // A file without a path was to replace a document that has been deleted. Its file name then serves as the path.
     source_path:
       job.sourcePath ?? (before || note !== undefined ? (before?.sourcePath ?? null) : textOf(row, 'filename')),
     content_hash: hash,
@@ -91,7 +91,7 @@ interface DocumentRow extends Readonly<Record<string, string | number | null>> {
   readonly doc_type: string;
 }
 
-/** Returns the title after the job. A title that a person chose stays. */
+/** Returns the document's new title. A title that a person chose stays. */
 function titleAfter(before: StoredDocument | undefined, job: StoredJob, request: FinishRequest, hash: string): string {
   if (before === undefined) return request.title;
   if (job.title !== undefined) return job.title;
@@ -106,7 +106,7 @@ async function insertDocument(on: Statements, document: DocumentRow, job: Stored
   const inserted =
     id === undefined
       ? await insertRow(on, 'kb_documents', row, { returning: 'key' })
-      : await insertRow(on, 'kb_documents', { key: id, ...row }, { returning: 'key', given: on.dialect.keys.given });
+      : await insertRow(on, 'kb_documents', { key: id, ...row }, { returning: 'key', clause: on.dialect.keys.clause });
   const key = numberOf(inserted, 'key');
   await insertTags(on, key, job.tags);
   return key;
@@ -121,13 +121,13 @@ async function updateDocument(
   await on.query(`UPDATE kb_documents SET ${sql} WHERE key = ?`, [...values, id]);
 }
 
-async function failFinished(
+async function rejectResult(
   on: Statements,
   own: OwnJob,
   { message, outcome, documentId }: { message: string; outcome: 'duplicate' | 'superseded'; documentId: number },
 ): Promise<FinishOutcome> {
   await changeOwnJob(on, own, {
-    sql: `status = 'failed', error = ?, error_code = ?, document_id = ?, updated_at = ?, ${isEnded}`,
+    sql: `status = 'failed', error = ?, error_code = ?, document_id = ?, updated_at = ?, ${endedJob}`,
     values: [message, outcome, documentId, on.now],
   });
   return { outcome, documentId };
@@ -138,7 +138,7 @@ async function endJob(on: Statements, job: StoredJob, id: number, request: Finis
   const details = JSON.stringify({ ...job.details, ...(truncated === undefined ? {} : { truncated }) });
   await changeOwnJob(on, request, {
     sql: `status = 'done', phase = 'indexing', phase_done = NULL, phase_total = NULL, error = NULL,
-      document_id = ?, chunk_count = ?, details = ?, updated_at = ?, ${isEnded}`,
+      document_id = ?, chunk_count = ?, details = ?, updated_at = ?, ${endedJob}`,
     values: [id, request.chunks.length, details, on.now],
   });
 }
@@ -169,9 +169,11 @@ export async function editNote(
   if ((await documentNote(on, { id })) === undefined) return { outcome: 'not_a_note' };
   await lock(on, `kb content ${contentHash}`);
   const others = (await holdersOf(on, contentHash)).filter(({ document }) => document !== id);
-  const twin = others.find(({ document, tags }) => document !== undefined && isVisible(tags, scope));
-  if (twin?.document !== undefined) return { outcome: 'duplicate', id: twin.document, title: twin.title ?? '' };
-  // A waiting job that the caller can see does not count: it will end as a duplicate of this note.
+  const duplicate = others.find(({ document, tags }) => document !== undefined && isVisible(tags, scope));
+  if (duplicate?.document !== undefined) {
+    return { outcome: 'duplicate', id: duplicate.document, title: duplicate.title ?? '' };
+  }
+  // An unfinished job that the caller can see does not count: it will end as a duplicate of this note.
   const isCopy = others.some(({ job, tags, ...holder }) => !holder.isCopy && !(job && isVisible(tags, scope)));
   const isDerived = before.details['derivedTitle'] === true;
   const title = isDerived ? storable(derivedTitle) : before.title;

@@ -11,8 +11,8 @@ export function entryColumns({ textList }: Dialect, textChars?: number): string 
 }
 
 /**
- * Returns the entries of these rows, in their order. With `asOf`, returns them as they were at that time, and omits those whose
- * state is no longer known.
+ * Returns the entries of these rows, in their order. With `asOf`, returns them as they were at that time. Omits entries whose state
+ * at that time is no longer stored.
  */
 export async function entriesOf(
   on: Statements,
@@ -24,7 +24,7 @@ export async function entriesOf(
   const ids = entries.map(({ id }) => id);
   const found = images ? await imagesOf(on, 'context_images', 'entry', ids) : undefined;
   const complete = found ? entries.map((entry) => ({ ...entry, images: found.get(entry.id) ?? [] })) : entries;
-  return asOf === undefined ? complete : entriesThen(on, complete, asOf);
+  return asOf === undefined ? complete : entriesAsOf(on, complete, asOf);
 }
 
 export function imageOf(row: Row): NewImage {
@@ -32,10 +32,10 @@ export function imageOf(row: Row): NewImage {
 }
 
 /**
- * Stores the current state of an entry as an earlier version. Call it before an update. `replaced` says what the update
+ * Stores the current state of an entry as an earlier version. Call it before an update. `replaced` are the parts that the update
  * replaces.
  */
-export async function keepVersion(
+export async function storeVersion(
   on: Statements,
   row: Row,
   replaced: { readonly text: boolean; readonly images: boolean },
@@ -81,7 +81,7 @@ interface PastState extends RecordOf<typeof pastFields> {
   readonly imagesVersion: number | undefined;
 }
 
-/** Returns the state at `asOf` of entries that were changed later. A state is undefined if it is no longer known. */
+/** Returns the state at `asOf` of entries that were changed later. A state is undefined if it is no longer stored. */
 export async function pastStates(
   on: Statements,
   ids: readonly number[],
@@ -100,18 +100,18 @@ export async function pastStates(
 function stateOf(versions: readonly Row[], asOf: string): PastState | undefined {
   const [first] = versions;
   if (first === undefined || textOf(first, 'updated_at') > asOf) return undefined;
-  const holding = (column: string) => {
-    const holder = versions.find((row) => numberOf(row, column) === 1);
-    return holder && numberOf(holder, 'key');
+  const firstWith = (column: string) => {
+    const version = versions.find((row) => numberOf(row, column) === 1);
+    return version && numberOf(version, 'key');
   };
   return {
     ...recordOf(pastFields, first),
-    textVersion: holding('replaced_text'),
-    imagesVersion: holding('replaced_images'),
+    textVersion: firstWith('replaced_text'),
+    imagesVersion: firstWith('replaced_images'),
   };
 }
 
-async function entriesThen(on: Statements, entries: readonly Entry[], asOf: string): Promise<Entry[]> {
+async function entriesAsOf(on: Statements, entries: readonly Entry[], asOf: string): Promise<Entry[]> {
   const changed = entries.filter(({ updatedAt }) => updatedAt > asOf).map(({ id }) => id);
   if (changed.length === 0) return [...entries];
   const states = await pastStates(on, changed, asOf);
@@ -126,13 +126,13 @@ async function entriesThen(on: Statements, entries: readonly Entry[], asOf: stri
     const state = states.get(entry.id);
     if (state === undefined) return [];
     const { textVersion, imagesVersion, ...past } = state;
-    const then = imagesVersion === undefined ? entry.images : images.get(imagesVersion);
+    const pastImages = imagesVersion === undefined ? entry.images : images.get(imagesVersion);
     return [
       {
         ...entry,
         ...past,
         ...(textVersion === undefined ? {} : texts.get(textVersion)),
-        ...(entry.images === undefined ? {} : { images: past.contentType === 'text' ? [] : (then ?? []) }),
+        ...(entry.images === undefined ? {} : { images: past.contentType === 'text' ? [] : (pastImages ?? []) }),
       },
     ];
   });

@@ -5,8 +5,11 @@ import { storable } from '../storable.ts';
 import type { AmongThreads } from './entry.ts';
 import { amongThreads, isLive } from './filter-condition.ts';
 
-const threadsNamed = 5;
-const tagsNamed = 10;
+/** Max threads and tags in the statistics. */
+const topThreadsMax = 5;
+const topTagsMax = 10;
+
+/** Max tags in a list. */
 const tagsMax = 10_000;
 
 interface ThreadsRequest extends AmongThreads {
@@ -26,16 +29,16 @@ const threadFields = {
   lastId: field.number('last_id'),
 };
 
-/** Lists threads, the last used first. */
+/** Lists threads, most recently used first. */
 export async function listThreads(
   on: Statements,
   request: ThreadsRequest,
 ): Promise<{ threads: RecordOf<typeof threadFields>[]; total: number }> {
   const { containing } = request;
-  const named = { sql: `${on.dialect.position('o.thread_id', '?')} > 0`, values: [storable(containing ?? '')] };
+  const byName = { sql: `${on.dialect.position('o.thread_id', '?')} > 0`, values: [storable(containing ?? '')] };
   const { sql, values } = allOf([
     isLive,
-    ...(containing === undefined ? [] : [named]),
+    ...(containing === undefined ? [] : [byName]),
     ...amongThreads(request, on.dialect),
   ]);
   const from = `context_entries o WHERE ${sql}`;
@@ -88,32 +91,32 @@ export async function entryStatistics(
   const [total, users, withImages] = [numberOf(sums, 'total'), numberOf(sums, 'users'), numberOf(sums, 'multimodal')];
   const mostActive = await on.query(
     `SELECT o.thread_id, count(*) AS total FROM ${from} GROUP BY o.thread_id ORDER BY total DESC, o.thread_id LIMIT ?`,
-    [...where.values, threadsNamed],
+    [...where.values, topThreadsMax],
   );
   const tags = await countTags(on, scope);
   const summarised = allOf([isLive, { sql: 'o.summary IS NOT NULL', values: [] }, ...ofThreads]);
-  const [known] = await on.query(`SELECT key FROM vector_models WHERE corpus = 'context' AND name = ?`, [model ?? '']);
-  const ofModel = { sql: 'p.model = ?', values: [known === undefined ? 0 : numberOf(known, 'key')] };
+  const [stored] = await on.query(`SELECT key FROM vector_models WHERE corpus = 'context' AND name = ?`, [model ?? '']);
+  const ofModel = { sql: 'p.model = ?', values: [stored === undefined ? 0 : numberOf(stored, 'key')] };
   const owned = ofThreads.length === 0 ? [] : [ofLiveEntries(on, scope, 'p.owner')];
   const ofOwners = allOf([ofModel, ...owned]);
   return {
     total,
-    bySource: present({ user: users, agent: total - users }),
-    byContentType: present({ text: total - withImages, multimodal: withImages }),
+    bySource: withoutZeros({ user: users, agent: total - users }),
+    byContentType: withoutZeros({ text: total - withImages, multimodal: withImages }),
     images: await count(on, 'context_images p', ofLiveEntries(on, scope, 'p.entry')),
     uniqueTags: tags.length,
     threads: numberOf(sums, 'threads'),
     mostActive: mostActive.map((row) => ({ threadId: textOf(row, 'thread_id'), count: numberOf(row, 'total') })),
-    topTags: tags.slice(0, tagsNamed),
+    topTags: tags.slice(0, topTagsMax),
     summaries: await count(on, 'context_entries o', summarised),
     // The transaction that writes an entry also indexes it.
     indexed: total,
-    embedded: known === undefined ? 0 : total - (await count(on, 'context_unembedded p', ofOwners)),
+    embedded: stored === undefined ? 0 : total - (await count(on, 'context_unembedded p', ofOwners)),
     vectors: await count(on, 'context_vectors p', ofOwners),
   };
 }
 
-/** Lists the tags of entries, most common first; at most 10,000. */
+/** Lists the tags of entries, most common first. */
 export async function listTags(on: Statements, request: AmongThreads): Promise<TagCount[]> {
   return (await countTags(on, request)).slice(0, tagsMax);
 }
@@ -130,10 +133,10 @@ async function countTags(on: Statements, scope: AmongThreads): Promise<TagCount[
     .sort((a, b) => b.count - a.count || (a.tag < b.tag ? -1 : 1));
 }
 
-/** Returns a condition on a column that refers to entries: the entry is not removed, and the caller may see it. */
+/** Returns the condition that `entry`, a column, refers to an entry that is not removed and that the caller may see. */
 function ofLiveEntries(on: Statements, scope: AmongThreads, entry: string): Condition {
   const ofThreads = amongThreads(scope, on.dialect);
-  // Usually few entries are removed, so listing those is cheaper.
+  // Usually few entries are removed, so it is cheaper to exclude those.
   if (ofThreads.length === 0) {
     return {
       sql: `${entry} NOT IN (SELECT key FROM context_entries WHERE deleted_at IS NOT NULL)`,
@@ -148,7 +151,6 @@ async function count(on: Statements, table: string, { sql, values }: Condition):
   return countRows(on, { sql: `${table} WHERE ${sql}`, values });
 }
 
-/** Omits counts of 0. */
-function present(counts: Readonly<Record<string, number>>): Record<string, number> {
+function withoutZeros(counts: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }

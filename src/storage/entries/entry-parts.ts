@@ -5,8 +5,6 @@ import { entryWords, removeWords, writeWords } from '../words/word-indexes.ts';
 import { entryFields, type Metadata, type NewImage } from './entry.ts';
 import type { FieldIndex } from './indexed-fields.ts';
 import { metadataFields } from './metadata.ts';
-/** The parts of an entry that are stored in tables of their own. */
-
 /** Replaces the tags of an entry. */
 export async function writeTags(on: Statements, entry: number, tags: readonly string[]): Promise<void> {
   await on.query('DELETE FROM context_tags WHERE entry = ?', [entry]);
@@ -90,8 +88,7 @@ export async function unsummarisedEntries(
 }
 
 /**
- * Stores the summary of a text. Undefined means that none can be made. Does nothing if the text was changed or removed
- * meanwhile.
+ * Stores the summary of a text; undefined if none can be made. Does nothing if the text was changed or removed meanwhile.
  */
 export async function putSummary(
   on: Statements,

@@ -7,7 +7,7 @@ export type ContentType = 'text' | 'multimodal';
 export interface EntryFilter {
   readonly ids?: readonly number[] | undefined;
   readonly threadId?: string | undefined;
-  /** The entry must be in one of these threads. Used for callers who may not see other threads. */
+  /** The entry must be in one of these threads: those that the caller may see. */
   readonly amongThreads?: readonly string[] | undefined;
   readonly source?: Source | undefined;
   readonly contentType?: ContentType | undefined;
@@ -17,7 +17,7 @@ export interface EntryFilter {
   readonly createdFrom?: string | undefined;
   readonly createdTo?: string | undefined;
   readonly metadata?: readonly MetadataCondition[] | undefined;
-  /** A time in the same format. Finds entries as they were then, and all other conditions apply to that earlier state. */
+  /** A time in the same format. Finds entries as they were then. All other conditions apply to that earlier state. */
   readonly asOf?: string | undefined;
 }
 
@@ -25,8 +25,8 @@ export interface EntryFilter {
 export type Scalar = string | number | bigint | boolean;
 
 /**
- * A condition on one metadata field. Types are distinguished: a number never equals a text, and `ne` and `not_in` hold for a
- * value of another type. A missing field satisfies only `not_exists`. JSON null satisfies only `not_exists` and `is_null`.
+ * A condition on one metadata field. A number never equals a text, so `ne` and `not_in` match values of another type. A missing
+ * field matches only `not_exists`. JSON null matches only `not_exists` and `is_null`.
  */
 export type MetadataCondition = {
   /** Keys from the outermost object to the field. Arrays cannot be part of a path. */
@@ -75,7 +75,7 @@ export interface NewEntry {
   readonly images: readonly NewImage[];
   /** Only for imported entries. */
   readonly summary: string | undefined;
-  /** True if a summary is to be made later. */
+  /** True to request a summary, which is made later. */
   readonly summaryWanted?: boolean;
   /** Only for imported entries. Default: the time of the call. */
   readonly createdAt?: string;
@@ -124,5 +124,5 @@ export interface WriteRequest {
 /** Max length of an entry's metadata as JSON, in UTF-16 code units. */
 export const metadataUnitsMax = 1024 * 1024;
 
-/** Number of days for which removed data can be restored, and earlier versions and idempotency keys are stored. */
+/** Days for which deleted data can be restored. Earlier versions and idempotency keys are stored as long. */
 export const restorableDays = 30;

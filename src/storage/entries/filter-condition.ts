@@ -8,7 +8,7 @@ import { comparable, comparableText, pathText } from './metadata.ts';
 /** SQL condition for entries `o` that are not removed. */
 export const isLive: Condition = { sql: 'o.deleted_at IS NULL', values: [] };
 
-/** Returns conditions on those columns of an entry `o` that never change. */
+/** Returns the filter's conditions on columns of an entry `o` that never change. */
 export function columnConditions(filter: EntryFilter, dialect: Dialect): Condition[] {
   const { ids } = filter;
   return [
@@ -29,13 +29,13 @@ export function amongThreads({ amongThreads: threads }: AmongThreads, dialect: D
   return [{ sql: `o.thread_id IN (${dialect.texts})`, values: [{ list: threads.map(storable) }] }];
 }
 
-/** Returns conditions on what an update can change: content type, tags, and metadata as far as SQL can decide. */
+/** Returns the filter's conditions on parts that an update can change. `fields` are the conditions on metadata. */
 export function changingConditions(
   { contentType, tags }: EntryFilter,
   fields: readonly Condition[],
   { texts }: Dialect,
 ): Condition[] {
-  const tagged = listed(`t.entry FROM context_tags t WHERE t.tag IN (${texts})`);
+  const tagged = isListed(`t.entry FROM context_tags t WHERE t.tag IN (${texts})`);
   return [
     ...present([['o.content_type = ?', contentType]]),
     ...(tags === undefined ? [] : [{ sql: tagged, values: [{ list: bothForms(tags) }] }]),
@@ -44,10 +44,10 @@ export function changingConditions(
 }
 
 /**
- * Returns the condition that an entry is among those that a SELECT lists. IS TRUE makes both databases list them once and then
- * read entries in order. Otherwise they might read and sort all that are listed.
+ * Returns the condition that a SELECT lists the entry. IS TRUE makes both databases list all keys once and then read entries in
+ * order. Otherwise they might read and sort all listed entries.
  */
-function listed(select: string): string {
+function isListed(select: string): string {
   return `(o.key IN (SELECT ${select})) IS TRUE`;
 }
 
@@ -56,17 +56,19 @@ function present(columns: readonly [sql: string, value: string | undefined][]): 
 }
 
 /** Returns true if the filter matches all entries that are not removed. */
-export function isOpen(filter: EntryFilter): boolean {
-  const { amongThreads: threads, ...others } = filter;
+export function matchesAll(filter: EntryFilter): boolean {
+  const { amongThreads: threads, ...conditions } = filter;
   if (threads !== undefined) return false;
-  return Object.values(others).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
+  return Object.values(conditions).every(
+    (value) => value === undefined || (Array.isArray(value) && value.length === 0),
+  );
 }
 
 /** A metadata condition in SQL. */
 interface FieldCondition {
-  /** Holds for every entry that meets the condition. Undefined if SQL cannot exclude any entry. */
+  /** Matches every entry that meets the condition, and maybe others. Undefined if SQL cannot exclude any entry. */
   readonly necessary: Condition | undefined;
-  /** True if `necessary` holds for no other entries. If false, `matchesMetadata` decides. */
+  /** True if `necessary` matches no other entries. If false, `matchesMetadata` decides. */
   readonly isExact: boolean;
 }
 
@@ -80,17 +82,17 @@ export function fieldCondition(condition: MetadataCondition, isIndexed: boolean,
     return { necessary: { sql, values: [path] }, isExact: true };
   }
   const { sql, values, isExact = true, members = 'f.member = 0' } = fieldTest(condition, dialect);
-  const holds = listed(`f.entry FROM ${fields} f.path = ? AND ${members} AND ${sql}`);
+  const holds = isListed(`f.entry FROM ${fields} f.path = ? AND ${members} AND ${sql}`);
   return { necessary: { sql: holds, values: [path, ...values] }, isExact };
 }
 
 /**
- * Returns a condition that searches the JSON text for the key and, in simple cases, the value right after it. The stored JSON
- * has no spaces.
+ * Returns a condition that searches the JSON text for the key and, in simple cases, the value that follows it. The stored JSON has
+ * no spaces.
  */
 function inJson(condition: MetadataCondition, dialect: Dialect): Condition | undefined {
   const key = condition.path.at(-1) ?? '';
-  if (condition.operator === 'not_exists' || !isPlain(key)) return undefined;
+  if (condition.operator === 'not_exists' || !isPrintableAscii(key)) return undefined;
   const part = `${JSON.stringify(key)}:${condition.operator === 'eq' ? jsonOf(condition.value, condition.caseSensitive) : ''}`;
   return { sql: `${dialect.position('o.metadata', '?')} > 0`, values: [part] };
 }
@@ -98,10 +100,10 @@ function inJson(condition: MetadataCondition, dialect: Dialect): Condition | und
 /** Returns the value as JSON; empty if JSON can represent it in several ways. */
 function jsonOf(value: Scalar, caseSensitive: boolean): string {
   if (isLong(value)) return '';
-  return typeof value !== 'string' || (caseSensitive && isPlain(value)) ? JSON.stringify(value) : '';
+  return typeof value !== 'string' || (caseSensitive && isPrintableAscii(value)) ? JSON.stringify(value) : '';
 }
 
-function isPlain(text: string): boolean {
+function isPrintableAscii(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
 
@@ -123,9 +125,9 @@ function fieldTest(condition: MetadataCondition, dialect: Dialect): FieldTest {
     case 'in':
       return oneOf(condition.value, condition.caseSensitive, dialect);
     case 'ne':
-      return unlike(oneOf([condition.value], condition.caseSensitive, dialect));
+      return negated(oneOf([condition.value], condition.caseSensitive, dialect));
     case 'not_in':
-      return unlike(oneOf(condition.value, condition.caseSensitive, dialect));
+      return negated(oneOf(condition.value, condition.caseSensitive, dialect));
     case 'array_contains':
       return { ...oneOf([condition.value], condition.caseSensitive, dialect), members: 'f.member > 0' };
     case 'gt':
@@ -149,19 +151,19 @@ function fieldTest(condition: MetadataCondition, dialect: Dialect): FieldTest {
 
 const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
-/** Tests whether a field has one of the values. Not exact for long integers, because the index has only the nearest double. */
+/** Tests if a field has one of the values. Not exact for long integers, because the index stores the nearest double. */
 function oneOf(wanted: readonly Scalar[], caseSensitive: boolean, dialect: Dialect): FieldTest {
   const values = wanted.map(comparable);
   const tests: Condition[] = [];
   const texts = values.filter(({ kind }) => kind === 'string');
   if (texts.length > 0) {
     const heads = texts.map(({ head }) => head);
-    const whole = texts.map(({ exact, folded }) => (caseSensitive ? exact : folded));
+    const fullTexts = texts.map(({ exact, folded }) => (caseSensitive ? exact : folded));
     tests.push(
       allOf([
         { sql: isText, values: [] },
         among('f.head', heads, dialect.texts),
-        among(textColumn(caseSensitive), whole, dialect.texts),
+        among(textColumn(caseSensitive), fullTexts, dialect.texts),
       ]),
     );
   }
@@ -183,21 +185,21 @@ function among(column: string, values: readonly (string | number)[], list: strin
 }
 
 /** Negates a test: the field is present, not null, and has another value or type. */
-function unlike({ sql, values, isExact }: FieldTest): FieldTest {
+function negated({ sql, values, isExact }: FieldTest): FieldTest {
   if (isExact !== true) return { sql: isPresent, values: [], isExact: false };
   return { sql: `${isPresent} AND NOT ${sql}`, values };
 }
 
 function ordered(sign: string, value: string | number | bigint, caseSensitive: boolean): FieldTest {
   if (typeof value !== 'string') {
-    const loose = isLong(value) ? `${sign.slice(0, 1)}=` : sign;
-    return { sql: `f.kind = 'number' AND f.number ${loose} ?`, values: [Number(value)], isExact: !isLong(value) };
+    const inclusive = isLong(value) ? `${sign.slice(0, 1)}=` : sign;
+    return { sql: `f.kind = 'number' AND f.number ${inclusive} ?`, values: [Number(value)], isExact: !isLong(value) };
   }
   const sql = `${isText} AND ${textColumn(caseSensitive)} ${sign} ?`;
   return { sql, values: [comparableText(value, caseSensitive)] };
 }
 
-/** Tests whether a text contains a part. `position` is the condition on the part's position, which counts from 1. */
+/** Tests if a text contains a part. `position` is the condition on the part's position, from 1. */
 function hasPart(
   position: '= 1' | '> 0',
   { value, caseSensitive }: { readonly value: string; readonly caseSensitive: boolean },

@@ -23,12 +23,12 @@ interface ImportOutcome {
   readonly added: boolean;
 }
 
-/** Max id that an imported entry can keep. Generated ids continue after the highest id, so a huge one would use them up. */
-const keptIdMax = 1e15;
+/** Max id that is imported. Generated ids continue after the highest id, so a huge id would use them up. */
+const importedIdMax = 1e15;
 
 /**
- * Imports entries that do not exist yet. Existing ones, removed or not, stay unchanged. An entry keeps its id only if that is
- * higher than any id used here before, so that no id ever refers to two entries.
+ * Imports entries that do not exist yet. Existing entries, even removed ones, stay unchanged. An entry keeps its id only if that id
+ * is higher than any id used in this database, so that no id ever refers to two entries.
  */
 export async function importEntries(
   on: Statements,
@@ -46,7 +46,7 @@ export async function importEntries(
     const same = known.get(identityOf(entry))?.[entry.equalsBefore];
     if (same !== undefined) return { id: same, added: false };
     const { wantedId = 0 } = entry;
-    highest = wantedId > highest && wantedId <= keptIdMax ? wantedId : highest + 1;
+    highest = wantedId > highest && wantedId <= importedIdMax ? wantedId : highest + 1;
     added.push({ entry, id: highest });
     return { id: highest, added: true };
   });
@@ -107,8 +107,8 @@ interface ReferenceChange {
 }
 
 /**
- * Replaces ids in `references` by the ids that the entries got in this database. Times and history do not change. Skips
- * references that were changed meanwhile. Returns the number of changed entries.
+ * Replaces ids in `references` with the ids of the imported entries. Does not change times and history. Skips references that were
+ * changed meanwhile. Returns the number of changed entries.
  */
 export async function changeReferences(
   on: Statements,

@@ -6,7 +6,7 @@ import { metadataOf } from './entry.ts';
 import { insertFields, runAll } from './entry-parts.ts';
 /** The metadata fields that are indexed. Filters on other fields read the metadata itself. */
 export interface FieldIndex {
-  /** `*` stands for every field, at any depth. */
+  /** `*` means every field, at any depth. */
   readonly fields: readonly IndexedField[] | '*';
   has(path: readonly string[]): boolean;
 }
@@ -51,8 +51,8 @@ export async function readFieldNames(on: Statements, lock = ''): Promise<string[
   return JSON.parse((await readSetting(on, 'indexed_fields', lock)) ?? '[]');
 }
 
-/** Number of entries whose metadata is read at a time. */
-const chunkRows = 1_000;
+/** Entries read per query. */
+const batchRows = 1_000;
 
 export const indexModes = ['strict', 'auto', 'warn', 'additive'] as const;
 
@@ -66,36 +66,37 @@ export interface IndexFieldsRequest {
   readonly mode: (typeof indexModes)[number];
 }
 
-/** Changes which metadata fields are indexed, as far as the mode allows. Returns the differences that remain. */
+/** Changes which metadata fields are indexed, if the mode allows it. Returns the remaining differences. */
 export async function indexFields(
   on: Statements,
-  { fields: given, mode }: IndexFieldsRequest,
+  { fields, mode }: IndexFieldsRequest,
 ): Promise<{ missing: string[]; extra: string[] }> {
-  const wanted = [...new Set(given)];
-  const held = await readFieldNames(on, on.dialect.forUpdate);
-  const missing = wanted.filter((name) => !held.includes(name));
-  const extra = held.filter((name) => !wanted.includes(name));
+  const requested = [...new Set(fields)];
+  const indexed = await readFieldNames(on, on.dialect.forUpdate);
+  const missing = requested.filter((name) => !indexed.includes(name));
+  const extra = indexed.filter((name) => !requested.includes(name));
   if (missing.length === 0 && (extra.length === 0 || mode === 'additive')) return { missing, extra };
   const [any] = await on.query('SELECT key FROM context_entries WHERE metadata IS NOT NULL LIMIT 1');
   if (any !== undefined && (mode === 'strict' || mode === 'warn')) return { missing, extra };
-  const keeps = any !== undefined && mode === 'additive';
-  const names = keeps ? [...held, ...missing] : wanted;
+  const isAdditive = any !== undefined && mode === 'additive';
+  const names = isAdditive ? [...indexed, ...missing] : requested;
   await writeSetting(on, 'indexed_fields', JSON.stringify(names));
-  if (any !== undefined) await fill(on, createFieldIndex(names), !keeps);
-  return { missing: [], extra: keeps ? extra : [] };
+  if (any !== undefined) await fillIndex(on, createFieldIndex(names), !isAdditive);
+  return { missing: [], extra: isAdditive ? extra : [] };
 }
 
-async function fill(on: Statements, index: FieldIndex, anew: boolean): Promise<void> {
+/** Indexes the metadata of all entries. With `replaces`, deletes the old index rows. */
+async function fillIndex(on: Statements, index: FieldIndex, replaces: boolean): Promise<void> {
   for (let after = 0; ; ) {
     const rows = await on.query(
       `SELECT key, metadata FROM context_entries WHERE metadata IS NOT NULL AND key > ? ORDER BY key LIMIT ?`,
-      [after, chunkRows],
+      [after, batchRows],
     );
     const last = rows.at(-1);
     if (last === undefined) return;
     after = numberOf(last, 'key');
     const keys = { list: rows.map((row) => numberOf(row, 'key')) };
-    if (anew) await on.query(`DELETE FROM context_fields WHERE entry IN (${on.dialect.integers})`, [keys]);
+    if (replaces) await on.query(`DELETE FROM context_fields WHERE entry IN (${on.dialect.integers})`, [keys]);
     const entries = rows.map((row) => ({ id: numberOf(row, 'key'), metadata: metadataOf(row) }));
     await runAll(on, insertFields(on, entries, index));
   }

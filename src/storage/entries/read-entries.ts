@@ -9,7 +9,7 @@ import { existedAt, type Selection, selectEntries } from './select-entries.ts';
 interface GetRequest extends AmongThreads {
   readonly ids: readonly number[];
   readonly images: boolean;
-  /** If set, returns entries as they were at this time, without those whose state is no longer known. */
+  /** If set, returns entries as they were at this time. Omits entries whose state then is no longer stored. */
   readonly asOf?: string | undefined;
   /** Max characters of each text. */
   readonly textChars?: number | undefined;
@@ -125,12 +125,12 @@ export async function entryTexts(on: Statements, { filter, after, limit }: Texts
     if (last === undefined || rows.length < limit || found.length >= limit) break;
     from = numberOf(last, 'key');
   }
-  const wanted = found.slice(0, limit);
-  if (asOf === undefined) return wanted.map(textOfRow);
-  return (await entriesOf(on, wanted, false, asOf)).map(({ id, text }) => ({ id, text }));
+  const page = found.slice(0, limit);
+  if (asOf === undefined) return page.map(textOfRow);
+  return (await entriesOf(on, page, false, asOf)).map(({ id, text }) => ({ id, text }));
 }
 
-/** Returns columns for the sizes in bytes, which the database knows without reading the data. */
+/** Returns columns with sizes in bytes. The database knows them without reading the data. */
 function sizeColumns(images: boolean): string {
   const imageBytes = `(SELECT coalesce(sum(octet_length(i.data)), 0) FROM context_images i WHERE i.entry = o.key)`;
   return `o.key, octet_length(o.text_content) AS text_bytes,
@@ -138,13 +138,13 @@ function sizeColumns(images: boolean): string {
     ${images ? imageBytes : '0'} AS image_bytes`;
 }
 
-/** Loads the first of these entries, as many as fit. `sized` are rows with `sizeColumns`. */
+/** Loads as many of the first entries as fit. `sized` are rows with `sizeColumns`. */
 async function loadFitting(
   on: Statements,
   sized: readonly Row[],
   { images, asOf, textChars, bytesMax }: Omit<LoadRequest, 'ids' | 'order'>,
 ): Promise<LoadedEntries> {
-  const whole: number[] = [];
+  const complete: number[] = [];
   const withoutImages: number[] = [];
   let used = 0;
   for (const row of sized) {
@@ -153,28 +153,28 @@ async function loadFitting(
     const imageBytes = numberOf(row, 'image_bytes');
     const isTooLarge = imageBytes > 0 && bytes + imageBytes > bytesMax;
     used += isTooLarge ? bytes : bytes + imageBytes;
-    if (used > bytesMax && whole.length + withoutImages.length > 0) break;
-    (isTooLarge ? withoutImages : whole).push(numberOf(row, 'key'));
+    if (used > bytesMax && complete.length + withoutImages.length > 0) break;
+    (isTooLarge ? withoutImages : complete).push(numberOf(row, 'key'));
   }
   const found = [
-    ...(await getEntries(on, { ids: whole, images, asOf, textChars })),
+    ...(await getEntries(on, { ids: complete, images, asOf, textChars })),
     ...(await getEntries(on, { ids: withoutImages, images: false, asOf, textChars })),
   ];
   const byId = new Map(found.map((entry) => [entry.id, entry]));
   const ids = sized.map((row) => numberOf(row, 'key'));
   return {
     entries: ids.flatMap((id) => byId.get(id) ?? []),
-    rest: ids.slice(whole.length + withoutImages.length),
+    rest: ids.slice(complete.length + withoutImages.length),
   };
 }
 
 function newestFirst(columns: string, condition: Condition, limit: number, offset = 0, before?: Row): Condition {
-  const place = before === undefined ? [] : [textOf(before, 'created_at'), numberOf(before, 'key')];
+  const cursor = before === undefined ? [] : [textOf(before, 'created_at'), numberOf(before, 'key')];
   return {
     sql: `SELECT ${columns} FROM context_entries o WHERE ${condition.sql}
       ${before === undefined ? '' : 'AND (o.created_at, o.key) < (?, ?)'}
       ORDER BY o.created_at DESC, o.key DESC LIMIT ? OFFSET ?`,
-    values: [...condition.values, ...place, limit, offset],
+    values: [...condition.values, ...cursor, limit, offset],
   };
 }
 

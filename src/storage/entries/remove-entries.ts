@@ -13,12 +13,11 @@ import { addWords } from './entry-parts.ts';
 import { amongThreads, columnConditions, isLive } from './filter-condition.ts';
 import { lockThreads } from './write-entries.ts';
 
-/** Max ids, and max threads, listed in an answer. */
-const namedMax = 100;
+/** Max ids and max threads listed in an answer. */
+const listedMax = 100;
 
 /**
- * Entries per UPDATE. PostgreSQL plans the trigger's statements for few rows; with many, it may compare each row with all
- * others.
+ * Entries per UPDATE. PostgreSQL plans the trigger's statements for few rows; for many, the plan would be slow.
  */
 const changedAtOnce = 25;
 
@@ -36,7 +35,7 @@ interface RemoveRequest extends WriteRequest, AmongThreads {
 
 export interface RemoveOutcome {
   readonly count: number;
-  /** The lowest of their ids, ascending. */
+  /** The lowest of their ids, ascending; at most `listedMax`. */
   readonly ids: readonly number[];
   /** Hash of all ids. Only set in a dry run. */
   readonly hash?: string;
@@ -44,7 +43,7 @@ export interface RemoveOutcome {
   readonly missingThreads?: readonly string[];
 }
 
-/** Removes entries: no read returns them. `restore` can bring them back until they are purged. */
+/** Removes entries, so that no read returns them. They can be restored until they are purged. */
 export async function removeEntries(on: Statements, request: RemoveRequest): Promise<RemoveOutcome> {
   const { sql, values } = removeCondition(request, on.now, on.dialect);
   const select = () => on.query(`SELECT o.key, o.thread_id FROM context_entries o WHERE ${sql} ORDER BY o.key`, values);
@@ -58,7 +57,7 @@ export async function removeEntries(on: Statements, request: RemoveRequest): Pro
     const rows = await select();
     const missing = await missingThreads(on, request);
     const ids = idsOf(rows);
-    if (request.onlyHash !== undefined && idsHash(ids) !== request.onlyHash) throw changedMeanwhile(ids.length);
+    if (request.onlyHash !== undefined && idsHash(ids) !== request.onlyHash) throw selectionChanged(ids.length);
     for (const list of batchesOf(ids, changedAtOnce)) {
       await on.query(`UPDATE context_entries SET deleted_at = ? WHERE key IN (${on.dialect.integers})`, [
         on.now,
@@ -87,12 +86,12 @@ export async function restoreEntries(
     const select = () => on.query(`SELECT o.key, o.thread_id, o.text_content FROM ${from}`, values);
     await lockThreads(on, threadsOf(await select()));
     const rows = await select();
-    for (const some of batchesOf(rows, changedAtOnce)) await bringBack(on, some);
+    for (const some of batchesOf(rows, changedAtOnce)) await restoreBatch(on, some);
     return { ids: idsOf(rows) };
   });
 }
 
-async function bringBack(on: Statements, rows: readonly Row[]): Promise<void> {
+async function restoreBatch(on: Statements, rows: readonly Row[]): Promise<void> {
   const { integers } = on.dialect;
   const ids = idsOf(rows);
   await on.query(
@@ -152,24 +151,24 @@ function restorable({ now }: Statements): Condition {
   return { sql: 'o.deleted_at >= ?', values: [daysBefore(now, restorableDays)] };
 }
 
-/** Max entries purged with each removal, to keep it fast. */
+/** Max entries purged per removal, so that a removal stays fast. */
 const purgedMax = 10_000;
 
 /** Purges entries that can no longer be restored, starting with those removed longest ago. */
 async function purge(on: Statements): Promise<void> {
   const limit = daysBefore(on.now, restorableDays);
-  const gone = await on.query(
+  const purged = await on.query(
     `DELETE FROM context_entries WHERE key IN
       (SELECT key FROM context_entries WHERE deleted_at < ? ORDER BY deleted_at, key LIMIT ${purgedMax})
       RETURNING deleted_at`,
     [limit],
   );
-  const last = gone.map((row) => textOf(row, 'deleted_at')).reduce((a, b) => (a > b ? a : b), '');
+  const last = purged.map((row) => textOf(row, 'deleted_at')).reduce((a, b) => (a > b ? a : b), '');
   if (last !== '') await writeSetting(on, 'purged_to', last);
   await on.query('DELETE FROM idempotency_keys WHERE created_at < ?', [limit]);
 }
 
-function changedMeanwhile(count: number): CarrelError {
+function selectionChanged(count: number): CarrelError {
   return new CarrelError(
     'not_confirmed',
     `The selection has changed since the user was asked: it is now ${count} entries. Nothing was deleted. Repeat the call to ask the user again.`,
@@ -185,8 +184,8 @@ function threadsOf(rows: readonly Row[]): string[] {
 }
 
 function outcome(ids: readonly number[], missing: readonly string[]): RemoveOutcome {
-  const listed = missing.length > 0 ? { missingThreads: missing.slice(0, namedMax) } : {};
-  return { count: ids.length, ids: ids.slice(0, namedMax), ...listed };
+  const listed = missing.length > 0 ? { missingThreads: missing.slice(0, listedMax) } : {};
+  return { count: ids.length, ids: ids.slice(0, listedMax), ...listed };
 }
 
 async function missingThreads(on: Statements, { threadIds, ...scope }: RemoveRequest): Promise<string[]> {

@@ -44,17 +44,17 @@ export async function searchEntryWords(
   on: Statements,
   { query: words, filter, limit, offset, counts, explain }: WordSearchRequest,
 ): Promise<ScoredPage> {
-  const among = (where: Condition) => ({
+  const keysOf = (where: Condition) => ({
     sql: `SELECT o.key FROM context_entries o WHERE ${where.sql}`,
     values: where.values,
   });
   const { condition, selection } = await searchCondition(on, filter);
-  const keys = condition && among(condition);
+  const keys = condition && keysOf(condition);
   const { found, ...page } = await findWords(on, entryWords, words, keys, { limit, offset, counts });
   return {
     ...page,
     hits: found.map(({ key, score, coverage }) => ({ id: key, score, coverage })),
-    plan: explain ? await planOf(on, among(selection.condition), selection) : undefined,
+    plan: explain ? await planOf(on, keysOf(selection.condition), selection) : undefined,
   };
 }
 

@@ -4,7 +4,7 @@ import { allOf } from '../statements.ts';
 import { bothForms } from '../storable.ts';
 import { type EntryFilter, type MetadataCondition, metadataOf } from './entry.ts';
 import { pastStates } from './entry-history.ts';
-import { changingConditions, columnConditions, fieldCondition, isLive, isOpen } from './filter-condition.ts';
+import { changingConditions, columnConditions, fieldCondition, isLive, matchesAll } from './filter-condition.ts';
 import { createFieldIndex, readFieldNames } from './indexed-fields.ts';
 import { matchesMetadata } from './metadata.ts';
 /** How to find the entries that pass a filter. */
@@ -22,15 +22,15 @@ export interface Selection {
  * their text has changed or they were removed since.
  */
 export async function selectEntries(on: Statements, filter: EntryFilter, use: 'read' | 'search'): Promise<Selection> {
-  const { fields, open, unindexed } = await narrowed(on, filter.metadata ?? []);
+  const { fields, undecided, unindexed } = await metadataConditions(on, filter.metadata ?? []);
   const changing = changingConditions(filter, fields, on.dialect);
-  const tested = open.length === 0 ? undefined : (row: Row) => matchesMetadata(metadataOf(row) ?? {}, open);
+  const passes = undecided.length === 0 ? undefined : (row: Row) => matchesMetadata(metadataOf(row) ?? {}, undecided);
   if (filter.asOf === undefined) {
     const condition = allOf([isLive, ...columnConditions(filter, on.dialect), ...changing]);
-    return { condition, passes: tested, unindexed };
+    return { condition, passes, unindexed };
   }
   const past = await changedEntries(on, filter, filter.asOf);
-  const kept = new Set(use === 'read' ? past.found : past.sameText);
+  const changed = new Set(use === 'read' ? past.found : past.sameText);
   const unchanged = allOf([{ sql: 'o.updated_at <= ?', values: [filter.asOf] }, ...changing]);
   return {
     condition: allOf([
@@ -39,10 +39,10 @@ export async function selectEntries(on: Statements, filter: EntryFilter, use: 'r
       ...columnConditions(filter, on.dialect),
       {
         sql: `((${unchanged.sql}) OR o.key IN (${on.dialect.integers}))`,
-        values: [...unchanged.values, { list: [...kept] }],
+        values: [...unchanged.values, { list: [...changed] }],
       },
     ]),
-    passes: tested && ((row) => kept.has(numberOf(row, 'key')) || tested(row)),
+    passes: passes && ((row) => changed.has(numberOf(row, 'key')) || passes(row)),
     unindexed,
   };
 }
@@ -79,11 +79,11 @@ export async function changedEntries(on: Statements, filter: EntryFilter, asOf: 
     asOf,
   );
   const known = [...states].flatMap(([id, state]) => (state === undefined ? [] : [{ id, ...state }]));
-  const wanted = filter.tags && bothForms(filter.tags);
+  const tagForms = filter.tags && bothForms(filter.tags);
   const found = known.filter(
     ({ contentType, tags, metadata }) =>
       (filter.contentType === undefined || filter.contentType === contentType) &&
-      (wanted === undefined || wanted.some((tag) => tags.includes(tag))) &&
+      (tagForms === undefined || tagForms.some((tag) => tags.includes(tag))) &&
       matchesMetadata(metadata ?? {}, filter.metadata ?? []),
   );
   return {
@@ -117,32 +117,32 @@ export async function selectedKeys(on: Statements, { condition, passes }: Select
 /** Max rows read at a time, to limit memory. */
 const scanRows = 20_000;
 
-/** Returns a condition for a search in the database. It alone decides which entries pass. It is undefined if all pass. */
+/** Returns the complete condition for a search in the database. Undefined if all entries pass. */
 export async function searchCondition(
   on: Statements,
   filter: EntryFilter,
 ): Promise<{ condition: Condition | undefined; selection: Selection }> {
   const selection = await selectEntries(on, filter, 'search');
   // No condition is needed: the word index contains only entries that are not removed.
-  if (isOpen(filter)) return { condition: undefined, selection };
+  if (matchesAll(filter)) return { condition: undefined, selection };
   if (selection.passes === undefined) return { condition: selection.condition, selection };
   const keys = await selectedKeys(on, selection);
   return { condition: { sql: `o.key IN (${on.dialect.integers})`, values: [{ list: keys }] }, selection };
 }
 
-/** Translates metadata conditions into SQL. `open` are those that `matchesMetadata` must decide. */
-async function narrowed(on: Statements, conditions: readonly MetadataCondition[]) {
+/** Translates metadata conditions into SQL. `matchesMetadata` must decide the `undecided` ones. */
+async function metadataConditions(on: Statements, conditions: readonly MetadataCondition[]) {
   const fields: Condition[] = [];
-  const open: MetadataCondition[] = [];
+  const undecided: MetadataCondition[] = [];
   const unindexed: string[] = [];
-  if (conditions.length === 0) return { fields, open, unindexed };
+  if (conditions.length === 0) return { fields, undecided, unindexed };
   const index = createFieldIndex(await readFieldNames(on));
   for (const condition of conditions) {
     const isIndexed = index.has(condition.path);
     const { necessary, isExact } = fieldCondition(condition, isIndexed, on.dialect);
     if (necessary !== undefined) fields.push(necessary);
-    if (!isExact) open.push(condition);
+    if (!isExact) undecided.push(condition);
     if (!isIndexed) unindexed.push(condition.path.join('.'));
   }
-  return { fields, open, unindexed };
+  return { fields, undecided, unindexed };
 }

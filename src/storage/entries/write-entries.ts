@@ -18,7 +18,7 @@ import {
   type Source,
   type WriteRequest,
 } from './entry.ts';
-import { keepVersion } from './entry-history.ts';
+import { storeVersion } from './entry-history.ts';
 import {
   addWords,
   insertFields,
@@ -48,7 +48,7 @@ interface StoreRequest extends WriteRequest {
 export interface StoreOutcome {
   readonly id: number;
   readonly threadId: string;
-  /** True if it repeated the last entry. That entry was then updated instead. */
+  /** True if the last entry was updated instead, because this one repeated it. */
   readonly repeated: boolean;
   /** True if the entry already had a summary, which stays. */
   readonly summaryKept: boolean;
@@ -62,9 +62,9 @@ export async function storeEntries(on: Statements, { entries, idempotency }: Sto
     const threads = [...new Set(entries.map(({ threadId }) => storable(threadId)))];
     await lockThreads(on, threads);
     const last = await lastTurns(on, threads);
-    const waiting: { entry: NewEntry; turn: Turn }[] = [];
+    const pending: { entry: NewEntry; turn: Turn }[] = [];
     const flush = async () => {
-      const added = waiting.splice(0);
+      const added = pending.splice(0);
       const ids = await addEntries(
         on,
         added.map(({ entry }) => entry),
@@ -78,13 +78,13 @@ export async function storeEntries(on: Statements, { entries, idempotency }: Sto
       const turn = { id: 0, textHash: textHash(storable(entry.text)), order: storedOrderMax + position };
       const repeated = repeatedTurn(entry, turn, last);
       if (repeated === undefined) {
-        waiting.push({ entry, turn });
+        pending.push({ entry, turn });
         last.set(turnKey(threadId, entry.source), turn);
         outcomes.push({ turn, threadId, repeated: false, summaryKept: false });
       } else {
-        // The repeated entry may be one that is not written yet.
+        // The repeated entry may still be pending.
         await flush();
-        const summaryKept = await repeat(on, entry, repeated.id, index);
+        const summaryKept = await updateRepeated(on, entry, repeated.id, index);
         outcomes.push({ turn: repeated, threadId, repeated: true, summaryKept });
       }
     }
@@ -139,16 +139,16 @@ export async function updateEntries(
 }
 
 /**
- * Locks threads before entries are added, removed or restored, so that what is read afterwards stays valid until the
- * transaction ends. All threads share 256 locks, because PostgreSQL's lock table is too small for one lock per thread. Locking
- * threads before rows avoids deadlocks.
+ * Locks threads before entries are added, removed or restored, so that their entries stay the same until the transaction ends. All
+ * threads share 256 locks, because PostgreSQL's lock table is too small for one lock per thread. Lock threads before rows, to avoid
+ * deadlocks.
  */
 export async function lockThreads(on: Statements, threadIds: readonly string[]): Promise<void> {
   const names = threadIds.map((threadId) => `threads ${textHash(threadId).slice(0, 2)}`);
   await lockAll(on, [...new Set(names)]);
 }
 
-/** Reads which fields are indexed. This cannot change until the transaction ends. */
+/** Reads which fields are indexed, and locks that setting until the transaction ends. */
 export async function fieldIndex(on: Statements, isNeeded: boolean): Promise<FieldIndex> {
   return createFieldIndex(isNeeded ? await readFieldNames(on, on.dialect.forShare) : []);
 }
@@ -181,16 +181,15 @@ async function lastTurns(on: Statements, threads: readonly string[]): Promise<Ma
 }
 
 /**
- * Returns the last entry of the same thread and source if it has the same text and no answer followed: an agent is probably
- * retrying. After an answer, the same words are a new turn. Entries with an explicit time are records of the past and never
- * count as repeated.
+ * Returns the last entry of the same thread and source if it has the same text and no answer followed: the agent is probably
+ * retrying. After an answer, the same text is a new turn. Entries with an explicit time never count as repeated.
  */
 function repeatedTurn(entry: NewEntry, turn: Turn, last: ReadonlyMap<string, Turn>): Turn | undefined {
   const threadId = storable(entry.threadId);
-  const mine = last.get(turnKey(threadId, entry.source));
-  if (entry.createdAt !== undefined || mine?.textHash !== turn.textHash) return undefined;
+  const previous = last.get(turnKey(threadId, entry.source));
+  if (entry.createdAt !== undefined || previous?.textHash !== turn.textHash) return undefined;
   const answer = last.get(turnKey(threadId, entry.source === 'user' ? 'agent' : 'user'));
-  return (answer?.order ?? 0) < mine.order ? mine : undefined;
+  return (answer?.order ?? 0) < previous.order ? previous : undefined;
 }
 
 const columns =
@@ -205,7 +204,7 @@ export async function addEntries(
   keys?: readonly number[],
 ): Promise<number[]> {
   const { dialect } = on;
-  const into = keys === undefined ? `(${columns})` : `(key, ${columns}) ${dialect.keys.given}`;
+  const into = keys === undefined ? `(${columns})` : `(key, ${columns}) ${dialect.keys.clause}`;
   const ids: number[] = [];
   for (let first = 0; first < entries.length; first += dialect.rowsAtOnce) {
     const some = entries.slice(first, first + dialect.rowsAtOnce).map((entry, at) => {
@@ -235,8 +234,8 @@ function rowOf(on: Statements, entry: NewEntry): (string | number | null)[] {
   ];
 }
 
-/** Updates the repeated entry. What the call omits stays as it is. Returns true if the entry already has a summary. */
-async function repeat(on: Statements, entry: NewEntry, id: number, index: FieldIndex): Promise<boolean> {
+/** Updates the repeated entry. Omitted parts stay as they are. Returns true if the entry already has a summary. */
+async function updateRepeated(on: Statements, entry: NewEntry, id: number, index: FieldIndex): Promise<boolean> {
   const { metadata } = entry;
   const tags = entry.tags.length > 0 ? entry.tags : undefined;
   const images = entry.images.length > 0 ? entry.images : undefined;
@@ -266,7 +265,7 @@ async function updateOne(
   // The cast is safe: the schema allows no other values.
   const before = textOf(row, 'content_type') as ContentType;
   const type = images === undefined ? before : contentType(images.length);
-  await keepVersion(on, row, { text: text !== undefined, images: images !== undefined });
+  await storeVersion(on, row, { text: text !== undefined, images: images !== undefined });
   if (text !== undefined) await writeText(on, id, storable(text), update.summaryWanted === true);
   if (metadata !== undefined) await writeFields(on, id, metadata, index);
   if (tags !== undefined) await writeTags(on, id, tags);

@@ -40,7 +40,7 @@ export function createPostgresDialect(tokenizer: Tokenizer, nearest: Nearest | u
         );
         return row === undefined ? 0 : numberOf(row, 'last');
       },
-      given: 'OVERRIDING SYSTEM VALUE',
+      clause: 'OVERRIDING SYSTEM VALUE',
       async advance(on, table, key) {
         await on.query(`SELECT setval(pg_get_serial_sequence('carrel.' || ?, 'key'), ?::bigint)`, [table, key]);
       },

@@ -1,13 +1,13 @@
 import { inPieces } from '../../base/in-pieces.ts';
 import type { Statements } from '../dialect.ts';
-import { measured, type OriginalStore, releasing, type StagedOriginal } from '../documents/originals.ts';
+import { createRelease, measured, type OriginalStore, type StagedOriginal } from '../documents/originals.ts';
 import { bytesOf, numberOf, textOf } from '../rows.ts';
 import type { Transactions } from '../transactions.ts';
 
-/** Size of a part in bytes. Larger parts need more memory on both sides; smaller parts take more time. */
+/** Size of a part in bytes. Larger parts need more memory; smaller parts take more time. */
 const partBytes = 1024 * 1024;
 
-/** Stores the bytes of documents in the database, in parts, so that every process that uses the database can read them. */
+/** Stores originals in the database, in parts, so that every process that uses the database can read them. */
 export function createOriginals(transactions: Transactions): OriginalStore {
   const { read, write } = transactions;
   const discard = (id: string) =>
@@ -32,7 +32,7 @@ export function createOriginals(transactions: Transactions): OriginalStore {
       const [row] = await select('SELECT key, bytes FROM carrel.kb_originals WHERE hash = ?', [hash]);
       return row && { bytes: numberOf(row, 'bytes'), content: partsOf(select, numberOf(row, 'key')) };
     },
-    ...releasing(transactions, () => write(listOriginals, undefined)),
+    ...createRelease(transactions, () => write(listOriginals, undefined)),
   };
 }
 
@@ -55,11 +55,11 @@ export async function* partsOf(query: Query, original: number): AsyncGenerator<U
   }
 }
 
-/** Gives staged bytes their hash, in the transaction that accepts them. */
+/** Sets the hash of staged bytes, in the transaction that accepts them. */
 export async function adoptOriginal(on: Statements, { id, hash, bytes }: StagedOriginal): Promise<void> {
-  const [known] = await on.query('SELECT key FROM carrel.kb_originals WHERE hash = ?', [hash]);
-  // If the same bytes are already stored, for example by a failed job, the staged ones are not needed.
-  if (known !== undefined) await on.query('DELETE FROM carrel.kb_originals WHERE key = ?', [id]);
+  const [stored] = await on.query('SELECT key FROM carrel.kb_originals WHERE hash = ?', [hash]);
+  // A failed job may have stored the same bytes already.
+  if (stored !== undefined) await on.query('DELETE FROM carrel.kb_originals WHERE key = ?', [id]);
   else await on.query('UPDATE carrel.kb_originals SET hash = ?, bytes = ? WHERE key = ?', [hash, bytes, id]);
 }
 

@@ -1,10 +1,10 @@
 import { check, optional, type Table, t, unique } from './table.ts';
 
-/** SQL condition for ingestion jobs that are not finished: their content is not a document yet. */
-export const isWaiting = "kind = 'ingest' AND status IN ('queued', 'processing')";
+/** SQL condition for ingestion jobs that are not finished. */
+export const isUnfinished = "kind = 'ingest' AND status IN ('queued', 'processing')";
 
 export const documentTables: Table[] = [
-  // Callers who may not see each other's documents may add the same content. All such documents but the first are copies.
+  // Callers with separate access may store the same content. Every document after the first is then marked as a copy.
   {
     name: 'kb_documents',
     columns: {
@@ -78,8 +78,8 @@ export const documentTables: Table[] = [
       kb_jobs_turn: { columns: 'status, crashes, key' },
       kb_jobs_submitter: { columns: 'submitter, key', where: "status = 'queued' AND crashes = 0" },
       kb_jobs_newest: { columns: 'status, key DESC' },
-      kb_jobs_content: { columns: 'content_hash', where: isWaiting },
-      kb_jobs_first: { columns: 'content_hash', where: `${isWaiting} AND is_copy IS NULL`, isUnique: true },
+      kb_jobs_content: { columns: 'content_hash', where: isUnfinished },
+      kb_jobs_first: { columns: 'content_hash', where: `${isUnfinished} AND is_copy IS NULL`, isUnique: true },
     },
   },
   {
@@ -99,7 +99,7 @@ export const documentTables: Table[] = [
       kb_passages_parent: { columns: 'parent, position' },
     },
   },
-  // Deleted documents that can be restored, with the fields that a job needs to recreate them. Their originals are not deleted.
+  // Deleted documents that can be restored, with the fields that a job needs to recreate them. Their originals stay stored.
   {
     name: 'kb_deleted',
     columns: {
@@ -125,8 +125,7 @@ export const documentTables: Table[] = [
 ];
 
 export const webTables: Table[] = [
-  // Pages, sites and feeds that are kept up to date. Each run is a job of the kind `crawl`; the column `job` refers to the
-  // latest.
+  // Pages, sites and feeds that are refreshed. Each run is a job of the kind `crawl`. The column `job` refers to the latest run.
   {
     name: 'web_sources',
     columns: {

@@ -199,7 +199,7 @@ function lost(moment: 'before' | 'after' = 'before'): never {
  * Makes the files readable for this user only, because notes and memories are private. Call it only for files known to be
  * Carrel's: a path may name another file by mistake. SQLite gives the log and its index the mode of the database file.
  */
-export function closeToOthers(path: string): void {
+export function makePrivate(path: string): void {
   for (const file of databaseFiles(path)) {
     try {
       const { mode } = statSync(file);

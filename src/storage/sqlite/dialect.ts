@@ -36,7 +36,7 @@ export function createSqliteDialect(database: Database, { documentsDir }: { read
         const [row] = await on.query('SELECT seq FROM sqlite_sequence WHERE name = ?', [table]);
         return row === undefined ? 0 : numberOf(row, 'seq');
       },
-      given: '',
+      clause: '',
       // Not needed: SQLite itself sets the sequence to the highest key.
       advance: async () => {},
     },

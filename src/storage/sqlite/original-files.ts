@@ -4,7 +4,7 @@ import { open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { diskError, moveFileSync, syncFolderSync, writeNewFile } from '../../base/durable-files.ts';
 import { makeFolder, namesIn } from '../../base/make-folder.ts';
-import { measured, type OriginalStore, releasing, type StagedOriginal } from '../documents/originals.ts';
+import { createRelease, measured, type OriginalStore, type StagedOriginal } from '../documents/originals.ts';
 import type { Transactions } from '../transactions.ts';
 
 const incoming = 'incoming';
@@ -36,7 +36,7 @@ export function createOriginals(folder: string, transactions: Transactions): Ori
       const found = await stat(path).catch(() => undefined);
       return found && { bytes: found.size, content: read(path) };
     },
-    ...releasing(transactions, async () => listFiles(folder)),
+    ...createRelease(transactions, async () => listFiles(folder)),
   };
 }
 

@@ -4,7 +4,7 @@ import { textOf } from '../rows.ts';
 import { newestSchema } from '../schema/schema-version.ts';
 import { analysisFor } from '../words/word-analysis.ts';
 import { checkOwner, openDatabase } from './database.ts';
-import { closeToOthers } from './database-file.ts';
+import { makePrivate } from './database-file.ts';
 import { schemaVersion } from './migrate.ts';
 
 /**
@@ -20,7 +20,7 @@ export function readyLanguage(path: string, wanted: Language | undefined): Langu
     const database = openDatabase({ path, role: 'reader', busyTimeoutMs: 0 });
     try {
       checkOwner(database);
-      closeToOthers(path);
+      makePrivate(path);
       if (schemaVersion(database) !== newestSchema) return undefined;
       const stamped = database.get("SELECT value FROM settings WHERE name = 'word_analysis'");
       const stored = stamped && textOf(stamped, 'value');

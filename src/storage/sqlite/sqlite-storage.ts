@@ -9,7 +9,6 @@ import type { Storage, StorageDeps } from '../storage.ts';
 import { storageClosed, type Transactions } from '../transactions.ts';
 import { listModels } from '../vectors/models.ts';
 import { vectorState } from '../vectors/read-vectors.ts';
-import { claimableTexts } from '../vectors/texts-to-embed.ts';
 import { storedLanguage } from '../words/word-analysis.ts';
 import type { DatabaseConfig } from './database.ts';
 import { ensureDatabaseFile } from './database-file.ts';
@@ -96,12 +95,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
 }
 
 /** Quick background reads, which may wait for a write. Without a signal they run on the writer's thread. */
-const unhurried: ReadonlySet<string> = new Set([
-  nameOf(listModels),
-  nameOf(claimableTexts),
-  nameOf(unsummarisedEntries),
-  nameOf(vectorState),
-]);
+const unhurried: ReadonlySet<string> = new Set([nameOf(listModels), nameOf(unsummarisedEntries), nameOf(vectorState)]);
 
 /** Runs operations on the database threads. Calls name the operation, because functions cannot be sent to a thread. */
 function createSqliteTransactions(

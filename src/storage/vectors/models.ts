@@ -1,10 +1,13 @@
 import type { Statements } from '../dialect.ts';
 import { numberOf, type Row, textOf } from '../rows.ts';
-import { droppedAtOnce, type ModelState, type VectorCorpus } from './vector.ts';
+import type { ModelState, VectorCorpus } from './vector.ts';
 
-/** The table of the embedded texts, by corpus. */
+/** Vectors deleted per step of `drop`, so that other writes need not wait for all of them. */
+const droppedAtOnce = 2_000;
+
+/** The table that contains the embedded texts, by corpus. */
 export const ownersOf = { context: 'context_entries', kb: 'kb_passages' } as const;
-/** SQL condition for the searchable rows of that table, whose alias is `o`. */
+/** SQL condition for the searchable rows `o` of that table. */
 export const isLive = { context: 'o.deleted_at IS NULL', kb: 'TRUE' } as const;
 
 export interface ModelRequest {
@@ -12,7 +15,7 @@ export interface ModelRequest {
   readonly model: string;
 }
 
-/** Makes this the current model. Every text is then listed for embedding with it. */
+/** Makes this the current model. Lists every text for embedding with it. */
 export async function chooseModel(on: Statements, { corpus, model }: ModelRequest): Promise<void> {
   if ((await findModel(on, { corpus, model })) === undefined) await addModel(on, { corpus, model });
   await on.query(
@@ -21,7 +24,7 @@ export async function chooseModel(on: Statements, { corpus, model }: ModelReques
   );
 }
 
-/** Lists the models in use, the current one last. Counts their vectors, which is too slow to do for every search. */
+/** Lists the models in use, the current one last. Too slow for every search, because it counts their vectors. */
 export async function listModels(on: Statements, { corpus }: { readonly corpus: VectorCorpus }): Promise<ModelState[]> {
   const { vectors } = on.dialect;
   const rows = await on.query(
@@ -43,24 +46,24 @@ export async function listModels(on: Statements, { corpus }: { readonly corpus: 
   return models;
 }
 
-/** Removes a model's index and its name, so that the name can be reused at once. The vectors are left to `dropVectors`. */
+/** Removes a model's index and its name, so that the name can be reused. `dropVectors` deletes its vectors. */
 export async function forgetModel(
   on: Statements,
   { corpus, model }: { corpus: VectorCorpus; model: string | undefined },
 ): Promise<void> {
   const { vectors } = on.dialect;
-  const named = [corpus, model ?? null];
+  const corpusAndName = [corpus, model ?? null];
   await on.query(
     `DELETE FROM ${corpus}_unembedded WHERE model = (SELECT key FROM vector_models WHERE corpus = ? AND name = ?)`,
-    named,
+    corpusAndName,
   );
-  await on.query('UPDATE vector_models SET name = NULL WHERE corpus = ? AND name = ?', named);
+  await on.query('UPDATE vector_models SET name = NULL WHERE corpus = ? AND name = ?', corpusAndName);
   const rows = await on.query('SELECT key FROM vector_models WHERE corpus = ? AND name IS NULL', [corpus]);
   for (const row of rows) await vectors.dropIndex(on, corpus, numberOf(row, 'key'));
 }
 
 /**
- * Deletes a batch of vectors of forgotten models, or, if none is left, the models themselves. Returns true if more may be left.
+ * Deletes a batch of vectors of forgotten models or, if there are none, the models themselves. Returns false when all are deleted.
  */
 export async function dropVectors(on: Statements, { corpus }: { readonly corpus: VectorCorpus }): Promise<boolean> {
   const vectors = `${corpus}_vectors`;
@@ -69,7 +72,7 @@ export async function dropVectors(on: Statements, { corpus }: { readonly corpus:
        WHERE m.name IS NULL LIMIT ${droppedAtOnce}) RETURNING key`,
   );
   if (deleted.length > 0) return true;
-  // Keeps models that still have vectors: another process may have just forgotten one and be deleting its vectors.
+  // Keeps models that still have vectors: another process may be deleting those.
   await on.query(
     `DELETE FROM vector_models WHERE corpus = ? AND name IS NULL
        AND NOT EXISTS (SELECT 1 FROM ${vectors} v WHERE v.model = vector_models.key)`,
@@ -79,7 +82,7 @@ export async function dropVectors(on: Statements, { corpus }: { readonly corpus:
 }
 
 /**
- * Returns undefined if the model was never chosen or was dropped. With `keep`, it can't be dropped until the transaction ends.
+ * Returns undefined if the model is not in use. With `keep`, the model can't be dropped until the transaction ends.
  */
 export async function findModel(on: Statements, { corpus, model }: ModelRequest, keep = false) {
   const { vectors } = on.dialect;
@@ -93,17 +96,17 @@ export async function findModel(on: Statements, { corpus, model }: ModelRequest,
 async function addModel(on: Statements, { corpus, model }: ModelRequest): Promise<void> {
   const { vectors } = on.dialect;
   await vectors.beforeModel(on, corpus);
-  const [fresh] = await on.query(
+  const [added] = await on.query(
     `INSERT INTO vector_models (corpus, name, chosen) VALUES (?, ?, (SELECT coalesce(max(chosen), 0) + 1 FROM vector_models))
      ON CONFLICT DO NOTHING RETURNING key`,
     [corpus, model],
   );
-  if (fresh === undefined) return;
+  if (added === undefined) return;
   await on.query(
     `INSERT INTO ${corpus}_unembedded (model, owner)
      SELECT m.key, o.key FROM vector_models m CROSS JOIN ${ownersOf[corpus]} o
      WHERE m.key = ? AND ${isLive[corpus]}`,
-    [numberOf(fresh, 'key')],
+    [numberOf(added, 'key')],
   );
 }
 

@@ -5,24 +5,21 @@ import type { PassageFilter } from '../passages/passage.ts';
 import { matchingPassages } from '../passages/passage-store.ts';
 import { numberOf } from '../rows.ts';
 import { findModel, isLive, type ModelRequest, ownersOf } from './models.ts';
+import { dotProduct } from './quantise.ts';
 import {
   blockOf,
   type NearestRequest,
-  type RemovedAfter,
-  type RemovedVector,
   type ScoredVector,
   type ScoreRequest,
-  scored,
   type VectorBlock,
   type VectorCorpus,
   type VectorLook,
   type VectorState,
-  type VectorsAfter,
 } from './vector.ts';
 export async function vectorState(on: Statements, request: ModelRequest): Promise<VectorState> {
   const { corpus } = request;
-  const own = await findModel(on, request);
-  const key = own?.key ?? 0;
+  const stored = await findModel(on, request);
+  const key = stored?.key ?? 0;
   const removals = `${corpus}_vector_removals`;
   // Each subquery is one index lookup, except the count of waiting texts, whose list is usually short.
   const [row = {}] = await on.query(
@@ -33,24 +30,24 @@ export async function vectorState(on: Statements, request: ModelRequest): Promis
     [key, key],
   );
   return {
-    chosen: own !== undefined,
+    chosen: stored !== undefined,
     lastKey: numberOf(row, 'last_key'),
     firstRemoval: numberOf(row, 'first_removal'),
     lastRemoval: numberOf(row, 'last_removal'),
-    pending: own === undefined ? await countOwners(on, corpus) : numberOf(row, 'pending'),
+    pending: stored === undefined ? await countOwners(on, corpus) : numberOf(row, 'pending'),
   };
 }
 
-/** Returns stored vectors after a key, in ascending order, for an index that already has all earlier ones. */
+/** Returns stored vectors after a key, in key order, for an index that already has all earlier ones. */
 export async function vectorsAfter(
   on: Statements,
-  { corpus, model, after, limit }: VectorsAfter & ModelRequest,
+  { corpus, model, after, limit }: ModelRequest & { readonly after: number; readonly limit: number },
 ): Promise<VectorBlock> {
   const { vectors } = on.dialect;
-  const own = await findModel(on, { corpus, model });
+  const stored = await findModel(on, { corpus, model });
   const rows = await on.query(
     `SELECT key, owner, ${vectors.column} FROM ${corpus}_vectors WHERE model = ? AND key > ? ORDER BY key LIMIT ?`,
-    [own?.key ?? 0, after, limit],
+    [stored?.key ?? 0, after, limit],
   );
   return blockOf(
     rows.map((row) => ({ key: numberOf(row, 'key'), owner: numberOf(row, 'owner'), vector: vectors.decode(row) })),
@@ -62,8 +59,8 @@ export async function vectorsAfter(
  */
 export async function removedVectors(
   on: Statements,
-  { corpus, after, limit }: RemovedAfter & { readonly corpus: VectorCorpus },
-): Promise<RemovedVector[]> {
+  { corpus, after, limit }: { readonly corpus: VectorCorpus; readonly after: number; readonly limit: number },
+): Promise<{ number: number; key: number }[]> {
   const rows = await on.query(
     `SELECT number, vector FROM ${corpus}_vector_removals WHERE number > ? ORDER BY number LIMIT ?`,
     [after, limit],
@@ -71,7 +68,7 @@ export async function removedVectors(
   return rows.map((row) => ({ number: numberOf(row, 'number'), key: numberOf(row, 'vector') }));
 }
 
-/** Returns exact scores of the vectors that an index found, without those removed meanwhile. They are unordered. */
+/** Returns exact scores of the vectors that an index found, in any order. Omits vectors removed meanwhile. */
 export async function scoreVectors(
   on: Statements,
   { corpus, query, keys }: ScoreRequest & { readonly corpus: VectorCorpus },
@@ -81,15 +78,13 @@ export async function scoreVectors(
     `SELECT key, owner, start_at, end_at, ${vectors.column} FROM ${corpus}_vectors WHERE key IN (${integers})`,
     [{ list: keys }],
   );
-  return rows.map((row) =>
-    scored(query, {
-      key: numberOf(row, 'key'),
-      owner: numberOf(row, 'owner'),
-      start: numberOf(row, 'start_at'),
-      end: numberOf(row, 'end_at'),
-      vector: vectors.decode(row),
-    }),
-  );
+  return rows.map((row) => ({
+    key: numberOf(row, 'key'),
+    owner: numberOf(row, 'owner'),
+    start: numberOf(row, 'start_at'),
+    end: numberOf(row, 'end_at'),
+    score: dotProduct(query, vectors.decode(row)),
+  }));
 }
 
 async function countOwners(on: Statements, corpus: VectorCorpus): Promise<number> {
@@ -97,7 +92,7 @@ async function countOwners(on: Statements, corpus: VectorCorpus): Promise<number
   return numberOf(row, 'total');
 }
 
-/** Performs the first read of a search by meaning. */
+/** Performs the first read of a vector search. */
 export async function lookAtEntryVectors(on: Statements, request: NearestRequest<EntryFilter>): Promise<VectorLook> {
   return look(on, 'context', request, on.dialect.vectors.nearest?.context, matchingEntries);
 }

@@ -1,38 +1,32 @@
 import { createHash } from 'node:crypto';
 import type { Statements } from '../dialect.ts';
 import { ofEntryBefore } from '../entries/search-entries.ts';
-import { type BoundValue, numberOf, optionalTextOf, type Row, textOf, textsOf } from '../rows.ts';
+import { type Condition, numberOf, optionalTextOf, type Row, textOf, textsOf } from '../rows.ts';
 import { findModel, isLive, type ModelRequest, ownersOf } from './models.ts';
-import type {
-  ClaimedTexts,
-  ClaimTextsRequest,
-  ReleaseClaimsRequest,
-  TextToEmbed,
-  VectorCorpus,
-  WaitingRequest,
-} from './vector.ts';
+import type { TextToEmbed, VectorCorpus } from './vector.ts';
 
-/**
- * Returns the newest texts without vectors of this model, in key order. There are none if the model was never chosen or was
- * dropped.
- */
+interface WaitingRequest extends ModelRequest {
+  readonly limit: number;
+  /** If set, only texts of these owners. */
+  readonly owners?: readonly number[] | undefined;
+}
+
+/** Returns the newest texts without vectors of this model, in key order; none if the model is not in use. */
 export async function waitingTexts(
   on: Statements,
-  { corpus, model, limit, owners }: WaitingRequest & ModelRequest,
+  { corpus, model, limit, owners }: WaitingRequest,
 ): Promise<TextToEmbed[]> {
-  const { integers, vectors } = on.dialect;
-  const known = await findModel(on, { corpus, model });
-  if (known === undefined) return [];
-  vectors.ensureIndex(corpus, known);
-  const among = owners === undefined ? '' : `AND u.owner IN (${integers})`;
+  const stored = await findModel(on, { corpus, model });
+  if (stored === undefined) return [];
+  on.dialect.vectors.ensureIndex(corpus, stored);
+  const { sql, values } = unembedded(on, stored.key, owners);
   const rows = await on.query(
     `SELECT ${textColumns[corpus]} FROM ${ownersOf[corpus]} o WHERE o.key IN (
-       SELECT u.owner FROM ${corpus}_unembedded u WHERE u.model = ? ${among}
-       ORDER BY u.owner DESC LIMIT ?)
+       SELECT u.owner FROM ${corpus}_unembedded u WHERE ${sql} ORDER BY u.owner DESC LIMIT ?)
      ORDER BY o.key`,
-    [known.key, ...(owners === undefined ? [] : [{ list: owners }]), limit],
+    [...values, limit],
   );
-  return rows.map(textFrom[corpus]);
+  return rows.map(corpus === 'context' ? entryText : passageText);
 }
 
 /** Returns the owners of all texts without vectors of this model, in ascending order. */
@@ -42,10 +36,10 @@ export async function unembeddedOwners(on: Statements, { corpus, model }: ModelR
      WHERE m.corpus = ? AND m.name = ? ORDER BY u.owner`,
     [corpus, model],
   );
-  return rows.map((row) => numberOf(row, 'owner'));
+  return ownersIn(rows);
 }
 
-/** Returns hashes of the current texts, by owner. Locks their rows in key order until the transaction ends. */
+/** Returns hashes of the current texts, by owner. Locks the owners' rows, in key order, until the transaction ends. */
 export async function currentHashes(
   on: Statements,
   corpus: VectorCorpus,
@@ -67,8 +61,6 @@ const textColumns = {
   kb: 'o.key, o.title, o.headings, o.body',
 };
 
-const textFrom = { context: entryText, kb: passageText };
-
 function entryText(row: Row): TextToEmbed {
   const before = optionalTextOf(row, 'before');
   return {
@@ -82,69 +74,67 @@ function entryText(row: Row): TextToEmbed {
 function passageText(row: Row): TextToEmbed {
   const text = textOf(row, 'body');
   const titlePath = titlePathOf(textOf(row, 'title'), textsOf(row, 'headings'));
-  return { owner: numberOf(row, 'key'), text, textHash: passageHash(titlePath, text), titlePath };
-}
-
-/** Hashes a passage as it is embedded: with title and headings, because they affect its vectors too. */
-function passageHash(titlePath: readonly string[], body: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([...titlePath, body]))
-    .digest('hex');
+  // Title and headings affect the vectors too.
+  const hash = createHash('sha256').update(JSON.stringify([...titlePath, text]));
+  return { owner: numberOf(row, 'key'), text, textHash: hash.digest('hex'), titlePath };
 }
 
 /** Returns title and headings, outermost first. A title that is also the first heading appears once. */
 function titlePathOf(title: string, headings: readonly string[]): string[] {
-  const named = title === '' || headings[0] === title ? headings : [title, ...headings];
-  return named.filter((part) => part !== '');
+  const path = headings[0] === title ? headings : [title, ...headings];
+  return path.filter((part) => part !== '');
 }
 
-type ClaimRequest = ClaimTextsRequest & ModelRequest;
+interface ClaimRequest extends WaitingRequest {
+  /** Identifies the process. */
+  readonly claimant: string;
+  readonly leaseMs: number;
+}
+
+interface ClaimedTexts {
+  /** In key order. */
+  readonly texts: TextToEmbed[];
+  /** Owners of the newest texts that other processes have leased. Listed only if fewer texts than `limit` were free. */
+  readonly elsewhere: number[];
+}
 
 /**
- * Leases texts to a claimant. Claims are columns of the list of waiting texts, so a text loses its claim when it gets its
- * vectors or changes. Skips rows that another transaction has locked, instead of waiting.
+ * Leases the newest free texts, so that other processes normally don't embed them too. A lease ends when it expires, or when the
+ * text gets its vectors or changes.
  */
 export async function claimTexts(on: Statements, request: ClaimRequest): Promise<ClaimedTexts> {
   const { corpus, model, claimant, leaseMs, limit } = request;
   const { nowMs, skipLocked, integers } = on.dialect;
-  const known = await findModel(on, request);
-  if (known === undefined) return { texts: [], elsewhere: [] };
-  const { sql, values } = among(on, known.key, request);
-  const rows = await on.query(
-    `SELECT u.owner FROM ${corpus}_unembedded u WHERE ${sql} AND ${isFree(on)}
-     ORDER BY u.owner DESC LIMIT ? ${skipLocked}`,
+  const stored = await findModel(on, request);
+  if (stored === undefined) return { texts: [], elsewhere: [] };
+  const { sql, values } = unembedded(on, stored.key, request.owners);
+  const isFree = `(u.claimed_until IS NULL OR u.claimed_until < ${nowMs} OR u.claimed_by = ?)`;
+  const free = await on.query(
+    `SELECT u.owner FROM ${corpus}_unembedded u WHERE ${sql} AND ${isFree} ORDER BY u.owner DESC LIMIT ? ${skipLocked}`,
     [...values, claimant, limit],
   );
-  const owners = rows.map((row) => numberOf(row, 'owner'));
-  await on.query(
-    `UPDATE ${corpus}_unembedded SET claimed_by = ?, claimed_until = ${nowMs} + ?
-     WHERE model = ? AND owner IN (${integers})`,
-    [claimant, leaseMs, known.key, { list: owners }],
-  );
+  const owners = ownersIn(free);
+  if (owners.length > 0) {
+    await on.query(
+      `UPDATE ${corpus}_unembedded SET claimed_by = ?, claimed_until = ${nowMs} + ?
+       WHERE model = ? AND owner IN (${integers})`,
+      [claimant, leaseMs, stored.key, { list: owners }],
+    );
+  }
   const texts = owners.length === 0 ? [] : await waitingTexts(on, { corpus, model, limit, owners });
-  return { texts, elsewhere: owners.length < limit ? await claimedElsewhere(on, known.key, request) : [] };
-}
-
-/** Returns what `claimTexts` would find, without writing: usually nothing is free to claim. */
-export async function claimableTexts(
-  on: Statements,
-  request: ClaimRequest,
-): Promise<{ isFree: boolean; elsewhere: number[] }> {
-  const known = await findModel(on, request);
-  if (known === undefined) return { isFree: false, elsewhere: [] };
-  const { sql, values } = among(on, known.key, request);
-  const [free] = await on.query(
-    `SELECT u.owner FROM ${request.corpus}_unembedded u WHERE ${sql} AND ${isFree(on)} LIMIT 1`,
-    [...values, request.claimant],
+  if (owners.length === limit) return { texts, elsewhere: [] };
+  const leased = await on.query(
+    `SELECT u.owner FROM ${corpus}_unembedded u WHERE ${sql} AND (u.claimed_by IS NULL OR u.claimed_by <> ?)
+     ORDER BY u.owner DESC LIMIT ?`,
+    [...values, claimant, limit],
   );
-  if (free !== undefined) return { isFree: true, elsewhere: [] };
-  return { isFree: false, elsewhere: await claimedElsewhere(on, known.key, request) };
+  return { texts, elsewhere: ownersIn(leased) };
 }
 
-/** Releases all claims of a claimant on texts of a model. */
+/** Ends all leases of a process on texts of a model. */
 export async function releaseClaims(
   on: Statements,
-  { corpus, model, claimant }: ReleaseClaimsRequest & ModelRequest,
+  { corpus, model, claimant }: ModelRequest & Pick<ClaimRequest, 'claimant'>,
 ): Promise<void> {
   await on.query(
     `UPDATE ${corpus}_unembedded SET claimed_by = NULL, claimed_until = NULL
@@ -153,26 +143,12 @@ export async function releaseClaims(
   );
 }
 
-async function claimedElsewhere(on: Statements, model: number, request: ClaimRequest): Promise<number[]> {
-  const { sql, values } = among(on, model, request);
-  const rows = await on.query(
-    `SELECT u.owner FROM ${request.corpus}_unembedded u
-     WHERE ${sql} AND (u.claimed_by IS NULL OR u.claimed_by <> ?) ORDER BY u.owner DESC LIMIT ?`,
-    [...values, request.claimant, request.limit],
-  );
-  return rows.map((row) => numberOf(row, 'owner'));
-}
-
-function among(
-  on: Statements,
-  model: number,
-  { owners }: ClaimTextsRequest,
-): { sql: string; values: readonly BoundValue[] } {
+/** Returns the condition for rows `u` of a model and, if set, of these owners. */
+function unembedded(on: Statements, model: number, owners: readonly number[] | undefined): Condition {
   if (owners === undefined) return { sql: 'u.model = ?', values: [model] };
   return { sql: `u.model = ? AND u.owner IN (${on.dialect.integers})`, values: [model, { list: owners }] };
 }
 
-/** Returns the SQL condition for texts that can be claimed: they have no claim, an expired one, or one of the same claimant. */
-function isFree(on: Statements): string {
-  return `(u.claimed_until IS NULL OR u.claimed_until < ${on.dialect.nowMs} OR u.claimed_by = ?)`;
+function ownersIn(rows: readonly Row[]): number[] {
+  return rows.map((row) => numberOf(row, 'owner'));
 }

@@ -15,10 +15,9 @@ import {
   vectorState,
   vectorsAfter,
 } from './read-vectors.ts';
-import { claimableTexts, claimTexts, releaseClaims, unembeddedOwners, waitingTexts } from './texts-to-embed.ts';
-import type { ClaimedTexts, ClaimTextsRequest, NearestRequest, VectorCorpus, VectorLook } from './vector.ts';
+import { claimTexts, releaseClaims, unembeddedOwners, waitingTexts } from './texts-to-embed.ts';
+import type { NearestRequest, VectorCorpus, VectorLook } from './vector.ts';
 import { putVectors } from './write-vectors.ts';
-/** Operations that take one transaction each. */
 export const vectorOperations = {
   ...reads(
     {
@@ -31,14 +30,13 @@ export const vectorOperations = {
     { replica: true },
   ),
   ...reads({ waiting: waitingTexts, unembedded: unembeddedOwners }),
-  ...writes({ choose: chooseModel, release: releaseClaims, put: putVectors }),
+  ...writes({ choose: chooseModel, claim: claimTexts, release: releaseClaims, put: putVectors }),
 };
 
-/** Steps of operations that take several transactions. */
+/** Operations for the methods below, which `createVectorStores` adds. */
 export const vectorSteps = {
   ...reads({ lookAtEntryVectors, lookAtPassageVectors }, { replica: true }),
-  ...reads({ claimableTexts }),
-  ...writes({ claimTexts, forgetModel, dropVectors }),
+  ...writes({ forgetModel, dropVectors }),
 };
 
 /**
@@ -47,11 +45,6 @@ export const vectorSteps = {
  * coexist and are never compared.
  */
 export interface VectorStore<Filter> extends StoreOf<typeof vectorOperations, { corpus: VectorCorpus }> {
-  /**
-   * Leases the newest free texts, so that other processes normally don't embed them too. A lease ends when it expires, or when
-   * the text gets its vectors or changes. Writes nothing if no text is free.
-   */
-  claim(request: ClaimTextsRequest): Promise<ClaimedTexts>;
   /** True if the database itself finds the nearest vectors. Otherwise the search has a copy of them in memory. */
   readonly isIndexed: boolean;
   /** Performs the first read of a search by meaning. */
@@ -95,25 +88,20 @@ function createVectorStore(
   transactions: Transactions,
   corpus: VectorCorpus,
 ): Omit<VectorStore<never>, 'look' | 'matching' | 'isIndexed'> {
-  const { read, write } = transactions;
   return {
     ...createStore(transactions, vectorOperations, { corpus }),
-    async claim(request) {
-      const { isFree, elsewhere } = await read(claimableTexts, { corpus, ...request });
-      return isFree ? write(claimTexts, { corpus, ...request }) : { texts: [], elsewhere };
-    },
     async drop(model) {
       // An index build or a backup may hold the table's lock for minutes.
       for (let attempt = 1; ; attempt += 1) {
         try {
-          await write(forgetModel, { corpus, model });
+          await transactions.write(forgetModel, { corpus, model });
           break;
         } catch (error) {
           if (!isCarrelError(error) || error.code !== 'storage_busy' || attempt === dropAttemptsMax) throw error;
         }
         await delay(dropPauseMs, undefined, { ref: false });
       }
-      while (await write(dropVectors, { corpus }));
+      while (await transactions.write(dropVectors, { corpus }));
     },
   };
 }

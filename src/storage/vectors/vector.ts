@@ -1,5 +1,4 @@
-import { CarrelError } from '../../base/errors.ts';
-import { dotProduct, quantise } from './quantise.ts';
+import { quantise } from './quantise.ts';
 
 /**
  * The collections of texts that are searched by meaning. The owner of a vector is an entry in `context`, and a passage in `kb`.
@@ -7,35 +6,8 @@ import { dotProduct, quantise } from './quantise.ts';
 export const vectorCorpora = ['context', 'kb'] as const;
 export type VectorCorpus = (typeof vectorCorpora)[number];
 
-export interface WaitingRequest {
-  readonly model: string;
-  readonly limit: number;
-  /** If set, only texts of these owners. */
-  readonly owners?: readonly number[] | undefined;
-}
-
-export interface ClaimTextsRequest {
-  readonly model: string;
-  readonly claimant: string;
-  readonly leaseMs: number;
-  readonly limit: number;
-  /** If set, only texts of these owners. */
-  readonly owners?: readonly number[] | undefined;
-}
-
-export interface ClaimedTexts {
-  /** In key order. */
-  readonly texts: TextToEmbed[];
-  /** Owners of the newest texts that others have claimed. Listed only if fewer texts than the limit were free. */
-  readonly elsewhere: number[];
-}
-
-export interface ReleaseClaimsRequest {
-  readonly model: string;
-  readonly claimant: string;
-}
-
 export interface TextToEmbed {
+  /** The entry or passage that the text belongs to. */
   readonly owner: number;
   readonly text: string;
   /** Hash of the text with its title and headings, if any. */
@@ -74,12 +46,6 @@ export interface VectorState {
   readonly pending: number;
 }
 
-export interface VectorsAfter {
-  readonly model: string;
-  readonly after: number;
-  readonly limit: number;
-}
-
 /** Many vectors in a few typed arrays. In-memory indexes are loaded from such blocks. */
 export interface VectorBlock {
   readonly keys: Float64Array;
@@ -90,28 +56,15 @@ export interface VectorBlock {
   readonly scales: Float32Array;
 }
 
-export interface RemovedAfter {
-  readonly after: number;
-  readonly limit: number;
-}
-
-export interface RemovedVector {
-  readonly number: number;
-  readonly key: number;
-}
-
-export interface StoredVector extends WindowVector {
-  /** Row key, never reused. */
-  readonly key: number;
-  readonly owner: number;
-}
-
 export interface ScoreRequest {
   readonly query: Float32Array;
   readonly keys: readonly number[];
 }
 
-export interface ScoredVector extends Omit<StoredVector, 'vector'> {
+export interface ScoredVector extends Omit<WindowVector, 'vector'> {
+  /** Row key, never reused. */
+  readonly key: number;
+  readonly owner: number;
   /** The dot product with the query. It is the cosine if both have unit length. */
   readonly score: number;
 }
@@ -125,7 +78,7 @@ export interface NearestRequest<Filter> {
   readonly allowed?: ArrayLike<number> | undefined;
 }
 
-/** The result of the first read of a search by meaning. All of it is from one snapshot. */
+/** The result of the first read of a vector search, from one snapshot. */
 export interface VectorLook {
   readonly state: VectorState;
   /**
@@ -147,25 +100,6 @@ export interface ModelState {
    * The index that finds the nearest vectors: `memory` is in this process, `ready` is the database's, `none` is not built yet.
    */
   readonly index: 'memory' | 'none' | 'ready';
-}
-
-/** Max number of recorded removals. An index that has missed more is reloaded, which is then just as fast. */
-export const removalsKept = 100_000;
-
-/** Number of vectors deleted per step of `drop`, so that other writes need not wait for all of them. */
-export const droppedAtOnce = 2_000;
-
-/** Creates the error for vectors of another length than the stored ones: a server may change its model but keep the name. */
-export function dimensionsError(model: string, stored: number, given: number): CarrelError {
-  const message =
-    `The embedding model ${model} returns vectors of ${given} dimensions, but the stored ones have ${stored}. ` +
-    'Check which model the server runs, or set EMBEDDING_MODEL to another name.';
-  return new CarrelError('unavailable', message, { data: { stored, given } });
-}
-
-/** Replaces a stored vector by its score for the query. */
-export function scored(query: Float32Array, { vector, ...stored }: StoredVector): ScoredVector {
-  return { ...stored, score: dotProduct(query, vector) };
 }
 
 /** Packs vectors into a block. All must have the same length. */

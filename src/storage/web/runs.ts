@@ -1,5 +1,5 @@
 import type { Statements } from '../dialect.ts';
-import { changeOwnJob, isEnded, type OwnJob } from '../documents/job-queue.ts';
+import { changeOwnJob, endedJob, type OwnJob } from '../documents/job-queue.ts';
 import { numberOf, textOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { type StoredSource, sourceOf } from './sources.ts';
@@ -80,7 +80,7 @@ export async function endRun(
     on,
     { id, owner },
     {
-      sql: `status = ?, error = ?, error_code = ?, ${isEnded}`,
+      sql: `status = ?, error = ?, error_code = ?, ${endedJob}`,
       values: [status, error === undefined ? null : storable(error.message), error?.code ?? null],
     },
   );

@@ -38,13 +38,13 @@ export async function openPostgresSource(config: PostgresConfig): Promise<Backup
   }
 }
 
-/** Returns the table and its columns for COPY. */
-export function copied(table: Table): string {
+/** Returns a table and its columns, as COPY expects them. */
+export function copyTarget(table: Table): string {
   return `carrel.${table.name} (${columnNames(table).join(', ')})`;
 }
 
 export function rowsOf(client: Client, table: Table): AsyncIterable<StoredRow> {
-  return copyRows(client.query(to(`COPY ${copied(table)} TO STDOUT`)), columnKinds(table));
+  return copyRows(client.query(to(`COPY ${copyTarget(table)} TO STDOUT`)), columnKinds(table));
 }
 
 export async function readFacts(statements: Connection): Promise<TableFacts[]> {
@@ -64,8 +64,8 @@ export async function readFacts(statements: Connection): Promise<TableFacts[]> {
 }
 
 /**
- * Returns the last generated number; 0 if there is none. Sequences are not part of the snapshot, so this may be higher than any
- * number in it.
+ * Returns the last generated number; 0 if there is none. It may be higher than any number in the snapshot, because sequences are
+ * not part of it.
  */
 async function lastNumber(statements: Connection, table: string, column: string): Promise<number> {
   const [row = {}] = await statements.query(

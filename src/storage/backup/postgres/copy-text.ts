@@ -25,7 +25,7 @@ function number(value: number): string {
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 function escaped(text: string): string {
-  return text.replace(/[\\\n\r\t]/g, (sign) => escapes[sign] ?? sign);
+  return text.replace(/[\\\n\r\t]/g, (character) => escapes[character] ?? character);
 }
 
 /** Parses the rows of a table from COPY's lines. Chunks may have any size. */
@@ -43,7 +43,9 @@ export async function* copyRows(
 function storedValue(field: string, kind: ColumnKind | undefined): StoredValue {
   if (field === '\\N') return null;
   if (kind === 'number') return Number(field);
-  const text = field.includes('\\') ? field.replace(/\\(.)/gs, (_, sign: string) => signs[sign] ?? sign) : field;
+  const text = field.includes('\\')
+    ? field.replace(/\\(.)/gs, (_, letter: string) => unescapes[letter] ?? letter)
+    : field;
   if (kind === 'bytes') return Buffer.from(text.slice(2), 'hex');
   if (kind === 'list') return membersOf(text.slice(1, -1));
   if (kind === 'vector') return bytesOf(text === '{}' ? [] : text.slice(1, -1).split(','));
@@ -54,14 +56,14 @@ function bytesOf(numbers: readonly string[]): Uint8Array {
   return new Uint8Array(Float32Array.from(numbers, Number).buffer);
 }
 
-const signs: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f', v: '\v' };
+const unescapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f', v: '\v' };
 
 /** Splits an array literal into its members. PostgreSQL quotes only members that need it. */
 function membersOf(text: string): string[] {
   const members: string[] = [];
   const member = /"((?:[^"\\]|\\.)*)"|([^,"]+)/gs;
-  for (const [, quoted, plain] of text.matchAll(member)) {
-    members.push(quoted === undefined ? (plain ?? '') : quoted.replace(/\\(.)/gs, '$1'));
+  for (const [, quoted, unquoted] of text.matchAll(member)) {
+    members.push(quoted === undefined ? (unquoted ?? '') : quoted.replace(/\\(.)/gs, '$1'));
   }
   return members;
 }

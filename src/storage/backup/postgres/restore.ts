@@ -22,13 +22,13 @@ import { checkEmpty, type TableFacts } from '../manifest.ts';
 import { originalHash } from '../originals.ts';
 import type { StoredRow } from '../rows.ts';
 import type { BackupOptions, Fill, RestoreTarget } from '../walk.ts';
-import { copied, readFacts, rowsOf } from './back-up.ts';
+import { copyTarget, readFacts, rowsOf } from './back-up.ts';
 import { copyLine } from './copy-text.ts';
 
-/** Lines are sent in batches of about this many characters. */
-const sentAtOnce = 256 * 1024;
+/** Min characters per batch of lines. */
+const batchCharacters = 256 * 1024;
 
-/** Restores in one transaction: others see the old content until it ends, and the new content afterwards. */
+/** Restores in one transaction, so that other processes see either the old or the new content. */
 export async function restorePostgres<T>(
   config: PostgresConfig,
   { force, onProgress }: BackupOptions,
@@ -37,7 +37,7 @@ export async function restorePostgres<T>(
   return withConnection(config, async ({ client, statements }) => {
     await statements.query(`BEGIN; SET LOCAL lock_timeout = '10s'; ${unbounded}`);
     await statements.query('SELECT pg_advisory_xact_lock($1)', [lockKey]);
-    await makeRoom(statements, force);
+    await resetSchema(statements, force);
     const filled = await withoutIndexes(statements, () => fill(targetIn(client, statements)));
     onProgress('checking', 0, 0);
     if ((await checkContent(statements)).length > 0) throw damaged();
@@ -48,7 +48,8 @@ export async function restorePostgres<T>(
   });
 }
 
-async function makeRoom(statements: Connection, force: boolean): Promise<void> {
+/** Replaces all tables by empty ones. */
+async function resetSchema(statements: Connection, force: boolean): Promise<void> {
   const schema = checkSchema((await knownSchema(statements)) ?? 0, newestSchema);
   if (schema > 0 && !force) checkEmpty(await readFacts(statements));
   await statements.query('DROP SCHEMA IF EXISTS carrel CASCADE');
@@ -57,8 +58,8 @@ async function makeRoom(statements: Connection, force: boolean): Promise<void> {
 }
 
 /**
- * Drops indexes, except those of constraints, fills the tables, and creates the indexes again. This takes a fraction of the
- * time.
+ * Drops indexes, except those of constraints, fills the tables, and creates the indexes again. Filling indexed tables would take
+ * several times as long.
  */
 async function withoutIndexes<T>(statements: Connection, fill: () => Promise<T>): Promise<T> {
   const indexes = await statements.query(
@@ -78,29 +79,29 @@ async function withoutIndexes<T>(statements: Connection, fill: () => Promise<T>)
 function targetIn(client: Client, statements: Connection): RestoreTarget {
   return {
     rows: (table) => rowsOf(client, table),
-    write: (table, rows) => pipeline(linesOf(table, rows), client.query(from(`COPY ${copied(table)} FROM STDIN`))),
+    write: (table, rows) => pipeline(linesOf(table, rows), client.query(from(`COPY ${copyTarget(table)} FROM STDIN`))),
     writeOriginal: (member) => writeOriginal(statements, member),
     async finish(facts) {
-      for (const index of wordIndexes) await makeVectors(statements, index);
-      for (const table of tables) await keepNumbers(statements, table, facts);
+      for (const index of wordIndexes) await rebuildIndex(statements, index);
+      for (const table of tables) await continueNumbers(statements, table, facts);
     },
   };
 }
 
 async function* linesOf(table: Table, rows: AsyncIterable<StoredRow>): AsyncGenerator<Buffer> {
   const kinds = columnKinds(table);
-  let gathered = '';
+  let batch = '';
   for await (const row of rows) {
-    gathered += copyLine(row, kinds);
-    if (gathered.length < sentAtOnce) continue;
-    yield Buffer.from(gathered);
-    gathered = '';
+    batch += copyLine(row, kinds);
+    if (batch.length < batchCharacters) continue;
+    yield Buffer.from(batch);
+    batch = '';
   }
-  if (gathered !== '') yield Buffer.from(gathered);
+  if (batch !== '') yield Buffer.from(batch);
 }
 
-/** Continues the numbering after the last number in the backup, so that no number is reused, even of a removed row. */
-async function keepNumbers(statements: Connection, table: Table, facts: readonly TableFacts[]): Promise<void> {
+/** Continues the numbering after the last number in the backup, so that numbers of removed rows are not reused. */
+async function continueNumbers(statements: Connection, table: Table, facts: readonly TableFacts[]): Promise<void> {
   const column = identityOf(table);
   const last = facts.find(({ name }) => name === table.name)?.last ?? 0;
   if (column === undefined || last === 0) return;
@@ -111,10 +112,10 @@ async function keepNumbers(statements: Connection, table: Table, facts: readonly
 }
 
 /**
- * Creates the tsvectors of an index, with distinct terms and labels. The database builds most of them. Those of very long texts
- * are built here, truncated to fit.
+ * Creates the tsvectors of an index, with distinct terms and labels. The database builds most of them. Carrel builds those of very
+ * long texts, truncated to PostgreSQL's limit.
  */
-async function makeVectors(statements: Connection, { name, owner, labels: column }: WordIndex): Promise<void> {
+async function rebuildIndex(statements: Connection, { name, owner, labels: column }: WordIndex): Promise<void> {
   const terms = "concat_ws(' ', title, title_extra, heading, heading_extra, body, body_extra)";
   const fits = `octet_length(${terms}) <= ${vectorBytesMax}`;
   const labels =
@@ -126,8 +127,8 @@ async function makeVectors(statements: Connection, { name, owner, labels: column
      SELECT key, array_to_tsvector(array_remove(string_to_array(${terms}, ' '), '') || ${labels})
      FROM carrel.${name}_terms t WHERE ${fits}`,
   );
-  const others = await statements.query(`SELECT key FROM carrel.${name}_terms WHERE NOT ${fits} ORDER BY key`);
-  for (const row of others) {
+  const tooLong = await statements.query(`SELECT key FROM carrel.${name}_terms WHERE NOT ${fits} ORDER BY key`);
+  for (const row of tooLong) {
     const key = numberOf(row, 'key');
     const [found = {}] = await statements.query(
       `SELECT ${terms} AS terms, ${labels} AS labels FROM carrel.${name}_terms t WHERE key = $1`,

@@ -8,13 +8,13 @@ import { checkOwner, type Database } from '../../sqlite/database.ts';
 import { loadSqlite } from '../../sqlite/sqlite-module.ts';
 import { openFailure, storageError } from '../../sqlite/storage-error.ts';
 import { noData, type TableFacts } from '../manifest.ts';
-import { holdOriginals } from '../originals.ts';
+import { linkOriginals } from '../originals.ts';
 import type { StoredRow, StoredValue } from '../rows.ts';
 import type { BackupSource, ProgressReport } from '../walk.ts';
 
 const busyTimeoutMs = 5000;
 
-/** Opens and checks a snapshot of a database, to which others may be writing. */
+/** Opens and checks a snapshot of a database. Other processes may be writing to the database. */
 export async function openSqliteSource(
   location: { readonly path: string; readonly originals: string },
   onProgress: ProgressReport,
@@ -23,11 +23,11 @@ export async function openSqliteSource(
   if (!existsSync(path)) {
     throw new CarrelError('invalid_config', `No database found at ${path}. Check --data-dir and DB_PATH.`);
   }
-  const originals = await holdOriginals(location.originals);
+  const originals = await linkOriginals(location.originals);
   let database: DatabaseSync | undefined;
   const close = async () => {
     database?.close();
-    await originals.release();
+    await originals.unlink();
   };
   try {
     database = openRows(path);
@@ -35,7 +35,7 @@ export async function openSqliteSource(
     database.exec('BEGIN');
     onProgress('checking', 0, 0);
     checkState(database);
-    await originals.catchUp();
+    await originals.linkNew();
     const missing = neededOriginals(database).filter((hash) => !originals.has(hash)).length;
     const reader = database;
     return {
@@ -103,14 +103,14 @@ function checkState(database: DatabaseSync): void {
   );
 }
 
-/** Returns true if the name is a table. A view might have replaced it, and reading a view might never end. */
+/** Returns true if the name is a table. Reading a view of the same name might never end. */
 function isTable(database: DatabaseSync, name: string): boolean {
   const row = database.prepare("SELECT 1 FROM pragma_table_list(?) WHERE schema = 'main' AND type = 'table'").get(name);
   return row !== undefined;
 }
 
 /**
- * Returns the hashes of the originals that documents and waiting jobs refer to. Notes have none: their text is in the database.
+ * Returns the hashes of the originals that documents and unfinished jobs refer to. Notes have none: their text is in the database.
  */
 function neededOriginals(database: DatabaseSync): string[] {
   const rows = database

@@ -9,7 +9,7 @@ import { checkSchema, newestSchema } from '../../schema/schema-version.ts';
 import { columnNames, identityOf, type Table } from '../../schema/table.ts';
 import { tables } from '../../schema/tables.ts';
 import { checkOwner, type Database, openDatabase } from '../../sqlite/database.ts';
-import { closeToOthers } from '../../sqlite/database-file.ts';
+import { makePrivate } from '../../sqlite/database-file.ts';
 import { realDatabase, removeDatabase } from '../../sqlite/database-files.ts';
 import { migrate, schemaVersion } from '../../sqlite/migrate.ts';
 import { loadSqlite } from '../../sqlite/sqlite-module.ts';
@@ -23,20 +23,20 @@ import type { StoredRow, StoredValue } from '../rows.ts';
 import type { BackupOptions, Fill, RestoreTarget } from '../walk.ts';
 import { readFacts, rowsOf } from './back-up.ts';
 
-/** How long to wait for a lock. A running server holds its database open, so waiting longer would not help. */
+/** How long to wait for a lock. A running server never closes its database, so waiting longer would not help. */
 const busyTimeoutMs = 1000;
 
 /** Fills a new database and the folder of originals, then replaces the old database. */
 export async function restoreSqlite<T>(
-  place: { readonly path: string; readonly originals: string },
+  location: { readonly path: string; readonly originals: string },
   options: BackupOptions,
   fill: Fill<T>,
 ): Promise<T> {
-  return replaceFile(place.path, options, async (fresh) => {
-    removeLeftoversIn(place.originals);
+  return replaceFile(location.path, options, async (fresh) => {
+    removeLeftoversIn(location.originals);
     await withDatabase(fresh, migrate);
-    closeToOthers(fresh);
-    const filled = await fillFile(fresh, place.originals, fill);
+    makePrivate(fresh);
+    const filled = await fillFile(fresh, location.originals, fill);
     options.onProgress('checking', 0, 0);
     await withDatabase(fresh, async (database) => {
       if (checkContent(database).length > 0) throw damaged();
@@ -45,7 +45,7 @@ export async function restoreSqlite<T>(
   });
 }
 
-/** Opens a database and calls `work`. Leaves a single complete file, without a log. */
+/** Opens a database and calls `work`. Leaves a single file, without a log. */
 async function withDatabase(path: string, work: (database: Database) => Promise<void>): Promise<void> {
   const database = openDatabase({ path, role: 'writer', busyTimeoutMs });
   try {
@@ -59,7 +59,7 @@ async function withDatabase(path: string, work: (database: Database) => Promise<
 async function fillFile<T>(path: string, originals: string, fill: Fill<T>): Promise<T> {
   const database = new (loadSqlite().DatabaseSync)(path);
   try {
-    // No journal on disk is needed: nobody uses the file yet, and after a failure it is discarded.
+    // The file is not in use yet and is discarded after a failure, so it needs no journal on disk.
     database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON; BEGIN');
     database.exec('DELETE FROM settings');
     const filled = await fill(targetIn(database, originals));
@@ -76,8 +76,8 @@ function targetIn(database: DatabaseSync, originals: string): RestoreTarget {
     write: (table, rows) => writeRows(database, table, rows),
     writeOriginal: (member) => restoreOriginal(member, originals),
     async finish(facts) {
-      makeIndexes(database);
-      for (const table of tables) keepNumbers(database, table, facts);
+      rebuildIndexes(database);
+      for (const table of tables) continueNumbers(database, table, facts);
     },
   };
 }
@@ -101,8 +101,8 @@ function sqliteValue(value: StoredValue): SQLInputValue {
   return value instanceof Uint8Array ? value : JSON.stringify(value);
 }
 
-/** Rebuilds the word indexes. */
-function makeIndexes(database: DatabaseSync): void {
+/** Rebuilds the word indexes and their statistics. */
+function rebuildIndexes(database: DatabaseSync): void {
   for (const { name, owner, labels } of wordIndexes) {
     if (labels !== undefined) {
       database.exec(`UPDATE ${name}_terms SET labels = (SELECT (SELECT coalesce(group_concat('#' || hex(value), ' '), '')
@@ -117,8 +117,8 @@ function makeIndexes(database: DatabaseSync): void {
   }
 }
 
-/** Continues the numbering after the last number in the backup, so that no number is reused, even of a removed row. */
-function keepNumbers(database: DatabaseSync, table: Table, facts: readonly TableFacts[]): void {
+/** Continues the numbering after the last number in the backup, so that numbers of removed rows are not reused. */
+function continueNumbers(database: DatabaseSync, table: Table, facts: readonly TableFacts[]): void {
   const { name } = table;
   const column = identityOf(table);
   if (column === undefined) return;
@@ -129,24 +129,24 @@ function keepNumbers(database: DatabaseSync, table: Table, facts: readonly Table
     .run(name, last);
 }
 
-/** Replaces a database. `make` creates the new one next to the old one, and a single rename replaces it. */
+/** Replaces a database: `make` creates the new file next to the old one, then a rename replaces it. */
 async function replaceFile<T>(
-  given: string,
+  databasePath: string,
   { force }: BackupOptions,
   make: (fresh: string) => Promise<T>,
 ): Promise<T> {
-  const path = realDatabase(given);
+  const path = realDatabase(databasePath);
   makeFolder(dirname(path));
   removeLeftovers(path);
-  // Checked now to fail early, and again under the lock, because filling the new file takes a while.
+  // Checked now to fail early, and again before the rename, because filling the new file takes time.
   replaceOrReject(path, force);
   const fresh = temporaryPath(path);
   try {
-    const made = await make(fresh);
+    const result = await make(fresh);
     syncFile(fresh);
     replaceOrReject(path, force, fresh);
     await syncFolder(dirname(path));
-    return made;
+    return result;
   } catch (error) {
     throw storageError(error);
   } finally {

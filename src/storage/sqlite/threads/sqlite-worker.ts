@@ -5,7 +5,7 @@ import { nameOf, operationOf } from '../../operations.ts';
 import { vectorsAfter } from '../../vectors/read-vectors.ts';
 import { applyAnalysis } from '../../words/word-analysis.ts';
 import { type Database, type DatabaseConfig, openDatabase } from '../database.ts';
-import { closeToOthers } from '../database-file.ts';
+import { makePrivate } from '../database-file.ts';
 import { createLocalTransactions, createSqliteDialect } from '../dialect.ts';
 import { createDiskReserve, type DiskReserve, makesRoom } from '../disk-reserve.ts';
 import { migrate } from '../migrate.ts';
@@ -53,7 +53,7 @@ async function open(database: Database, reserve: DiskReserve): Promise<Handler> 
     if (config.role === 'reader') await useLanguage(config.language ?? 'english');
     else {
       await migrate(database);
-      closeToOthers(config.path);
+      makePrivate(config.path);
       const now = new Date().toISOString();
       await applyAnalysis(
         {
