@@ -68,7 +68,7 @@ export function createCrawler(settings: CrawlSettings, deps: CrawlerDeps): Crawl
       perform,
       // Nothing to do: the engine of this process already recovers the jobs of dead processes, crawls included.
       recover: async () => {},
-      async giveBack() {
+      async requeueOwn() {
         await ingestion.giveBack({ owners: [owner], crashed: false });
       },
     },

@@ -22,15 +22,16 @@ export type * from './contract/requests.ts';
 export interface Engine {
   status(options?: EngineCall): Promise<EngineStatus>;
   search(request: EngineSearch, options?: EngineCall): Promise<EngineSearchAnswer>;
-  /** Resolves when the submission is on disk. It will then be ingested exactly once, even after a crash. */
+  /** Resolves when the submission is stored. It will then be ingested exactly once, even after a crash. */
   submit(submission: Submission, options?: EngineCall): Promise<SubmitOutcome>;
   jobs(request: JobsRequest, options?: EngineCall): Promise<{ jobs: EngineJob[]; total: number }>;
   job(id: JobId, options?: EngineCall): Promise<EngineJob>;
   /** Cancels a job. Has no effect on a finished job. */
   cancelJob(id: JobId, options?: EngineCall): Promise<EngineJob>;
   documents(request: DocumentsRequest, options?: EngineCall): Promise<{ documents: EngineDocument[]; total: number }>;
-  /** Returns a document with as many chunks as fit, from `first_chunk` on. `chunks_left` counts the rest. */
+  /** Returns a document with as many chunks as fit, from `first_chunk` on. `chunks_left` counts the remaining ones. */
   document(id: number, options?: DocumentCall): Promise<EngineDocumentWithChunks>;
+  /** Returns a document without its chunks. */
   documentAlone(id: number, options?: EngineCall): Promise<EngineDocument>;
   /** Returns the original file. */
   file(id: number, options?: EngineCall): Promise<EngineFile>;
@@ -61,7 +62,7 @@ export interface EngineUpkeep {
     request: PageRequest,
     options?: EngineCall,
   ): Promise<{ documents: DeletedDocument[]; total: number }>;
-  /** Removes deleted documents for good. Returns how many. */
+  /** Permanently removes deleted documents. Returns how many. */
   purgeDocuments(ids: readonly number[], options?: EngineCall): Promise<number>;
   /** Removes finished uploads from the list of jobs. Returns how many. */
   clearJobs(options?: EngineCall): Promise<number>;
@@ -71,7 +72,7 @@ export interface EngineUpkeep {
 
 export interface EngineCall {
   signal?: AbortSignal | undefined;
-  /** Restricts the call to documents with one of these tags; it behaves as if there were no others. Local engines only. */
+  /** Hides all documents without any of these tags. Local engines only. */
   scopedTo?: readonly string[] | undefined;
   /** Keyword search only, without models. A remote engine ignores it. */
   isQuick?: boolean | undefined;
@@ -84,7 +85,7 @@ export interface DocumentCall extends EngineCall {
   bytesMax?: number | undefined;
 }
 
-/** A file, whose content is read once, or a note. */
+/** A file or a note. The file's content is read once. */
 export type Submission = (
   | { filename: string; content: AsyncIterable<Uint8Array>; size?: number | undefined }
   | { note: string }

@@ -8,10 +8,12 @@ export async function measureEngine(engine: Engine, database: 'own' | 'engine'):
   const states = Object.entries(queue).map(
     ([state, value]): Measurement => ({ metric: 'jobs', labels: { state }, value }),
   );
-  const own = database === 'own' ? engineRoles : [];
+  const measuredRoles = database === 'own' ? engineRoles : [];
   return [
     ...states,
-    ...own.map((role): Measurement => ({ metric: 'roles', labels: { role }, value: roles.includes(role) ? 1 : 0 })),
+    ...measuredRoles.map(
+      (role): Measurement => ({ metric: 'roles', labels: { role }, value: roles.includes(role) ? 1 : 0 }),
+    ),
     { metric: 'documents', labels: {}, value: documents },
     { metric: 'passages', labels: {}, value: chunks },
     ...(unembedded === undefined

@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isCarrelError } from '../base/errors.ts';
 import type { Engine, EngineJob, JobId } from './engine.ts';
 
-/** Poll interval: short at first, because small files are done soon, then longer. */
+/** The poll interval grows from the minimum to the maximum, because small files finish soon. */
 const pollMinMs = 50;
 const pollMaxMs = 1000;
 
 /** How long the engine may be unreachable during the wait. */
 const unreachableMaxMs = 60_000;
 
-/** Waits until the job has ended. Tolerates an engine that is unreachable for a while. */
+/** Waits until the job has ended. Tolerates an engine that is temporarily unreachable. */
 export async function waitForJob(
   engine: Pick<Engine, 'job'>,
   id: JobId,

@@ -15,7 +15,7 @@ export function createBacklog({ doSome, onFailure }: BacklogDeps) {
   let available = true;
   let retryMs = retryMinMs;
   let running: Promise<void> | undefined;
-  let again = false;
+  let isWokenAgain = false;
 
   return {
     /** False after a failure, until some work succeeds again. */
@@ -23,7 +23,7 @@ export function createBacklog({ doSome, onFailure }: BacklogDeps) {
       return available;
     },
     wake,
-    /** Resolves when no work is left, or after `waitMs`. Resolves at once while `available` is false. */
+    /** Resolves when no work is left, or after `waitMs`. Resolves immediately while `available` is false. */
     async whenIdle(waitMs: number): Promise<void> {
       if (available) await Promise.race([running, delay(waitMs, undefined, { ref: false })]);
     },
@@ -36,13 +36,13 @@ export function createBacklog({ doSome, onFailure }: BacklogDeps) {
   function wake(): void {
     if (stop.signal.aborted) return;
     if (running !== undefined) {
-      again = true;
+      isWokenAgain = true;
       return;
     }
-    again = false;
+    isWokenAgain = false;
     running = doAll().finally(() => {
       running = undefined;
-      if (again) wake();
+      if (isWokenAgain) wake();
     });
   }
 

@@ -28,35 +28,18 @@ export interface CallJobError {
 
 type Progress = Pick<CallJobView, 'progress' | 'total' | 'message'>;
 
-export interface CallJob {
-  readonly id: string;
-  /** Resolves when other processes can see the job. */
-  readonly known: Promise<void>;
-  /** Marks the job as running, when it leaves the queue. */
-  begin(): void;
-  report(progress: Progress): void;
-  finish(result: unknown): void;
-  fail(error: CallJobError): void;
-  cancelled(): void;
-}
-
-export interface CallJobs {
-  start(owner: string, first: Progress, state?: 'queued' | 'running'): CallJob;
-  /** Returns a job of this process. Another owner's job appears not to exist. */
-  get(id: string, owner: string): CallJobView;
-  /** Like `get`, but includes jobs of other processes on the same database. */
-  find(id: string, owner: string): Promise<CallJobView>;
-}
+export type CallJobs = ReturnType<typeof createCallJobs>;
+export type CallJob = ReturnType<CallJobs['start']>;
 
 export interface CallJobsOptions {
-  /** How long finished jobs are kept. */
+  /** How long finished jobs are stored. */
   keepMs?: number;
   /** Max finished jobs; running ones are never dropped. */
   finishedMax?: number;
   /** Max bytes of all results; the oldest are dropped. */
   resultBytesMax?: number;
   now?: () => Date;
-  /** The store that processes on one database share, if any. With it, each process can report the others' jobs. */
+  /** The store that all processes on one database share, if any. With it, each can report the others' jobs. */
   shared?: () => Promise<SharedStore | undefined>;
 }
 
@@ -68,40 +51,40 @@ const silentMaxMs = 4 * renewMs;
 interface JobRecord {
   owner: string;
   view: CallJobView;
-  at: number;
+  writtenAt: number;
 }
 
-interface KeptJob {
+interface TrackedJob {
   owner: string;
   view: CallJobView;
   endedAt?: number;
-  /** Size of the result. */
-  bytes: number;
+  resultBytes: number;
 }
 
-/** Keeps track of slow calls that were answered with a job handle. In memory, and in the shared store if there is one. */
-export function createCallJobs(options: CallJobsOptions = {}): CallJobs {
+/** Tracks slow calls that were answered with a job handle. In memory, and in the shared store if there is one. */
+export function createCallJobs(options: CallJobsOptions = {}) {
   const { keepMs = 3_600_000, finishedMax = 1000, resultBytesMax = 64 * 1024 * 1024, now = () => new Date() } = options;
   const { shared } = options;
   const records = async () => {
     const store = await shared?.();
     return store && createSharedRecords('call-job', store);
   };
-  const jobs = new Map<string, KeptJob>();
+  const jobs = new Map<string, TrackedJob>();
 
   const sweep = (): void => {
     const time = now().getTime();
     const finished = [...jobs].filter(([, job]) => job.endedAt !== undefined);
     const surplus = finished.length - finishedMax;
-    let bytes = finished.reduce((sum, [, job]) => sum + job.bytes, 0);
+    let bytes = finished.reduce((sum, [, job]) => sum + job.resultBytes, 0);
     finished.forEach(([id, job], index) => {
-      const last = index === finished.length - 1;
-      if (index >= surplus && time - (job.endedAt ?? time) <= keepMs && (bytes <= resultBytesMax || last)) return;
-      bytes -= job.bytes;
+      const isLast = index === finished.length - 1;
+      if (index >= surplus && time - (job.endedAt ?? time) <= keepMs && (bytes <= resultBytesMax || isLast)) return;
+      bytes -= job.resultBytes;
       jobs.delete(id);
     });
   };
 
+  /** Returns a job of this process. Throws the same error for another owner's job as for a missing one. */
   const get = (id: string, owner: string): CallJobView => {
     sweep();
     const job = jobs.get(id);
@@ -110,13 +93,13 @@ export function createCallJobs(options: CallJobsOptions = {}): CallJobs {
   };
 
   return {
-    start(owner, first, state = 'running') {
+    start(owner: string, first: Progress, state: 'queued' | 'running' = 'running') {
       const startedAt = now().toISOString();
       const view: CallJobView = { jobId: randomUUID(), state, ...first, startedAt, updatedAt: startedAt };
-      const job: KeptJob = { owner, view, bytes: 0 };
+      const job: TrackedJob = { owner, view, resultBytes: 0 };
       jobs.set(view.jobId, job);
       const writer = createStateWriter(async () => {
-        const record: JobRecord = { owner, view, at: Date.now() };
+        const record: JobRecord = { owner, view, writtenAt: Date.now() };
         await (await records())?.put(view.jobId, 0, record, keepMs);
       }, renewMs);
       const update = (change: Partial<CallJobView>): void => {
@@ -134,25 +117,28 @@ export function createCallJobs(options: CallJobsOptions = {}): CallJobs {
       };
       return {
         id: view.jobId,
-        known: shared ? writer.now() : Promise.resolve(),
+        /** Resolves when other processes can see the job. */
+        published: shared ? writer.now() : Promise.resolve(),
+        /** Marks the job as running, when it leaves the queue. */
         begin: () => update({ state: 'running' }),
-        report: update,
-        finish(result) {
-          job.bytes = wireBytes(result, 1);
+        report: (progress: Progress) => update(progress),
+        finish(result: unknown) {
+          job.resultBytes = wireBytes(result, 1);
           end({ state: 'done', result });
         },
-        fail: (error) => end({ state: 'failed', error }),
+        fail: (error: CallJobError) => end({ state: 'failed', error }),
         cancelled: () => end({ state: 'cancelled' }),
       };
     },
     get,
-    async find(id, owner) {
+    /** Like `get`, but includes jobs of other processes on the same database. */
+    async find(id: string, owner: string): Promise<CallJobView> {
       const record = jobs.has(id) ? undefined : await (await records())?.read<JobRecord>(id, 0);
       if (record === undefined) return get(id, owner);
       if (record.owner !== owner) throw jobNotFound();
-      const { view, at } = record;
-      const isOver = view.state !== 'running' && view.state !== 'queued';
-      return isOver || Date.now() - at < silentMaxMs ? view : { ...view, state: 'failed', error: interrupted };
+      const { view, writtenAt } = record;
+      const hasEnded = view.state !== 'running' && view.state !== 'queued';
+      return hasEnded || Date.now() - writtenAt < silentMaxMs ? view : { ...view, state: 'failed', error: interrupted };
     },
   };
 }

@@ -26,7 +26,7 @@ function source(count: number) {
     recover: async () => {
       told.recovered += 1;
     },
-    giveBack: async () => {
+    requeueOwn: async () => {
       told.givenBack += 1;
     },
   };
@@ -138,7 +138,7 @@ test('starts one extra job beside slow ones if it is quick', async () => {
 
 test('the first poll may be delayed, and waking makes it at once', async () => {
   const later = source(1);
-  const slow = createDurableQueue({ ...config, firstLookMs: 60_000 }, later.jobs, silentLogger);
+  const slow = createDurableQueue({ ...config, firstPollMs: 60_000 }, later.jobs, silentLogger);
   assert.equal(later.told.recovered, 0);
   slow.wake();
   assert.ok(await later.started(0));
@@ -146,7 +146,7 @@ test('the first poll may be delayed, and waking makes it at once', async () => {
 
   const soon = source(1);
   const held = setInterval(() => {}, 1000);
-  const queue = createDurableQueue({ ...config, firstLookMs: 1 }, soon.jobs, silentLogger);
+  const queue = createDurableQueue({ ...config, firstPollMs: 1 }, soon.jobs, silentLogger);
   assert.ok(await soon.started(0));
   clearInterval(held);
   await queue.close();
@@ -154,7 +154,7 @@ test('the first poll may be delayed, and waking makes it at once', async () => {
 
 test('a queue closed before its first poll does not touch the storage', async () => {
   const { jobs, waiting, told } = source(1);
-  const queue = createDurableQueue({ ...config, firstLookMs: 60_000 }, jobs, silentLogger);
+  const queue = createDurableQueue({ ...config, firstPollMs: 60_000 }, jobs, silentLogger);
   await queue.close();
   assert.deepEqual([waiting.length, told.recovered, told.givenBack], [1, 0, 0]);
 });

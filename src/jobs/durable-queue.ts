@@ -4,9 +4,9 @@ export interface DurableQueueConfig {
   readonly workers: number;
   readonly leaseMs: number;
   readonly pollMs: number;
-  /** Delay of the first poll, for jobs left by earlier processes. `wake` polls at once. */
-  readonly firstLookMs?: number;
-  /** When all workers have been busy for this long, one extra job may run, if it is expected to be quick. Default: never. */
+  /** Delay of the first poll, which finds jobs of earlier processes. `wake` polls immediately. */
+  readonly firstPollMs?: number;
+  /** If all workers have been busy for this long, one extra quick job may run. Default: never. */
   readonly patienceMs?: number;
 }
 
@@ -20,13 +20,13 @@ export interface JobSource<Job extends { readonly id: number }> {
   perform(job: Job, signal: AbortSignal, quick: boolean): Promise<void>;
   /** Requeues the jobs of dead processes. */
   recover(): Promise<void>;
-  /** Requeues the jobs that this process still holds. */
-  giveBack(): Promise<void>;
+  /** Requeues the jobs that this process has leased. */
+  requeueOwn(): Promise<void>;
 }
 
 export interface DurableQueue {
   wake(): void;
-  /** Stops a job that was cancelled or that another process took over, if it runs here. */
+  /** Stops a job that runs in this process, because it was cancelled or another process took it over. */
   drop(id: number): void;
   /** Stops all work; unfinished jobs go back to the queue. */
   close(): Promise<void>;
@@ -52,12 +52,12 @@ export function createDurableQueue<Job extends { readonly id: number }>(
   const running = new Map<number, Running>();
   let closed = false;
   let filling: Promise<void> | undefined;
-  let again = false;
+  let isWokenAgain = false;
   let timer: NodeJS.Timeout | undefined;
-  let hasLooked = false;
+  let hasPolled = false;
   let recoveredAt = Number.NEGATIVE_INFINITY;
-  if (config.firstLookMs === undefined) wake();
-  else timer = setTimeout(wake, config.firstLookMs).unref();
+  if (config.firstPollMs === undefined) wake();
+  else timer = setTimeout(wake, config.firstPollMs).unref();
 
   return {
     wake,
@@ -68,35 +68,35 @@ export function createDurableQueue<Job extends { readonly id: number }>(
       for (const { stop } of running.values()) stop.abort();
       await filling;
       await Promise.all([...running.values()].map(({ ended }) => ended));
-      // Before the first poll, this process has no jobs to give back.
-      if (hasLooked) await source.giveBack();
+      // Before the first poll, this process has leased no jobs.
+      if (hasPolled) await source.requeueOwn();
     },
   };
 
   function wake(): void {
     if (closed) return;
     if (filling !== undefined) {
-      again = true;
+      isWokenAgain = true;
       return;
     }
-    again = false;
+    isWokenAgain = false;
     clearTimeout(timer);
     filling = fill().finally(() => {
       filling = undefined;
-      if (again) wake();
+      if (isWokenAgain) wake();
     });
   }
 
   async function fill(): Promise<void> {
     let nextMs = config.pollMs;
-    hasLooked = true;
+    hasPolled = true;
     try {
       if (performance.now() - recoveredAt > recoverEveryMs) {
         await source.recover();
         recoveredAt = performance.now();
       }
-      for (let place = freeSlot(); !closed && place !== undefined; place = freeSlot()) {
-        const quick = place === 'quick';
+      for (let slot = freeSlot(); !closed && slot !== undefined; slot = freeSlot()) {
+        const quick = slot === 'quick';
         const job = await source.claim(quick);
         if (job === undefined) break;
         start(job, quick);
@@ -111,23 +111,25 @@ export function createDurableQueue<Job extends { readonly id: number }>(
 
   function freeSlot(): 'any' | 'quick' | undefined {
     const all = [...running.values()];
-    const usual = all.filter(({ quick }) => !quick);
-    if (usual.length < config.workers) return 'any';
+    const regular = all.filter(({ quick }) => !quick);
+    if (regular.length < config.workers) return 'any';
     const { patienceMs = Number.POSITIVE_INFINITY } = config;
     const now = performance.now();
-    return usual.length === all.length && usual.every(({ since }) => now - since >= patienceMs) ? 'quick' : undefined;
+    return regular.length === all.length && regular.every(({ since }) => now - since >= patienceMs)
+      ? 'quick'
+      : undefined;
   }
 
   function start(job: Job, quick: boolean): void {
     const stop = new AbortController();
-    const beat = setInterval(() => void renew(job, stop), config.leaseMs / 3).unref();
+    const renewal = setInterval(() => void renew(job, stop), config.leaseMs / 3).unref();
     const ended = source
       .perform(job, stop.signal, quick)
       .catch((error: unknown) => {
         if (!stop.signal.aborted) log.incident('a job failed unexpectedly', error, { job: job.id });
       })
       .finally(() => {
-        clearInterval(beat);
+        clearInterval(renewal);
         running.delete(job.id);
         wake();
       });

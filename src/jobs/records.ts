@@ -8,44 +8,44 @@ import type { ListedPart, SharedStore } from '../base/shared-store.ts';
 /** Records for calls that outlive their request: numbered parts of JSON, each with an expiry. Writes are durable. */
 export interface Records {
   /** Adds a part. Returns false if the part exists: the first of several writers wins. */
-  add(id: string, part: number, content: object, lastsMs: number): Promise<boolean>;
-  put(id: string, part: number, content: object, lastsMs: number): Promise<void>;
+  add(id: string, part: number, content: object, ttlMs: number): Promise<boolean>;
+  put(id: string, part: number, content: object, ttlMs: number): Promise<void>;
   read<Content>(id: string, part: number): Promise<Content | undefined>;
   list(ids?: readonly string[]): Promise<ListedPart[]>;
   /** Extends the lifetime of all parts. */
-  touch(id: string, lastsMs: number): Promise<void>;
+  touch(id: string, ttlMs: number): Promise<void>;
   remove(id: string, parts?: readonly number[]): Promise<void>;
 }
 
 /** Stores records in a database, for processes that share nothing else. */
 export function createSharedRecords(kind: string, shared: SharedStore): Records {
   return {
-    add: (id, part, content, lastsMs) => shared.add({ kind, id, part }, json(content), lastsMs),
-    put: (id, part, content, lastsMs) => shared.put({ kind, id, part }, json(content), lastsMs),
+    add: (id, part, content, ttlMs) => shared.add({ kind, id, part }, json(content), ttlMs),
+    put: (id, part, content, ttlMs) => shared.put({ kind, id, part }, json(content), ttlMs),
     async read<Content>(id: string, part: number) {
       const bytes = await shared.read({ kind, id, part });
       return bytes && (JSON.parse(bytes.toString()) as Content);
     },
     list: (ids) => shared.list({ kind, ...(ids === undefined ? {} : { ids }) }),
-    touch: (id, lastsMs) => shared.touch({ kind, id }, lastsMs),
+    touch: (id, ttlMs) => shared.touch({ kind, id }, ttlMs),
     remove: (id, parts) => shared.remove({ kind, id }, parts),
   };
 }
 
-/** How long files stay after their expiry. A new file has no expiry for a moment and must not be removed then. */
+/** How long files stay after their expiry. A file that was just created has its expiry set a moment later. */
 const graceMs = 60_000;
-/** Age at which other files in the folder are removed: a killed process left them. */
+/** Age at which other files in the folder are removed. A killed process left them. */
 const leftoverMs = 24 * 3_600_000;
 
 /** Stores each part in a file, with its name from `names` as the extension. The modification time is the expiry. */
 export function createFileRecords(folder: string, names: readonly string[], now: () => number): Records {
   const fileOf = (id: string, part: number): string => join(folder, `${id}.${names[part]}`);
-  const expire = (file: string, lastsMs: number): Promise<void> => {
-    const time = new Date(now() + lastsMs);
+  const expire = (file: string, ttlMs: number): Promise<void> => {
+    const time = new Date(now() + ttlMs);
     return utimes(file, time, time);
   };
   return {
-    async add(id, part, content, lastsMs) {
+    async add(id, part, content, ttlMs) {
       makeFolder(folder);
       const file = fileOf(id, part);
       try {
@@ -54,13 +54,13 @@ export function createFileRecords(folder: string, names: readonly string[], now:
         if (systemCode(error) === 'EEXIST') return false;
         throw error;
       }
-      await expire(file, lastsMs);
+      await expire(file, ttlMs);
       await syncFolder(folder);
       return true;
     },
-    async put(id, part, content, lastsMs) {
+    async put(id, part, content, ttlMs) {
       await replaceFile(fileOf(id, part), json(content));
-      await expire(fileOf(id, part), lastsMs);
+      await expire(fileOf(id, part), ttlMs);
     },
     async read<Content>(id: string, part: number) {
       try {
@@ -78,14 +78,14 @@ export function createFileRecords(folder: string, names: readonly string[], now:
         const [id = '', ending = ''] = name.split('.');
         const part = names.indexOf(ending);
         const { mtimeMs, size } = await stat(join(folder, name)).catch(() => ({ mtimeMs: 0, size: 0 }));
-        const isOver = now() - mtimeMs > (part === -1 ? leftoverMs : graceMs);
-        if (isOver) await rm(join(folder, name), { force: true });
+        const isExpired = now() - mtimeMs > (part === -1 ? leftoverMs : graceMs);
+        if (isExpired) await rm(join(folder, name), { force: true });
         else if (part !== -1 && (ids?.includes(id) ?? true)) parts.push({ id, part, bytes: size });
       }
       return parts;
     },
-    async touch(id, lastsMs) {
-      await Promise.all(names.map((_, part) => expire(fileOf(id, part), lastsMs).catch(() => {})));
+    async touch(id, ttlMs) {
+      await Promise.all(names.map((_, part) => expire(fileOf(id, part), ttlMs).catch(() => {})));
     },
     async remove(id, parts = names.map((_, part) => part)) {
       await Promise.all(parts.map((part) => rm(fileOf(id, part), { force: true })));
@@ -102,24 +102,24 @@ const soonMs = 500;
 
 export type StateWriter = ReturnType<typeof createStateWriter>;
 
-/** Writes the state of running work for other processes: after changes, and every `renewMs` to show that it still runs. */
+/** Writes the state of running work for other processes: after changes, and every `renewMs` as a sign of life. */
 export function createStateWriter(write: () => Promise<void>, renewMs: number) {
   let timer: NodeJS.Timeout | undefined;
-  let isSoon = false;
+  let isScheduled = false;
   let written: Promise<void> = Promise.resolve();
   const now = (): Promise<void> => {
     clearTimeout(timer);
-    isSoon = false;
+    isScheduled = false;
     timer = setTimeout(now, renewMs).unref();
     written = written.then(write).catch(() => {});
     return written;
   };
   return {
-    /** Writes the state now. Also resolves if that fails: the next write includes it. */
+    /** Writes the state now. Resolves even if that fails, because the next write includes the change. */
     now,
     soon(): void {
-      if (isSoon) return;
-      isSoon = true;
+      if (isScheduled) return;
+      isScheduled = true;
       clearTimeout(timer);
       timer = setTimeout(now, soonMs).unref();
     },

@@ -2,10 +2,10 @@ import { CarrelError } from '../base/errors.ts';
 
 export type TaskQuestions = ReturnType<typeof createTaskQuestions>;
 
-/** Keeps a task's open questions to its client, for `answerMs` each. Calls `changed` when questions open or close. */
-export function createTaskQuestions({ answerMs, changed }: { answerMs: number; changed(): void }) {
+/** Asks a task's client questions and waits up to `answerMs` for each. Calls `onChange` when questions open or close. */
+export function createTaskQuestions({ answerMs, onChange }: { answerMs: number; onChange(): void }) {
   const questions = new Map<string, { request: object; answer(value: unknown): void }>();
-  let asked = 0;
+  let count = 0;
   let refuse: ((error: CarrelError) => void) | undefined;
   return {
     /** Returns the unanswered questions, by key. */
@@ -20,8 +20,8 @@ export function createTaskQuestions({ answerMs, changed }: { answerMs: number; c
       ).unref();
       for (const [name, request] of Object.entries(requests)) {
         // A key is never reused within a task.
-        asked += 1;
-        questions.set(`${name}-${asked}`, {
+        count += 1;
+        questions.set(`${name}-${count}`, {
           request,
           answer(value) {
             answers[name] = value;
@@ -30,13 +30,13 @@ export function createTaskQuestions({ answerMs, changed }: { answerMs: number; c
         });
       }
       refuse = reject;
-      changed();
+      onChange();
       try {
         return await promise;
       } finally {
         clearTimeout(timer);
         questions.clear();
-        changed();
+        onChange();
       }
     },
     answer(answers: Readonly<Record<string, unknown>>): void {
@@ -45,7 +45,7 @@ export function createTaskQuestions({ answerMs, changed }: { answerMs: number; c
         questions.delete(key);
         question?.answer(value);
       }
-      changed();
+      onChange();
     },
     /** Fails the pending `ask`. */
     refuse: (error: CarrelError): void => refuse?.(error),

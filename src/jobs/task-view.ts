@@ -22,9 +22,9 @@ export interface TaskState {
   questions: Record<string, object>;
 }
 
-/** Converts tasks to the form that clients see. `keepMs`: min time for which a task is kept after its end. */
+/** Converts tasks to the form that clients see. `keepMs`: min time for which an ended task can be read. */
 export function createTaskViews({ keepMs, now }: { keepMs: number; now: () => number }) {
-  /** Returns the TTL: one to two times `keepMs` after the end, so that a TTL reported while the task ran still holds. */
+  /** Returns the TTL. It ends one to two times `keepMs` after the task, and so never before a TTL reported earlier. */
   const ttlOf = (createdAt: number, until: number): number =>
     (Math.floor(Math.max(0, until - createdAt) / keepMs) + 2) * keepMs;
   const describe = (id: string, createdAt: number, status: TaskStatus, updatedAt: number, until: number): TaskView => ({
@@ -38,11 +38,11 @@ export function createTaskViews({ keepMs, now }: { keepMs: number; now: () => nu
 
   return {
     running(id: string, { createdAt }: Beginning, { updatedAt, message, questions }: TaskState): TaskView {
-      const asks = Object.keys(questions).length > 0;
+      const hasQuestions = Object.keys(questions).length > 0;
       return {
-        ...describe(id, createdAt, asks ? 'input_required' : 'working', updatedAt, now()),
+        ...describe(id, createdAt, hasQuestions ? 'input_required' : 'working', updatedAt, now()),
         ...(message === undefined ? {} : { statusMessage: message }),
-        ...(asks ? { inputRequests: questions } : {}),
+        ...(hasQuestions ? { inputRequests: questions } : {}),
       };
     },
     ended(id: string, { createdAt }: Beginning, { endedAt, outcome }: Ending): TaskView {

@@ -32,7 +32,7 @@ export interface TaskView {
 export interface FoundTask {
   view: TaskView;
   tool: string;
-  /** The name of background work that continues, but that no process waits for. */
+  /** The name of background work that continues although no process waits for it. */
   unfinishedWork?: string;
 }
 
@@ -56,20 +56,18 @@ export interface NewTask {
   work?: string | undefined;
 }
 
-/**
- * Calls that are answered with a task. A task and its outcome are on disk before they are reported. Only the owner sees a task.
- */
+/** Calls that are answered with a task. A task and its outcome are stored before they are reported. Only the owner sees a task. */
 export interface Tasks {
-  /** Creates a task. Returns undefined if there are too many or the disk is full; the caller then waits for the answer. */
+  /** Creates a task. Returns undefined if there are too many or the disk is full; the call then runs without a task. */
   start(task: NewTask): Promise<Task | undefined>;
   get(id: unknown, owner: string): Promise<FoundTask>;
   /** Answers open questions; others are ignored. */
   answer(id: unknown, owner: string, answers: Readonly<Record<string, unknown>>): Promise<void>;
   cancel(id: unknown, owner: string): Promise<FoundTask>;
   /** Ends a task that no process waits for. */
-  endLeft(id: string, outcome: TaskOutcome): Promise<void>;
-  /** Called on every change of a task in this process. */
+  endAbandoned(id: string, outcome: TaskOutcome): Promise<void>;
+  /** Reports every change of a task. Returns a function that removes the listener. */
   onChange(listener: (id: string) => void): () => void;
-  /** Closes without ending the tasks: work that is interrupted by a shutdown must not count as failed. */
+  /** Closes without ending the tasks, because work that a shutdown interrupts has not failed. */
   close(): Promise<void>;
 }

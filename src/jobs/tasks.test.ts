@@ -124,7 +124,7 @@ test('work that died with its process has failed; work that continues has not', 
   assert.deepEqual([view.status, view.error?.data], ['failed', { code: 'interrupted' }]);
   const found = await tasks.get(left, 'me');
   assert.deepEqual([found.view.status, found.unfinishedWork], ['working', '7']);
-  await tasks.endLeft(left, done);
+  await tasks.endAbandoned(left, done);
   assert.equal((await tasks.get(left, 'me')).view.status, 'completed');
 });
 

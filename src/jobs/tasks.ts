@@ -18,14 +18,14 @@ import {
 
 export interface TasksOptions {
   folder: string;
-  /** Used instead of the folder, so that any process on the database can report and end tasks. */
+  /** Replaces the folder, so that any process on the database can report and end tasks. */
   shared?: SharedStore | undefined;
   log: Logger;
-  /** Min time for which a task is kept after its end. */
+  /** Min time for which an ended task can be read. */
   keepMs?: number;
   /** Max run time of a task. */
   runMs?: number;
-  /** How long a question to the client stays open. */
+  /** How long to wait for the client's answer to a question. */
   answerMs?: number;
   now?: () => number;
   perOwnerMax?: number | undefined;
@@ -45,38 +45,38 @@ interface Running {
   timer: NodeJS.Timeout;
 }
 
-/** Names of the parts of a task's record. In files, a record has only these two. */
+/** Names of a record's parts as files. Only the database also has the other parts. */
 const partNames = ['task', 'end'];
 const [beginningPart, endPart, statePart] = [0, 1, 2];
-/** First part number for answers that other processes received. The number in the question's key is added to it. */
+/** First part number of answers that other processes received; the question's number is added. */
 const firstAnswerPart = 10;
 
 const idBytes = 19;
 const idPattern = /^[\w-]{32}$/;
-/** Characters of the owner's mark, with which an id starts. So an owner's tasks can be counted without reading them. */
-const markChars = 6;
+/** Length of the owner's hash at the start of each id, by which an owner's tasks are counted without reading them. */
+const ownerHashChars = 6;
 const messageCharsMax = 500;
 const hourMs = 3_600_000;
 
 /** Poll interval for requests that other processes received about this process's tasks. */
 const pollMs = 2_000;
-/** How often a process writes the state of its tasks. The state lasts longer, for a process that is slow or disconnected. */
+/** How often a process writes the state of its tasks. The state expires later, in case the process is slow or disconnected. */
 const stateEveryMs = 20_000;
-const stateLastsMs = 6 * stateEveryMs;
+const stateTtlMs = 6 * stateEveryMs;
 
 export function createTasks(options: TasksOptions): Tasks {
   const { folder, shared, log, keepMs = hourMs, runMs = 24 * hourMs, answerMs = hourMs } = options;
   const { now = Date.now } = options;
   const records = shared ? createSharedRecords('task', shared) : createFileRecords(folder, partNames, now);
-  const process = createLeaseOwner();
+  const thisProcess = createLeaseOwner();
   const running = new Map<string, Running>();
   const views = createTaskViews({ keepMs, now });
-  /** Ended tasks whose outcome is not on disk yet, or could not be written. */
-  const ended = new Map<string, { beginning: Beginning; ending: Ending }>();
+  /** Ended tasks whose outcome is not stored yet. */
+  const unsaved = new Map<string, { beginning: Beginning; ending: Ending }>();
   const listeners = new Set<(id: string) => void>();
-  const lastsMs = runMs + 2 * keepMs;
-  /** Tasks of earlier processes, found as files. They count towards the total limit, but not towards an owner's. */
-  let left: Set<string> | undefined;
+  const ttlMs = runMs + 2 * keepMs;
+  /** Tasks of earlier processes, found as files. They count towards the total limit only. */
+  let leftovers: Set<string> | undefined;
   let closed = false;
   let starting: Promise<unknown> = Promise.resolve();
 
@@ -89,7 +89,7 @@ export function createTasks(options: TasksOptions): Tasks {
   const writeEnd = async (id: string, ending: Ending): Promise<void> => {
     if (await records.add(id, endPart, ending, 2 * keepMs)) await records.touch(id, 2 * keepMs);
     if (shared) await records.remove(id, [statePart]);
-    ended.delete(id);
+    unsaved.delete(id);
   };
   const tryWriteEnd = (id: string, ending: Ending): Promise<void> =>
     writeEnd(id, ending).catch((error: unknown) => log.warn('could not save the end of a task', { error }));
@@ -102,7 +102,7 @@ export function createTasks(options: TasksOptions): Tasks {
 
   const readChanges = async (): Promise<void> => {
     // Retries outcomes that could not be written: other processes see them only in the database.
-    for (const [id, { ending }] of ended) await writeEnd(id, ending);
+    for (const [id, { ending }] of unsaved) await writeEnd(id, ending);
     const parts = running.size === 0 ? [] : await records.list([...running.keys()]);
     for (const { id, part } of parts) {
       const task = running.get(id);
@@ -113,7 +113,7 @@ export function createTasks(options: TasksOptions): Tasks {
       } else if (part >= firstAnswerPart) {
         const answer = await records.read<{ key: string; value: unknown }>(id, part);
         await records.remove(id, [part]);
-        if (answer) giveAnswers(id, { [answer.key]: answer.value });
+        if (answer) deliverAnswers(id, { [answer.key]: answer.value });
       }
     }
   };
@@ -136,7 +136,7 @@ export function createTasks(options: TasksOptions): Tasks {
     if (task === undefined || closed) return;
     const ending = { endedAt: now(), outcome };
     // Set before the running task is removed, so that a concurrent reader does not see it as interrupted.
-    ended.set(id, { beginning: task.beginning, ending });
+    unsaved.set(id, { beginning: task.beginning, ending });
     await release(id, task);
     await tryWriteEnd(id, ending);
     announce(id);
@@ -151,10 +151,10 @@ export function createTasks(options: TasksOptions): Tasks {
     else task.writer?.soon();
   };
 
-  const giveAnswers = (id: string, answers: Readonly<Record<string, unknown>>): void =>
+  const deliverAnswers = (id: string, answers: Readonly<Record<string, unknown>>): void =>
     running.get(id)?.questions.answer(answers);
 
-  const follow = (id: string): Task => ({
+  const createHandle = (id: string): Task => ({
     id,
     view: () => {
       const task = running.get(id);
@@ -171,7 +171,7 @@ export function createTasks(options: TasksOptions): Tasks {
       const task = running.get(id);
       if (task === undefined || closed) return;
       task.beginning = { ...task.beginning, work };
-      await records.put(id, beginningPart, task.beginning, lastsMs);
+      await records.put(id, beginningPart, task.beginning, ttlMs);
     },
     async ask(requests) {
       const task = running.get(id);
@@ -183,64 +183,70 @@ export function createTasks(options: TasksOptions): Tasks {
 
   const read = async (id: unknown, owner: string): Promise<{ id: string; beginning: Beginning; ending?: Ending }> => {
     if (typeof id !== 'string' || !idPattern.test(id)) throw unknownTask();
-    const kept = ended.get(id);
+    const cached = unsaved.get(id);
     const beginning =
-      running.get(id)?.beginning ?? kept?.beginning ?? (await records.read<Beginning>(id, beginningPart));
+      running.get(id)?.beginning ?? cached?.beginning ?? (await records.read<Beginning>(id, beginningPart));
     if (beginning === undefined || beginning.owner !== owner) throw unknownTask();
     if (running.has(id)) return { id, beginning };
-    const ending = kept?.ending ?? (await records.read<Ending>(id, endPart));
+    const ending = cached?.ending ?? (await records.read<Ending>(id, endPart));
     if (ending === undefined) return { id, beginning };
     if (views.isExpired(beginning, ending)) {
-      ended.delete(id);
+      unsaved.delete(id);
       await records.remove(id);
       throw unknownTask();
     }
     return { id, beginning, ending };
   };
 
-  const endLeft = async (id: string, outcome: TaskOutcome): Promise<void> => {
+  const endAbandoned = async (id: string, outcome: TaskOutcome): Promise<void> => {
     if (closed || running.has(id)) return;
     await tryWriteEnd(id, { endedAt: now(), outcome });
     announce(id);
   };
 
-  const get = async (given: unknown, owner: string): Promise<FoundTask> => {
+  const get = async (taskId: unknown, owner: string): Promise<FoundTask> => {
     // Another process may have just ended the task. If the database can't be read, the task counts as running.
     if (shared) await readChanges().catch(() => {});
-    const { id, beginning, ending } = await read(given, owner);
+    const { id, beginning, ending } = await read(taskId, owner);
     const { tool, work, createdAt } = beginning;
     const live = running.get(id);
     if (live) return { view: views.running(id, beginning, stateOf(live)), tool };
     if (ending) return { view: views.ended(id, beginning, ending), tool };
     const isOverdue = now() - createdAt > runMs;
-    const isOwn = beginning.process === process;
-    const state = isOwn || !shared ? undefined : await records.read<TaskState>(id, statePart);
+    const isOurs = beginning.process === thisProcess;
+    const state = isOurs || !shared ? undefined : await records.read<TaskState>(id, statePart);
     const view = views.running(id, beginning, state ?? { updatedAt: createdAt, questions: {} });
     if (work !== undefined && !isOverdue) return { view, tool, unfinishedWork: work };
-    const isKnownToRun = shared === undefined || state !== undefined;
-    if (!isOverdue && isKnownToRun && !hasExited(beginning.process) && !isOwn) return { view, tool };
-    await endLeft(id, interrupted);
-    // Another process may have ended the task just before; then its outcome counts.
-    const known = (await records.read<Ending>(id, endPart)) ?? { endedAt: now(), outcome: interrupted };
-    return { view: views.ended(id, beginning, known), tool };
+    const hasState = shared === undefined || state !== undefined;
+    if (!isOverdue && hasState && !hasExited(beginning.process) && !isOurs) return { view, tool };
+    await endAbandoned(id, interrupted);
+    // If another process has just ended the task, its outcome counts.
+    const stored = (await records.read<Ending>(id, endPart)) ?? { endedAt: now(), outcome: interrupted };
+    return { view: views.ended(id, beginning, stored), tool };
   };
 
   const begin = async ({ owner, tool, cancel, work }: NewTask): Promise<Task | undefined> => {
     const parts = await records.list();
-    left ??= new Set(shared ? [] : parts.map((part) => part.id));
-    if (closed || !hasRoom(parts, owner, left, options)) return undefined;
-    const id = `${markOf(owner)}${randomBytes(idBytes).toString('base64url')}`;
+    leftovers ??= new Set(shared ? [] : parts.map((part) => part.id));
+    if (closed || !isBelowLimits(parts, owner, leftovers, options)) return undefined;
+    const id = `${hashOf(owner)}${randomBytes(idBytes).toString('base64url')}`;
     const createdAt = now();
-    const beginning: Beginning = { owner, tool, createdAt, process, ...(work === undefined ? {} : { work }) };
-    await records.add(id, beginningPart, beginning, lastsMs);
+    const beginning: Beginning = {
+      owner,
+      tool,
+      createdAt,
+      process: thisProcess,
+      ...(work === undefined ? {} : { work }),
+    };
+    await records.add(id, beginningPart, beginning, ttlMs);
     const task: Running = {
       beginning,
       updatedAt: createdAt,
-      questions: createTaskQuestions({ answerMs, changed: () => touch(id) }),
+      questions: createTaskQuestions({ answerMs, onChange: () => touch(id) }),
       writer:
         shared &&
         createStateWriter(async () => {
-          await records.put(id, statePart, stateOf(task), stateLastsMs);
+          await records.put(id, statePart, stateOf(task), stateTtlMs);
           shared.notify({ about: 'task', id });
         }, stateEveryMs),
       cancel,
@@ -251,45 +257,45 @@ export function createTasks(options: TasksOptions): Tasks {
     };
     running.set(id, task);
     await task.writer?.now();
-    return follow(id);
+    return createHandle(id);
   };
 
   return {
-    // Starts tasks one at a time: several at once would all pass the check of the limits.
+    // Starts tasks one at a time. Otherwise several could pass the check of the limits together.
     start(task) {
       const started = starting
         .then(() => begin(task))
         .catch((error: unknown) => {
-          log.warn('a task could not be stored; its caller waits for the answer', { error });
+          log.warn('could not store a task; the call runs without one', { error });
           return undefined;
         });
       starting = started;
       return started;
     },
     get,
-    async answer(given, owner, answers) {
-      const { id } = await read(given, owner);
-      if (running.has(id) || shared === undefined) return giveAnswers(id, answers);
+    async answer(taskId, owner, answers) {
+      const { id } = await read(taskId, owner);
+      if (running.has(id) || shared === undefined) return deliverAnswers(id, answers);
       const { questions = {} } = (await records.read<TaskState>(id, statePart)) ?? {};
       for (const [key, value] of Object.entries(answers)) {
         if (!Object.hasOwn(questions, key)) continue;
         const number = Number(/-(\d{1,9})$/.exec(key)?.[1]);
-        await records.add(id, firstAnswerPart + number, { key, value }, lastsMs);
+        await records.add(id, firstAnswerPart + number, { key, value }, ttlMs);
       }
       shared.notify({ about: 'task', id });
     },
-    async cancel(given, owner) {
-      const { id, beginning, ending } = await read(given, owner);
+    async cancel(taskId, owner) {
+      const { id, beginning, ending } = await read(taskId, owner);
       const live = running.get(id);
       if (live) {
         await end(id, { status: 'cancelled' });
         stop(live);
-      } else if (ending === undefined) await endLeft(id, { status: 'cancelled' });
+      } else if (ending === undefined) await endAbandoned(id, { status: 'cancelled' });
       const view = views.ended(id, beginning, { endedAt: now(), outcome: { status: 'cancelled' } });
-      const left = ending === undefined && beginning.work !== undefined ? { unfinishedWork: beginning.work } : {};
-      return { view, tool: beginning.tool, ...left };
+      const { tool, work } = beginning;
+      return { view, tool, ...(ending === undefined && work !== undefined ? { unfinishedWork: work } : {}) };
     },
-    endLeft,
+    endAbandoned,
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -301,7 +307,7 @@ export function createTasks(options: TasksOptions): Tasks {
         clearTimeout(timer);
         await writer?.stop();
       }
-      // Removes the state, so that other processes see at once that these tasks no longer run.
+      // Removes the state, so that other processes see immediately that these tasks no longer run.
       if (shared) await Promise.allSettled([...running.keys()].map((id) => records.remove(id, [statePart])));
     },
   };
@@ -311,19 +317,19 @@ function stateOf({ updatedAt, message, questions }: Running): TaskState {
   return { updatedAt, ...(message === undefined ? {} : { message }), questions: questions.open() };
 }
 
-function hasRoom(
+function isBelowLimits(
   parts: readonly ListedPart[],
   owner: string,
-  left: ReadonlySet<string>,
+  leftovers: ReadonlySet<string>,
   { perOwnerMax = 100, allMax = 1_000, bytesMax = 256 * 1024 * 1024 }: TasksOptions,
 ): boolean {
   const ids = [...new Set(parts.map(({ id }) => id))];
-  const own = ids.filter((id) => !left.has(id) && id.startsWith(markOf(owner)));
+  const ofOwner = ids.filter((id) => !leftovers.has(id) && id.startsWith(hashOf(owner)));
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
-  return own.length < perOwnerMax && ids.length < allMax && bytes < bytesMax;
+  return ofOwner.length < perOwnerMax && ids.length < allMax && bytes < bytesMax;
 }
 
-/** Returns the owner's mark: a short hash, so that ids do not reveal the owner. */
-function markOf(owner: string): string {
-  return createHash('sha256').update(owner).digest('base64url').slice(0, markChars);
+/** Returns a short hash, so that ids do not reveal the owner. */
+function hashOf(owner: string): string {
+  return createHash('sha256').update(owner).digest('base64url').slice(0, ownerHashChars);
 }

@@ -52,7 +52,7 @@ export const bulkReplaceTags = bulkTags.extend({ replaces });
 /** With `set_tags`, `tags` selects the documents; without it, `tags` are the new tags. */
 export const bulkSetTags = selection
   .extend({ set_tags: optional(names) })
-  .refine(({ tags, set_tags: wanted }) => Boolean(tags ?? wanted), { path: ['set_tags'], error: 'is required' });
+  .refine(({ tags, set_tags: newTags }) => Boolean(tags ?? newTags), { path: ['set_tags'], error: 'is required' });
 
 export type EngineSearch = z.output<typeof searchRequest>;
 export type TagChange = z.output<typeof tagChange>;

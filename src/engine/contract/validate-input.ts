@@ -15,71 +15,71 @@ const namesMax = 20;
 const noteCharsMax = 1_000_000;
 
 /** Trims tags and drops empty ones and duplicates. Keeps their order and case. */
-export function readTags(given: readonly string[], name = 'tags'): string[] {
-  const tags = [...new Set(given.map((tag) => checked(name, tag).normalize('NFC').trim()))].filter((tag) => tag !== '');
-  if (tags.length > tagsMax) throw fault(`${name} must have at most ${tagsMax} different items`);
+export function readTags(input: readonly string[], name = 'tags'): string[] {
+  const tags = [...new Set(input.map((tag) => checked(name, tag).normalize('NFC').trim()))].filter((tag) => tag !== '');
+  if (tags.length > tagsMax) throw invalidInput(`${name} must have at most ${tagsMax} different items`);
   // A comma separates tags in forms and query strings.
   if (tags.some((tag) => tag.length > tagCharsMax || /[\p{Cc},]/u.test(tag))) {
-    throw fault(
+    throw invalidInput(
       `${name}: a tag must have at most ${tagCharsMax} characters, none of them a comma or a control character`,
     );
   }
   return tags;
 }
 
-/** Returns the last part of the path that the caller sent, so that the result is never a path. */
-export function readFilename(given: string): string {
-  const name = oneLine(checked('filename', given).split(/[/\\]/).at(-1) ?? '').slice(0, filenameCharsMax);
-  if (isBlank(name) || name === '.' || name === '..') throw fault('filename must name a file');
+/** Returns the last part of a path, so that the result is never a path. */
+export function readFilename(input: string): string {
+  const name = oneLine(checked('filename', input).split(/[/\\]/).at(-1) ?? '').slice(0, filenameCharsMax);
+  if (isBlank(name) || name === '.' || name === '..') throw invalidInput('filename must name a file');
   return name;
 }
 
-export function readTitle(given: string | undefined): string | undefined {
-  const title = given === undefined ? '' : oneLine(checked('title', given));
-  if (title.length > titleCharsMax) throw fault(`title must have at most ${titleCharsMax} characters`);
+export function readTitle(input: string | undefined): string | undefined {
+  const title = input === undefined ? '' : oneLine(checked('title', input));
+  if (title.length > titleCharsMax) throw invalidInput(`title must have at most ${titleCharsMax} characters`);
   return isBlank(title) ? undefined : title;
 }
 
-export function readDocType(given: string | undefined): string | undefined {
-  const docType = given?.trim().toLowerCase();
+export function readDocType(input: string | undefined): string | undefined {
+  const docType = input?.trim().toLowerCase();
   if (docType === undefined || docType === '') return undefined;
   if (/^[a-z0-9][a-z0-9._+-]{0,39}$/.test(docType)) return docType;
-  throw fault('doc_type must have 1 to 40 letters, digits or the characters . _ + -, such as pdf or markdown');
+  throw invalidInput('doc_type must have 1 to 40 letters, digits or the characters . _ + -, such as pdf or markdown');
 }
 
 /** Returns the path unchanged: a file name may contain or end with any white space. */
-export function readSourcePath(given: string | undefined): string | undefined {
-  const path = given === undefined ? '' : checked('source_path', given);
-  if (path.length > pathCharsMax) throw fault(`source_path must have at most ${pathCharsMax} characters`);
+export function readSourcePath(input: string | undefined): string | undefined {
+  const path = input === undefined ? '' : checked('source_path', input);
+  if (path.length > pathCharsMax) throw invalidInput(`source_path must have at most ${pathCharsMax} characters`);
   return isBlank(path) ? undefined : path;
 }
 
-export function readReplaces(given: number | undefined): number | undefined {
-  if (given === undefined || (Number.isSafeInteger(given) && given > 0)) return given;
-  throw fault('replaces must be the id of a document');
+export function readReplaces(input: number | undefined): number | undefined {
+  if (input === undefined || (Number.isSafeInteger(input) && input > 0)) return input;
+  throw invalidInput('replaces must be the id of a document');
 }
 
-export function readNames(given: string | undefined): string[] | undefined {
-  const words = storable(given ?? '')
+export function readNames(input: string | undefined): string[] | undefined {
+  const words = storable(input ?? '')
     .normalize('NFC')
     .split(/\s+/);
   const names = [...new Set(words)].filter((name) => name !== '');
-  if (names.length > namesMax) throw fault(`query must have at most ${namesMax} words`);
+  if (names.length > namesMax) throw invalidInput(`query must have at most ${namesMax} words`);
   return names.length === 0 ? undefined : names;
 }
 
-export function readNote(given: string): string {
-  const text = checked('The text of the note', given);
-  if (isBlank(text)) throw fault('The text of the note is empty');
-  if (text.length > noteCharsMax) throw fault(`A note must have at most ${noteCharsMax} characters`);
+export function readNote(input: string): string {
+  const text = checked('The text of the note', input);
+  if (isBlank(text)) throw invalidInput('The text of the note is empty');
+  if (text.length > noteCharsMax) throw invalidInput(`A note must have at most ${noteCharsMax} characters`);
   return text;
 }
 
 /** Rejects text with characters that a database cannot store, so that stored text always equals the text sent. */
 function checked(name: string, text: string): string {
-  const why = storingFault(text);
-  if (why === undefined) return text;
-  throw fault(`${name} ${why}`);
+  const problem = storingFault(text);
+  if (problem === undefined) return text;
+  throw invalidInput(`${name} ${problem}`);
 }
 
 /** Returns the first line with letters or digits, without heading and list marks, shortened to 80 characters. */
@@ -105,9 +105,9 @@ export const limitMax = 1_000;
 
 export function pageOf({ limit = 100, offset = 0 }: PageRequest): { limit: number; offset: number } {
   if (!Number.isInteger(limit) || limit < 1 || limit > limitMax) {
-    throw fault(`limit must be a whole number from 1 to ${limitMax}`);
+    throw invalidInput(`limit must be a whole number from 1 to ${limitMax}`);
   }
-  if (!Number.isSafeInteger(offset) || offset < 0) throw fault('offset must be a whole number, 0 or more');
+  if (!Number.isSafeInteger(offset) || offset < 0) throw invalidInput('offset must be a whole number, 0 or more');
   return { limit, offset };
 }
 
@@ -118,10 +118,10 @@ export function jobsOf({ status, ...page }: JobsRequest): JobListRequest | undef
   return { ...pageOf(page), status: statusOf(status) };
 }
 
-function statusOf(given: string | undefined): JobStatus | undefined {
-  if (given === undefined || given === '') return undefined;
-  const status = jobStatuses.find((each) => each === given);
-  if (status === undefined) throw fault(`status must be one of ${jobStatuses.join(', ')}`);
+function statusOf(input: string | undefined): JobStatus | undefined {
+  if (input === undefined || input === '') return undefined;
+  const status = jobStatuses.find((each) => each === input);
+  if (status === undefined) throw invalidInput(`status must be one of ${jobStatuses.join(', ')}`);
   return status;
 }
 
@@ -133,7 +133,7 @@ export function documentNotFound(id: number): CarrelError {
   return new CarrelError('document_not_found', `No document has the id ${id}.`, { data: { document_id: id } });
 }
 
-export function fault(message: string): CarrelError {
+export function invalidInput(message: string): CarrelError {
   return new CarrelError('invalid_arguments', message);
 }
 

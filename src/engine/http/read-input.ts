@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
 import { isJsonBody, readBody } from '../../http/body.ts';
-import { fault } from '../contract/validate-input.ts';
+import { invalidInput } from '../contract/validate-input.ts';
 import type { LocalEngine } from '../local/submit.ts';
 
 /** A request that passed the guards and matched a route. */
@@ -38,7 +38,7 @@ export async function readJson<Schema extends z.ZodType>(
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const field = issue?.path.join('.') ?? '';
-  throw fault(`${field === '' ? 'The body' : field} ${issue?.message ?? 'is invalid'}`);
+  throw invalidInput(`${field === '' ? 'The body' : field} ${issue?.message ?? 'is invalid'}`);
 }
 
 const kinds: Readonly<Record<string, string>> = {
@@ -66,15 +66,15 @@ function parse(bytes: Buffer): unknown {
 }
 
 export function readInteger(query: URLSearchParams, name: string): number | undefined {
-  const given = query.get(name);
-  if (given === null || given === '') return undefined;
-  if (!/^\d{1,15}$/.test(given)) throw fault(`${name} must be a whole number, 0 or more`);
-  return Number(given);
+  const value = query.get(name);
+  if (value === null || value === '') return undefined;
+  if (!/^\d{1,15}$/.test(value)) throw invalidInput(`${name} must be a whole number, 0 or more`);
+  return Number(value);
 }
 
 export function readList(query: URLSearchParams, name: string): string[] | undefined {
-  const given = query.getAll(name).flatMap((value) => value.split(','));
-  return given.length === 0 ? undefined : given;
+  const values = query.getAll(name).flatMap((part) => part.split(','));
+  return values.length === 0 ? undefined : values;
 }
 
 export function readText(query: URLSearchParams, name: string): string | undefined {

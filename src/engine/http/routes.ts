@@ -33,7 +33,7 @@ export function createRoutes({ fileBytesMax, answerBytesMax: bytesMax, readOnly 
   const changing =
     (run: Run): Run =>
     (call) =>
-      readOnly || call.isReadOnly ? refused(readOnly) : run(call);
+      readOnly || call.isReadOnly ? rejectChange(readOnly) : run(call);
 
   const routes: Readonly<Record<string, Run>> = {
     'GET /status': read(({ engine, signal }) => engine.status({ signal })),
@@ -79,18 +79,18 @@ export function createRoutes({ fileBytesMax, answerBytesMax: bytesMax, readOnly 
     }),
     'POST /bulk/delete': change(async ({ engine, request }) => engine.bulkDelete(await readJson(request, selection))),
     'POST /bulk/tags': change(async ({ engine, request }) => {
-      const { add, remove, ...chosen } = await readJson(request, bulkTags);
-      return engine.bulkTags(chosen, { add, remove });
+      const { add, remove, ...selected } = await readJson(request, bulkTags);
+      return engine.bulkTags(selected, { add, remove });
     }),
     'POST /bulk/replace-tags': change(async ({ engine, request }) => {
-      const { add, remove, replaces, ...chosen } = await readJson(request, bulkReplaceTags);
-      return engine.bulkTags(chosen, { add, remove, replaces });
+      const { add, remove, replaces, ...selected } = await readJson(request, bulkReplaceTags);
+      return engine.bulkTags(selected, { add, remove, replaces });
     }),
     'POST /bulk/set-tags': change(async ({ engine, request }) => {
-      const { tags, set_tags: wanted, ...chosen } = await readJson(request, bulkSetTags);
-      return wanted === undefined
-        ? engine.bulkSetTags(chosen, tags ?? [])
-        : engine.bulkSetTags({ ...chosen, tags }, wanted);
+      const { tags, set_tags: newTags, ...selected } = await readJson(request, bulkSetTags);
+      return newTags === undefined
+        ? engine.bulkSetTags(selected, tags ?? [])
+        : engine.bulkSetTags({ ...selected, tags }, newTags);
     }),
   };
 
@@ -111,13 +111,13 @@ export function createRoutes({ fileBytesMax, answerBytesMax: bytesMax, readOnly 
 }
 
 /** Reads the document id in the path. An id that is not a number matches no document. */
-function documentId({ id: given }: RouteCall): number {
-  const id = /^\d{1,15}$/.test(given) ? Number(given) : 0;
+function documentId({ id: text }: RouteCall): number {
+  const id = /^\d{1,15}$/.test(text) ? Number(text) : 0;
   if (id > 0) return id;
   throw new CarrelError('document_not_found', 'No document has this id: ids are numbers.');
 }
 
-async function refused(byServer: boolean): Promise<void> {
+async function rejectChange(byServer: boolean): Promise<void> {
   const who = byServer ? 'This engine runs with --read-only' : 'This token is read-only';
   throw new CarrelError('tool_disabled', `${who}, so nothing can be changed.`);
 }

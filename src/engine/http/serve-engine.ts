@@ -48,10 +48,10 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
   let engine: LocalEngine | undefined;
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const refusedSite = guards.checkSite(request);
-    if (refusedSite) {
-      const code = refusedSite.status === 400 ? 'bad_request' : 'forbidden';
-      return refuse(response, refusedSite.status, code, refusedSite.problem);
+    const refusal = guards.checkSite(request);
+    if (refusal) {
+      const code = refusal.status === 400 ? 'bad_request' : 'forbidden';
+      return refuse(response, refusal.status, code, refusal.problem);
     }
     const url = URL.parse(request.url ?? '', 'http://engine');
     const path = url?.pathname ?? '';
@@ -99,20 +99,20 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     if (isEncoded(request)) {
       return refuse(response, 415, 'unsupported_media_type', encodedProblem, { 'accept-encoding': 'identity' });
     }
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    const own = collections === undefined ? engine : engine.scopedTo(collections);
+    const disconnected = new AbortController();
+    response.once('close', () => disconnected.abort());
+    const visible = collections === undefined ? engine : engine.scopedTo(collections);
     const caller = access.principal?.identity ?? `address ${clientAddress(request.socket.remoteAddress)}`;
-    const asked = {
+    const call = {
       request,
       response,
-      engine: own,
+      engine: visible,
       query: url.searchParams,
       id: found.id,
       isReadOnly,
-      signal: gone.signal,
+      signal: disconnected.signal,
     };
-    await asCaller(caller, () => run(asked));
+    await asCaller(caller, () => run(call));
   };
 
   const listener = await listen(

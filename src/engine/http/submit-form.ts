@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import { respondJson } from '../../http/respond.ts';
-import { fault } from '../contract/validate-input.ts';
+import { invalidInput } from '../contract/validate-input.ts';
 import type { SubmissionFields, SubmitOutcome } from '../engine.ts';
 import type { RouteCall } from './read-input.ts';
 
@@ -45,7 +45,7 @@ async function submit({ request, engine, signal }: RouteCall, fileBytesMax: numb
     },
     onFile(filename, content) {
       const complete = parsed.then(() => {
-        if (fields.has('note')) throw fault('The form must have a file or a note, not both');
+        if (fields.has('note')) throw invalidInput('The form must have a file or a note, not both');
         return { filename, ...fieldsOf(fields) };
       });
       const submission = engine.submitStreamed(content, complete, { signal });
@@ -63,7 +63,7 @@ async function submit({ request, engine, signal }: RouteCall, fileBytesMax: numb
   const [submission] = submissions;
   if (submission !== undefined) return submission;
   const note = fields.get('note')?.at(-1);
-  if (note === undefined) throw fault('The form must have the field "file", with a file, or the field "note"');
+  if (note === undefined) throw invalidInput('The form must have the field "file", with a file, or the field "note"');
   // Browsers and other clients send line breaks of a field as CRLF (HTML, "constructing the entry list").
   return engine.submit({ note: note.replaceAll('\r\n', '\n'), ...fieldsOf(fields) });
 }
@@ -111,7 +111,7 @@ function parse(request: IncomingMessage, events: FormEvents): Promise<void> {
       seen += 1;
       stream.on('error', stop);
       if (isTransferEncoded(transferEncoding)) return stop(transferEncoded());
-      if (name !== 'file' || seen > 1) return stop(fault('The form must have one file, in the field "file"'));
+      if (name !== 'file' || seen > 1) return stop(invalidInput('The form must have one file, in the field "file"'));
       // Ends the file's stream when the form ends early, so that its reader does not wait forever.
       form.once('close', () => stream.destroyed || stream.destroy(new Error('the form ended early')));
       events.onFile(unescaped(filename ?? ''), stream).catch(stop);
@@ -126,12 +126,12 @@ function parse(request: IncomingMessage, events: FormEvents): Promise<void> {
           ),
         );
       }
-      if (name === 'file') return stop(fault('The field "file" must have a filename'));
+      if (name === 'file') return stop(invalidInput('The field "file" must have a filename'));
       events.onField(name, value);
     });
-    form.on('fieldsLimit', () => stop(fault(`The form must have at most ${fieldsMax} fields`)));
-    form.on('partsLimit', () => stop(fault(`The form must have at most ${fieldsMax + 1} parts`)));
-    form.on('filesLimit', () => stop(fault('The form must have one file, in the field "file"')));
+    form.on('fieldsLimit', () => stop(invalidInput(`The form must have at most ${fieldsMax} fields`)));
+    form.on('partsLimit', () => stop(invalidInput(`The form must have at most ${fieldsMax + 1} parts`)));
+    form.on('filesLimit', () => stop(invalidInput('The form must have one file, in the field "file"')));
     form.on('error', stop);
     form.on('finish', resolve);
     request.on('error', stop);

@@ -2,7 +2,7 @@ import { CarrelError } from '../../base/errors.ts';
 import type { BulkAction } from '../../storage/documents/change-documents.ts';
 import type { DocumentSelection } from '../../storage/documents/selection.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { fault, readDocType, readTags, tagsMax } from '../contract/validate-input.ts';
+import { invalidInput, readDocType, readTags, tagsMax } from '../contract/validate-input.ts';
 import type { BulkOutcome, BulkSelection, Engine, EngineCall } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 import { forgetDeleted } from './forget.ts';
@@ -15,10 +15,10 @@ const idsMax = 10_000;
 export function createBulkChanges(settings: EngineSettings, { storage }: { storage: Storage }): BulkMethods {
   return {
     bulkDelete: (selection, options) => change(selection, { kind: 'delete' }, options),
-    async bulkTags(selection, { add: given = [], remove: gone = [], replaces }, options) {
-      const [add, remove] = [readTags(given, 'add'), readTags(gone, 'remove')];
+    async bulkTags(selection, { add: added = [], remove: removed = [], replaces }, options) {
+      const [add, remove] = [readTags(added, 'add'), readTags(removed, 'remove')];
       if (add.length + remove.length === 0 && replaces === undefined) {
-        throw fault('add or remove must name at least one tag');
+        throw invalidInput('add or remove must name at least one tag');
       }
       return change(selection, { kind: 'tags', add, remove, ...(replaces ? { replaces } : {}) }, options);
     },
@@ -26,14 +26,14 @@ export function createBulkChanges(settings: EngineSettings, { storage }: { stora
       change(selection, { kind: 'set_tags', tags: readTags(tags) }, options),
   };
 
-  async function change(given: BulkSelection, action: BulkAction, options: EngineCall = {}): Promise<BulkOutcome> {
-    const selection = { ...selectionOf(given), anyTags: options.scopedTo };
-    const percentMax = given.force ? 100 : settings.bulkSafetyPercent;
+  async function change(request: BulkSelection, action: BulkAction, options: EngineCall = {}): Promise<BulkOutcome> {
+    const selection = { ...selectionOf(request), anyTags: options.scopedTo };
+    const percentMax = request.force ? 100 : settings.bulkSafetyPercent;
     const keeps = settings.deletedBytesMax > 0;
     const changed = await storage.documents.changeMany({ selection, action, percentMax, tagsMax, keeps });
     if (changed.outcome === 'too_many') throw tooMany(changed, settings.bulkSafetyPercent);
     if (changed.outcome === 'tags_full') {
-      throw fault(`Nothing was changed: document ${changed.id} would have more than ${tagsMax} tags`);
+      throw invalidInput(`Nothing was changed: document ${changed.id} would have more than ${tagsMax} tags`);
     }
     const { matched, total, changed: count, jobId, contentHashes } = changed;
     await storage.originals.release(contentHashes);
@@ -42,26 +42,26 @@ export function createBulkChanges(settings: EngineSettings, { storage }: { stora
   }
 }
 
-function selectionOf(given: BulkSelection): DocumentSelection {
-  const { document_ids: ids, from_id: fromId, to_id: toId } = given;
+function selectionOf(request: BulkSelection): DocumentSelection {
+  const { document_ids: ids, from_id: fromId, to_id: toId } = request;
   const selection = {
     ids,
-    tags: given.tags && readTags(given.tags),
-    docType: readDocType(given.doc_type),
+    tags: request.tags && readTags(request.tags),
+    docType: readDocType(request.doc_type),
     fromId,
     toId,
   };
   const { tags } = selection;
-  const isNamed = Object.values({ ...selection, tags: tags?.length ? tags : undefined }).some(
+  const hasCondition = Object.values({ ...selection, tags: tags?.length ? tags : undefined }).some(
     (part) => part !== undefined,
   );
-  if (!isNamed) {
+  if (!hasCondition) {
     throw new CarrelError(
       'empty_selection',
       'Name the documents by document_ids, tags, doc_type, from_id or to_id: an empty selection is rejected.',
     );
   }
-  if (ids !== undefined && ids.length > idsMax) throw fault(`document_ids must have at most ${idsMax} items`);
+  if (ids !== undefined && ids.length > idsMax) throw invalidInput(`document_ids must have at most ${idsMax} items`);
   return selection;
 }
 

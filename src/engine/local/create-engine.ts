@@ -17,7 +17,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { ReadOptions } from '../../storage/transactions.ts';
 import {
   documentNotFound,
-  fault,
+  invalidInput,
   jobNotFound,
   jobsOf,
   pageOf,
@@ -53,38 +53,38 @@ export interface EngineDeps {
   readonly close?: () => Promise<void>;
 }
 
-const meaningAway = 'The embedding provider does not answer: new documents are found by keyword only.';
+const embeddingUnavailable = 'The embedding provider does not answer: new documents are found by keyword only.';
 
 const leaseMs = 30_000;
 const pollMs = 2_000;
 
-/** About how long slow files, even malicious ones, can delay small ones. */
+/** How long slow files, even malicious ones, can delay small ones. */
 const patienceMs = 5_000;
 const quickBytesMax = 256 * 1024;
 
-/** Delay before work left by earlier processes starts, so that it does not slow down the first answers. */
+/** Delay before unfinished work of earlier processes continues, so that it does not slow down the first answers. */
 const backlogDelayMs = 500;
 
 /** Creates an engine in this process. Several engines, also in other processes, may share one queue. */
 export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalEngine {
   const { storage, log, reranker = unrankedReranker() } = deps;
   const { documents, ingestion, originals } = storage;
-  const has = (role: EngineRole): boolean => settings.roles.includes(role);
+  const hasRole = (role: EngineRole): boolean => settings.roles.includes(role);
   const owner = createLeaseOwner();
   const chunker = createChunker();
   const longTexts = createSlots({ runningMax: 1, waitingMax: settings.workers });
-  const embedding = createChunkEmbedding({ ...deps, embeds: has('embed') });
-  const live = new Map<number, PhaseProgress>();
-  const queue = has('ingest') ? createQueue() : queueOfOthers(storage);
+  const embedding = createChunkEmbedding({ ...deps, embeds: hasRole('embed') });
+  const liveProgress = new Map<number, PhaseProgress>();
+  const queue = hasRole('ingest') ? createQueue() : notifyingQueue(storage);
   const submitting = createSubmitting(settings, { storage, onAccepted: () => queue.wake() });
   const bulk = createBulkChanges(settings, { storage });
   let isClosed = false;
-  let forgetting: ReturnType<typeof startPruning> | undefined;
+  let pruning: ReturnType<typeof startPruning> | undefined;
   const stopListening = storage.shared?.onNotice((notice) => {
     // Another process cancelled the job. Without this notice, the work would continue until the next renewal of the lease.
     if (notice.about === 'job') queue.drop(Number(notice.id));
-    if (notice.about === 'work' && has('ingest')) queue.wake();
-    if (notice.about === 'work' && has('embed')) embedding.wake();
+    if (notice.about === 'work' && hasRole('ingest')) queue.wake();
+    if (notice.about === 'work' && hasRole('embed')) embedding.wake();
   });
   const backlog = setTimeout(() => {
     embedding.wake();
@@ -92,13 +92,13 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       // A short command may close the database meanwhile; the next process removes the files.
       if (!isClosed) log.incident('could not remove unused files', error);
     });
-    forgetting = startPruning(settings, storage, log);
+    pruning = startPruning(settings, storage, log);
   }, backlogDelayMs).unref();
 
   const engine: LocalEngine = {
     async status(options = {}) {
       const { scopedTo: anyTags } = options;
-      const [{ bytes: own, ...counts }, jobs, described, unembedded] = await Promise.all([
+      const [{ bytes, ...counts }, jobs, described, unembedded] = await Promise.all([
         documents.counts({ anyTags }, options),
         ingestion.counts({ anyTags }, options),
         storage.describe(),
@@ -112,17 +112,17 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         ...renderRoles(settings.roles),
         ...counts,
         unembedded,
-        ...(embedding.available ? {} : { degraded: meaningAway }),
+        ...(embedding.available ? {} : { degraded: embeddingUnavailable }),
         queue: { queued, processing, done, failed },
         storage: {
           backend: described.backend,
-          bytes: anyTags ? own : described.bytes,
+          bytes: anyTags ? bytes : described.bytes,
           keeps_deleted: settings.deletedBytesMax > 0,
         },
       };
     },
     async search(request, options) {
-      if (!has('search')) throw searchesElsewhere();
+      if (!hasRole('search')) throw searchRoleMissing();
       const models = options?.isQuick
         ? { meaning: undefined, reranker: withoutModel(reranker) }
         : { meaning: embedding.meaning, reranker };
@@ -130,16 +130,16 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     },
     ...submitting,
     async jobs(request, options) {
-      const wanted = jobsOf(request);
-      if (wanted === undefined) return { jobs: [], total: 0 };
-      const { jobs, total } = await ingestion.list({ ...wanted, anyTags: options?.scopedTo }, options);
-      return { jobs: await shownJobs(jobs, options), total };
+      const selection = jobsOf(request);
+      if (selection === undefined) return { jobs: [], total: 0 };
+      const { jobs, total } = await ingestion.list({ ...selection, anyTags: options?.scopedTo }, options);
+      return { jobs: await renderJobs(jobs, options), total };
     },
     async job(id, options) {
       const job = await ingestion.get({ id: jobKey(id) }, options);
       if (job === undefined) throw jobNotFound();
-      const [shown] = await shownJobs([job], options);
-      return shown ?? renderJob(job, undefined);
+      const [rendered] = await renderJobs([job], options);
+      return rendered ?? renderJob(job, undefined);
     },
     async cancelJob(id) {
       const job = await ingestion.cancel({ id: jobKey(id) });
@@ -158,7 +158,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         named: readNames(query),
       };
       const found = await documents.list({ selection, sort, ...pageOf(page) }, options);
-      return { documents: await shownDocuments(found.documents, options), total: found.total };
+      return { documents: await renderDocuments(found.documents, options), total: found.total };
     },
     document: (id, options) => readDocument(id, options, { documents, embedding }),
     async documentAlone(id, options) {
@@ -215,12 +215,13 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         tagsMax,
       });
       if (changed === undefined) throw documentNotFound(id);
-      if (changed === 'tags_full') throw fault(`Document ${id} would have more than ${tagsMax} tags. Remove some.`);
+      if (changed === 'tags_full')
+        throw invalidInput(`Document ${id} would have more than ${tagsMax} tags. Remove some.`);
       return renderDocument(changed);
     },
-    async moveDocument(id, given) {
-      const sourcePath = readSourcePath(given);
-      if (sourcePath === undefined) throw fault('source_path must not be empty');
+    async moveDocument(id, path) {
+      const sourcePath = readSourcePath(path);
+      if (sourcePath === undefined) throw invalidInput('source_path must not be empty');
       const moved = await documents.move({ id, sourcePath, filename: readFilename(sourcePath) });
       if (moved === undefined) throw documentNotFound(id);
       return renderDocument(moved);
@@ -236,7 +237,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       clearTimeout(backlog);
       stopListening?.();
       await queue.close();
-      await forgetting?.close();
+      await pruning?.close();
       await embedding.close();
       await chunker.close();
       await deps.close?.();
@@ -244,13 +245,13 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   };
   return engine;
 
-  async function shownJobs(jobs: readonly StoredJob[], options?: ReadOptions): Promise<EngineJob[]> {
-    const made = jobs.flatMap(({ status, documentId }) => (status === 'done' && documentId ? [documentId] : []));
-    const pending = await embedding.pendingOf(made, options);
-    return jobs.map((job) => renderJob(job, live.get(job.id), pending.get(job.documentId ?? 0)));
+  async function renderJobs(jobs: readonly StoredJob[], options?: ReadOptions): Promise<EngineJob[]> {
+    const stored = jobs.flatMap(({ status, documentId }) => (status === 'done' && documentId ? [documentId] : []));
+    const pending = await embedding.pendingOf(stored, options);
+    return jobs.map((job) => renderJob(job, liveProgress.get(job.id), pending.get(job.documentId ?? 0)));
   }
 
-  async function shownDocuments(found: readonly StoredDocument[], options?: ReadOptions): Promise<EngineDocument[]> {
+  async function renderDocuments(found: readonly StoredDocument[], options?: ReadOptions): Promise<EngineDocument[]> {
     const pending = await embedding.pendingOf(
       found.map(({ id }) => id),
       options,
@@ -261,7 +262,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   function createQueue(): DurableQueue {
     let lastSubmitter = '';
     return createDurableQueue<ClaimedJob>(
-      { workers: settings.workers, leaseMs, pollMs, firstLookMs: backlogDelayMs, patienceMs },
+      { workers: settings.workers, leaseMs, pollMs, firstPollMs: backlogDelayMs, patienceMs },
       {
         async claim(quick) {
           if (quick) return ingestion.claim({ owner, leaseMs, quickBytesMax });
@@ -269,25 +270,25 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
           lastSubmitter = job?.submitter ?? lastSubmitter;
           return job;
         },
-        renew: ({ id }) => ingestion.renew({ id, owner, leaseMs, progress: live.get(id) }),
+        renew: ({ id }) => ingestion.renew({ id, owner, leaseMs, progress: liveProgress.get(id) }),
         async perform(job, signal, quick) {
           try {
-            const report = (progress: PhaseProgress) => void live.set(job.id, progress);
+            const report = (progress: PhaseProgress) => void liveProgress.set(job.id, progress);
             await ingest(
               job,
               { owner, signal, report, quick },
               { ...deps, chunker, longTexts, bounds: boundsOf(settings) },
             );
           } finally {
-            live.delete(job.id);
+            liveProgress.delete(job.id);
             embedding.wake();
           }
         },
         async recover() {
-          const gone = (await ingestion.owners()).filter(hasExited);
-          if (gone.length > 0) await ingestion.giveBack({ owners: gone, crashed: true });
+          const owners = (await ingestion.owners()).filter(hasExited);
+          if (owners.length > 0) await ingestion.giveBack({ owners, crashed: true });
         },
-        async giveBack() {
+        async requeueOwn() {
           await ingestion.giveBack({ owners: [owner], crashed: false });
         },
       },
@@ -315,12 +316,12 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   }
 }
 
-/** For an engine without the role `ingest`. Notifies the engines that ingest; they also poll. */
-function queueOfOthers({ shared }: Storage): DurableQueue {
+/** Creates the queue of an engine without the role `ingest`. It only notifies the engines that ingest; they also poll. */
+function notifyingQueue({ shared }: Storage): DurableQueue {
   return { wake: () => shared?.notify({ about: 'work' }), drop() {}, close: async () => {} };
 }
 
-function searchesElsewhere(): CarrelError {
+function searchRoleMissing(): CarrelError {
   return new CarrelError(
     'role_missing',
     'This engine does not search: it runs without the role "search". Use one that does, or start it with --search.',

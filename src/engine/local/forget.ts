@@ -3,9 +3,9 @@ import type { Logger } from '../../base/log.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 
-const everyMs = 3_600_000;
+const pruneEveryMs = 3_600_000;
 /** Max rows removed per transaction, so that other writes can run in between. */
-const partMax = 5_000;
+const batchSize = 5_000;
 
 interface DeletedStores {
   readonly documents: Pick<Storage['documents'], 'forgetDeleted'>;
@@ -16,10 +16,10 @@ export async function forgetDeleted(
   { deletedBytesMax }: Pick<EngineSettings, 'deletedBytesMax'>,
   { documents, originals }: DeletedStores,
 ): Promise<void> {
-  for (let forgotten = partMax; forgotten === partMax; ) {
-    const contents = await documents.forgetDeleted({ bytesMax: deletedBytesMax, limit: partMax });
+  for (let removed = batchSize; removed === batchSize; ) {
+    const contents = await documents.forgetDeleted({ bytesMax: deletedBytesMax, limit: batchSize });
     if (contents.length > 0) await originals.release(contents);
-    forgotten = contents.length;
+    removed = contents.length;
   }
 }
 
@@ -31,10 +31,10 @@ export function startPruning(
 ): { close(): Promise<void> } {
   const { jobsKeptDays, jobsKeptMax } = settings;
   let isClosed = false;
-  let running = forgetAll();
+  let running = prune();
   const timer = setInterval(() => {
-    running = running.then(forgetAll);
-  }, everyMs).unref();
+    running = running.then(prune);
+  }, pruneEveryMs).unref();
 
   return {
     async close() {
@@ -44,11 +44,11 @@ export function startPruning(
     },
   };
 
-  async function forgetAll(): Promise<void> {
+  async function prune(): Promise<void> {
     try {
       const before = daysBefore(new Date().toISOString(), jobsKeptDays);
-      for (let forgotten = partMax; forgotten === partMax && !isClosed; ) {
-        forgotten = await storage.ingestion.forget({ before, keptMax: jobsKeptMax, limit: partMax });
+      for (let removed = batchSize; removed === batchSize && !isClosed; ) {
+        removed = await storage.ingestion.forget({ before, keptMax: jobsKeptMax, limit: batchSize });
       }
       if (!isClosed) await forgetDeleted(settings, storage);
     } catch (error) {

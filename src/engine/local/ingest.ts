@@ -23,7 +23,7 @@ export interface IngestDeps {
   readonly longTexts: Slots;
 }
 
-/** Max CPU time of a small file that runs before slow ones; see `IngestCall.quick`. */
+/** Max CPU time of a quick job; see `IngestCall.quick`. */
 const quickCpuMs = 5_000;
 
 /** Min length of a long text, in UTF-16 units. */
@@ -32,18 +32,18 @@ const longTextUnits = 500_000;
 export interface IngestCall {
   readonly owner: string;
   readonly signal: AbortSignal;
-  /** True if the job runs before slow files. If it turns out to be slow too, it goes back to the queue. */
+  /** True if the job was started early because its file is small. If it turns out to be slow, it is requeued. */
   readonly quick: boolean;
   report(progress: PhaseProgress): void;
 }
 
-/** Max times that a process may crash while reading a file, before the file fails. */
+/** Number of crashes while reading a file after which the job fails. */
 const crashesMax = 100;
 
 const delayMinMs = 1_000;
 const delayMaxMs = 300_000;
 
-/** Max retries after temporary errors, by code. Other errors are the file's fault and are not retried. */
+/** Max retries after temporary errors, by code. Other errors are caused by the file and are not retried. */
 const retriesMax: Readonly<Record<string, number>> = {
   unavailable: Number.POSITIVE_INFINITY,
   storage_busy: Number.POSITIVE_INFINITY,
@@ -58,25 +58,25 @@ const retriesMax: Readonly<Record<string, number>> = {
 
 /**
  * Reads, extracts and chunks the file of a job, and stores the document in one transaction. Vectors follow in the background.
- * Afterwards the job is finished, failed, or back in the queue, unless another engine has taken it over.
+ * Afterwards the job has finished, failed or been requeued, unless another engine has taken it over.
  */
 export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps): Promise<void> {
   const { ingestion } = deps.storage;
-  const own = { id: job.id, owner: call.owner };
+  const lease = { id: job.id, owner: call.owner };
   let progress: PhaseProgress | undefined;
-  let leave = (): void => {};
-  const hold = async (units: number): Promise<void> => {
-    if (units > longTextUnits) leave = await deps.longTexts.acquire(call.signal);
+  let releaseSlot = (): void => {};
+  const reserveSlot = async (units: number): Promise<void> => {
+    if (units > longTextUnits) releaseSlot = await deps.longTexts.acquire(call.signal);
   };
-  const watched: IngestCall = {
+  const tracked: IngestCall = {
     ...call,
-    report(reached) {
-      progress = reached;
-      call.report(reached);
+    report(current) {
+      progress = current;
+      call.report(current);
     },
   };
   try {
-    const finished = await ingestion.finish({ ...own, ...(await prepare(job, watched, deps, hold)) });
+    const finished = await ingestion.finish({ ...lease, ...(await prepare(job, tracked, deps, reserveSlot)) });
     // The bytes of a cancelled job or a duplicate are not needed.
     if (finished.outcome !== 'done') await deps.storage.originals.release([job.contentHash]);
     else if (finished.freed !== undefined) await deps.storage.originals.release([finished.freed]);
@@ -85,25 +85,25 @@ export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps
     const error = isCarrelError(thrown) ? thrown : unexpected(thrown, job, deps.log);
     if (call.quick && error.code === 'extraction_timeout') {
       const message = 'This file takes long to read and is queued with other large files.';
-      await onceAnswered(() => ingestion.postpone({ ...own, delayMs: 0, message }), call.signal);
+      await retryWhileUnavailable(() => ingestion.postpone({ ...lease, delayMs: 0, message }), call.signal);
       return;
     }
     if (job.retries < (retriesMax[error.code] ?? 0)) {
       const delayMs = Math.min(delayMaxMs, delayMinMs * 2 ** Math.min(job.retries, 20));
       const message = `${error.message} It will be retried.`;
-      await onceAnswered(() => ingestion.postpone({ ...own, delayMs, message }), call.signal);
+      await retryWhileUnavailable(() => ingestion.postpone({ ...lease, delayMs, message }), call.signal);
       return;
     }
     const { code, message } = error;
-    await onceAnswered(() => ingestion.fail({ ...own, code, message, progress }), call.signal);
+    await retryWhileUnavailable(() => ingestion.fail({ ...lease, code, message, progress }), call.signal);
     await deps.storage.originals.release([job.contentHash]);
   } finally {
-    leave();
+    releaseSlot();
   }
 }
 
 /** Retries a write during a database outage. Otherwise the job would wait until its lease expires. */
-async function onceAnswered(store: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+async function retryWhileUnavailable(store: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
   for (;;) {
     try {
       await store();
@@ -115,14 +115,19 @@ async function onceAnswered(store: () => Promise<unknown>, signal: AbortSignal):
   }
 }
 
-async function prepare(job: ClaimedJob, call: IngestCall, deps: IngestDeps, hold: (units: number) => Promise<void>) {
+async function prepare(
+  job: ClaimedJob,
+  call: IngestCall,
+  deps: IngestDeps,
+  reserveSlot: (units: number) => Promise<void>,
+) {
   if (job.crashes >= crashesMax) {
     const message = `The engine crashed ${job.crashes} times on this file and gave up. Try the file in another format.`;
     throw new CarrelError('extraction_failed', message);
   }
   const { signal, report } = call;
   const { content, ...document } = await textOf(job, call, deps);
-  await hold(content.text.length);
+  await reserveSlot(content.text.length);
   report({ phase: 'chunking' });
   const chunks = await deps.chunker.chunk(content, signal);
   if (chunks.every(({ text }) => isBlank(text))) {

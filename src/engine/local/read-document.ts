@@ -1,24 +1,24 @@
 import { firstFitting, wireBytes } from '../../base/wire-bytes.ts';
 import type { DocumentStore } from '../../storage/documents/document-stores.ts';
-import { documentNotFound, fault } from '../contract/validate-input.ts';
+import { documentNotFound, invalidInput } from '../contract/validate-input.ts';
 import { nextChunk } from '../document-parts.ts';
 import type { DocumentCall, EngineDocumentWithChunks } from '../engine.ts';
 import type { ChunkEmbedding } from './chunk-embedding.ts';
 import { renderChunk, renderDocument } from './render.ts';
 
 /** Default limit for a document with its chunks, in bytes of JSON. */
-const partBytes = 4 * 1024 * 1024;
+const defaultBytesMax = 4 * 1024 * 1024;
 
-/** Bytes reserved for `chunks_left` and the like. */
-const besideBytes = 200;
+/** Bytes reserved for `chunks_left` and similar fields. */
+const reservedBytes = 200;
 
 /** Reads a document with as many chunks as fit, but at least one, so that every call makes progress. */
 export async function readDocument(
   id: number,
-  { first_chunk: from = 0, max_chunks: limit, bytesMax = partBytes, ...options }: DocumentCall = {},
+  { first_chunk: from = 0, max_chunks: limit, bytesMax = defaultBytesMax, ...options }: DocumentCall = {},
   { documents, embedding }: { documents: DocumentStore; embedding: ChunkEmbedding },
 ): Promise<EngineDocumentWithChunks> {
-  if (!Number.isSafeInteger(from)) throw fault('first_chunk must be a whole number, 0 or more');
+  if (!Number.isSafeInteger(from)) throw invalidInput('first_chunk must be a whole number, 0 or more');
   const [document, stored] = await Promise.all([
     documents.get({ id }, options),
     // A character takes at least a byte, so more characters than `bytesMax` never fit.
@@ -26,11 +26,11 @@ export async function readDocument(
   ]);
   if (document === undefined) throw documentNotFound(id);
   const pending = await embedding.pendingOf([id], options);
-  const shown = renderDocument(document, pending.get(id));
-  const room = bytesMax - wireBytes(shown, 1) - besideBytes;
+  const rendered = renderDocument(document, pending.get(id));
+  const room = bytesMax - wireBytes(rendered, 1) - reservedBytes;
   const chunks = [...firstFitting(stored.map(renderChunk), 1, room)];
   const left = document.chunkCount - nextChunk(chunks, from);
-  return { ...shown, chunks, ...(left > 0 ? { chunks_left: left } : {}) };
+  return { ...rendered, chunks, ...(left > 0 ? { chunks_left: left } : {}) };
 }
 
 /** Max position of a chunk: the databases store positions in 32 bits. */

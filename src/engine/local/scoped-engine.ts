@@ -5,12 +5,12 @@ import type { LocalEngine } from './submit.ts';
 
 /** Creates an engine for callers restricted to some collections. It hides all others and their documents. */
 export function scopedEngine(engine: LocalEngine, collections: readonly string[]): LocalEngine {
-  const own = collections.map(collectionTag);
-  const [home = ''] = own;
-  const scoped = (options?: EngineCall): EngineCall => ({ ...options, scopedTo: own });
+  const allowedTags = collections.map(collectionTag);
+  const [defaultTag = ''] = allowedTags;
+  const scoped = (options?: EngineCall): EngineCall => ({ ...options, scopedTo: allowedTags });
 
-  const isOwn = (tags: readonly string[]): boolean => tags.some((tag) => own.includes(tag));
-  const isVisible = (tag: string): boolean => !isCollectionTag(tag) || own.includes(tag);
+  const isAllowed = (tags: readonly string[]): boolean => tags.some((tag) => allowedTags.includes(tag));
+  const isVisible = (tag: string): boolean => !isCollectionTag(tag) || allowedTags.includes(tag);
   const visible = <Document extends EngineDocument>(document: Document): Document => ({
     ...document,
     tags: document.tags.filter(isVisible),
@@ -18,38 +18,42 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
   const visibleJob = (job: EngineJob): EngineJob => ({
     ...job,
     tags: job.tags.filter(isVisible),
-    // Hides the details of all jobs except crawls: the details of a change may name other collections.
+    // The details of a change may name other collections; those of a crawl don't.
     details: (job.kind === 'crawl' && job.details) || {},
   });
 
   const find = async (id: number, options?: EngineCall) => {
     const document = await engine.documentAlone(id, options);
-    if (!isOwn(document.tags)) throw documentNotFound(id);
+    if (!isAllowed(document.tags)) throw documentNotFound(id);
     return document;
   };
   const findJob = async (id: number | string, options?: EngineCall): Promise<EngineJob> => {
     const job = await engine.job(id, options);
-    if (!isOwn(job.tags)) throw jobNotFound();
+    if (!isAllowed(job.tags)) throw jobNotFound();
     return job;
   };
 
-  /** Rejects the names of other collections with the same error, whether they exist or not. */
-  const checkNames = (tags: readonly string[]): void => {
+  /** Rejects tags of other collections. The error does not reveal whether they exist. */
+  const checkTags = (tags: readonly string[]): void => {
     if (!readTags(tags).every(isVisible)) throw outsideCollections(collections);
   };
   /** Checks the fields of a submission. Without a collection, it goes to the caller's first one. */
   const checkSubmission = async <Fields extends SubmissionFields>(fields: Fields): Promise<Fields> => {
     const { tags = [], replaces } = fields;
     if (replaces !== undefined) await find(replaces);
-    checkNames(tags);
-    return { ...fields, tags: isOwn(readTags(tags)) ? tags : [home, ...tags] };
+    checkTags(tags);
+    return { ...fields, tags: isAllowed(readTags(tags)) ? tags : [defaultTag, ...tags] };
   };
-  /** Rejects a change after which a document would be in no collection of the caller. */
-  const checkChange = (add: readonly string[], remove: readonly string[], before: readonly string[] = own): void => {
-    checkNames([...add, ...remove]);
-    const gone = new Set(readTags(remove));
-    const left = [...before.filter((tag) => !gone.has(tag)), ...readTags(add)];
-    if (!isOwn(left)) throw outsideCollections(collections);
+  /** Rejects a change that would remove a document from all collections of the caller. */
+  const checkChange = (
+    add: readonly string[],
+    remove: readonly string[],
+    before: readonly string[] = allowedTags,
+  ): void => {
+    checkTags([...add, ...remove]);
+    const removed = new Set(readTags(remove));
+    const after = [...before.filter((tag) => !removed.has(tag)), ...readTags(add)];
+    if (!isAllowed(after)) throw outsideCollections(collections);
   };
 
   return {
@@ -77,7 +81,7 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
     },
     async document(id, options) {
       const document = await engine.document(id, options);
-      if (!isOwn(document.tags)) throw documentNotFound(id);
+      if (!isAllowed(document.tags)) throw documentNotFound(id);
       return visible(document);
     },
     documentAlone: async (id, options) => visible(await find(id, options)),
@@ -113,26 +117,26 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
       return visible(await engine.updateNote(id, text, scoped(options)));
     },
     async tags({ after, limit = Number.POSITIVE_INFINITY, ...options } = {}) {
-      const some: TagCount[] = [];
+      const tags: TagCount[] = [];
       for (let last = after; ; ) {
         const page = { after: last, ...(Number.isFinite(limit) ? { limit } : {}) };
         const found = await engine.tags({ ...scoped(options), ...page });
-        some.push(...found.filter(({ tag }) => isVisible(tag)));
+        tags.push(...found.filter(({ tag }) => isVisible(tag)));
         last = found.at(-1)?.tag;
-        if (found.length < limit || some.length >= limit) return some.slice(0, limit);
+        if (found.length < limit || tags.length >= limit) return tags.slice(0, limit);
       }
     },
     bulkDelete: async (selection, options) => engine.bulkDelete(selection, scoped(options)),
     async bulkTags(selection, change, options) {
       const { add = [], remove = [], replaces } = change;
-      checkNames([...add, ...remove]);
-      // The current tags of the documents are unknown here, so a removal needs a collection to add.
-      const mayLeave = replaces === 'collections' || isOwn(readTags(remove));
-      if (mayLeave && !isOwn(readTags(add))) throw outsideCollections(collections);
+      checkTags([...add, ...remove]);
+      // The documents' tags are unknown here, so removing a collection requires adding an allowed one.
+      const mayRemove = replaces === 'collections' || isAllowed(readTags(remove));
+      if (mayRemove && !isAllowed(readTags(add))) throw outsideCollections(collections);
       return engine.bulkTags(selection, change, scoped(options));
     },
     async bulkSetTags(selection, tags, options) {
-      checkChange(tags, own);
+      checkChange(tags, allowedTags);
       return engine.bulkSetTags(selection, tags, scoped(options));
     },
     scopedTo: () => scopedEngine(engine, collections),

@@ -7,7 +7,7 @@ import { tagLabel, typeLabel } from '../../storage/documents/selection.ts';
 import type { PassageFilter } from '../../storage/passages/passage.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { quotedIn } from '../../words/word-query.ts';
-import { fault, readDocType, readTags } from '../contract/validate-input.ts';
+import { invalidInput, readDocType, readTags } from '../contract/validate-input.ts';
 import type { EngineCall, EngineHit, EngineSearch, EngineSearchAnswer } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 import { type ChunkMeaning, createPassageCorpus } from './passage-corpus.ts';
@@ -22,19 +22,20 @@ export type DocumentSearch = ReturnType<typeof searchOf>;
 /** Validates a search. Documents must have all its `tags` and, if set, one of the tags in `scopedTo`. */
 export function searchOf(request: EngineSearch, settings: EngineSettings, options: EngineCall = {}) {
   const { query, top = settings.defaultTop, threshold, neighbours = 0, offset = 0 } = request;
-  if (isBlank(query)) throw fault('query must have at least one word');
-  if (query.length > queryCharsMax) throw fault(`query must have at most ${queryCharsMax} characters`);
-  if (!Number.isInteger(top) || top < 1 || top > topMax) throw fault(`top must be a whole number from 1 to ${topMax}`);
+  if (isBlank(query)) throw invalidInput('query must have at least one word');
+  if (query.length > queryCharsMax) throw invalidInput(`query must have at most ${queryCharsMax} characters`);
+  if (!Number.isInteger(top) || top < 1 || top > topMax)
+    throw invalidInput(`top must be a whole number from 1 to ${topMax}`);
   if (!Number.isInteger(neighbours) || neighbours < 0 || neighbours > neighboursMax) {
-    throw fault(`neighbours must be a whole number from 0 to ${neighboursMax}`);
+    throw invalidInput(`neighbours must be a whole number from 0 to ${neighboursMax}`);
   }
   if (threshold !== undefined && !(threshold >= 0 && threshold <= 1)) {
-    throw fault('threshold must be a number from 0 to 1');
+    throw invalidInput('threshold must be a number from 0 to 1');
   }
   if (!Number.isInteger(offset) || offset < 0 || offset >= topMax) {
-    throw fault(`offset must be a whole number from 0 to ${topMax - 1}`);
+    throw invalidInput(`offset must be a whole number from 0 to ${topMax - 1}`);
   }
-  if (request.fts_only && request.vec_only) throw fault('fts_only and vec_only exclude each other');
+  if (request.fts_only && request.vec_only) throw invalidInput('fts_only and vec_only exclude each other');
   return {
     query,
     top,
@@ -94,15 +95,15 @@ export async function searchDocuments(request: DocumentSearch, deps: SearchDeps)
   };
 }
 
-const noMeaning = 'Embeddings are switched off (EMBEDDING_PROVIDER=none): these results were found by words only.';
-const meaningAway = 'Search by meaning is unavailable at the moment: these results were found by words only.';
+const embeddingsOff = 'Embeddings are switched off (EMBEDDING_PROVIDER=none): these results were found by words only.';
+const meaningUnavailable = 'Search by meaning is temporarily unavailable: these results were found by words only.';
 
 async function rank(request: DocumentSearch, deps: SearchDeps): Promise<Ranking> {
   const { meaning } = deps;
   if (request.mode === 'words') return rankByWords(request, deps);
   if (meaning !== undefined) return rankWithMeaning(request, deps, meaning);
   const ranking = await rankByWords(request, deps);
-  return request.mode === 'meaning' ? { ...ranking, degraded: noMeaning } : ranking;
+  return request.mode === 'meaning' ? { ...ranking, degraded: embeddingsOff } : ranking;
 }
 
 async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meaning: ChunkMeaning): Promise<Ranking> {
@@ -120,15 +121,15 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
     { text, limit: depthOf(request), cutoff: cutoffOf(request), signal },
     { corpus, judging: corpus.judging(deps.reranker) },
   );
-  if (found.failure !== undefined) return { ...(await rankByWords(request, deps)), degraded: meaningAway };
+  if (found.failure !== undefined) return { ...(await rankByWords(request, deps)), degraded: meaningUnavailable };
   const ranked = found.matches.map(({ id, relevance, explanation, evidence }) => ({
     id,
     relevance,
     why: { ...explanation, evidence: sharesOf(evidence, deps.reranker) },
   }));
-  // Embeds these word matches first, so that the next search also finds them by meaning.
-  if (found.pending > 0)
-    meaning.prefer(found.matches.filter(({ explanation }) => !explanation.meaning).map(({ id }) => id));
+  // Word matches without vectors are embedded first, so that the next search also finds them by meaning.
+  const unembedded = found.matches.filter(({ explanation }) => !explanation.meaning);
+  if (found.pending > 0) meaning.prefer(unembedded.map(({ id }) => id));
   const { counts } = corpus;
   return {
     ranked,
@@ -166,8 +167,8 @@ async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<R
     matches.map(({ id, share }, index) => ({ id, score: share, rank: index + 1 })),
     judging,
   );
-  const shown = page.slice(0, top).map(({ hit }) => hit.id);
-  const terms = new Map((await judging.words.score(text, shown, signal)).map((match) => [match.id, match.terms]));
+  const displayed = page.slice(0, top).map(({ hit }) => hit.id);
+  const terms = new Map((await judging.words.score(text, displayed, signal)).map((match) => [match.id, match.terms]));
   const ranked = page.map(({ hit: { id, score: share, rank }, relevance, evidence }) => ({
     id,
     relevance,
@@ -181,7 +182,7 @@ function cutoffOf({ threshold, includesWeak }: DocumentSearch): RelevanceCutoff 
   return includesWeak ? undefined : 'weak';
 }
 
-/** Returns how many chunks to rank. With a threshold, all chunks above it are counted; otherwise `top` are enough. */
+/** Returns how many chunks to rank. With a threshold, all chunks above it are counted. */
 function depthOf({ top, threshold }: DocumentSearch): number {
   return threshold === undefined ? top : rankedMax;
 }
@@ -193,16 +194,16 @@ function filterOf({ tags, docType, scopedTo }: DocumentSearch): PassageFilter {
   return labels.length === 0 ? {} : { labels };
 }
 
-/** Reads chunks with their documents. Omits those deleted meanwhile. */
+/** Reads chunks with their documents. Omits chunks that were deleted during the search. */
 async function hitsOf(
-  shown: readonly RankedChunk[],
+  ranked: readonly RankedChunk[],
   { neighbours, signal }: DocumentSearch,
   { storage }: SearchDeps,
 ): Promise<EngineHit[]> {
-  if (shown.length === 0) return [];
-  const found = await storage.documents.located({ keys: shown.map(({ id }) => id), neighbours }, { signal });
+  if (ranked.length === 0) return [];
+  const found = await storage.documents.located({ keys: ranked.map(({ id }) => id), neighbours }, { signal });
   const chunks = new Map(found.map((chunk) => [chunk.key, chunk]));
-  return shown.flatMap(({ id, relevance, why }) => {
+  return ranked.flatMap(({ id, relevance, why }) => {
     const chunk = chunks.get(id);
     if (chunk === undefined) return [];
     const { document } = chunk;

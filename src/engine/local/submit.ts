@@ -3,7 +3,7 @@ import { currentCaller } from '../../base/current-caller.ts';
 import type { AcceptOutcome, ReadingBounds } from '../../storage/documents/accept-job.ts';
 import type { Storage } from '../../storage/storage.ts';
 import {
-  fault,
+  invalidInput,
   noteFilename,
   readDocType,
   readFilename,
@@ -61,7 +61,7 @@ export function createSubmitting(
       const input = await fields;
       const filename = readFilename(input.filename);
       const read = readFields(input);
-      if (staged.bytes === 0) throw fault('The file is empty');
+      if (staged.bytes === 0) throw invalidInput('The file is empty');
       outcome = await ingestion.accept({
         ...read,
         sourcePath: read.sourcePath ?? (read.replaces === undefined ? filename : undefined),
@@ -75,7 +75,7 @@ export function createSubmitting(
     } finally {
       if (outcome?.outcome !== 'accepted') await originals.discard(staged);
     }
-    return answered(outcome);
+    return toSubmitOutcome(outcome);
   }
 
   async function submitNote(
@@ -95,10 +95,10 @@ export function createSubmitting(
       submitter: submitterName(),
       content: { note, hash, bytes: bytes.length },
     });
-    return answered(outcome);
+    return toSubmitOutcome(outcome);
   }
 
-  function answered(outcome: AcceptOutcome): SubmitOutcome {
+  function toSubmitOutcome(outcome: AcceptOutcome): SubmitOutcome {
     switch (outcome.outcome) {
       case 'accepted': {
         onAccepted();

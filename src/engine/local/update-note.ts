@@ -16,14 +16,13 @@ export interface UpdateNoteDeps {
 
 export async function updateNote(
   id: number,
-  given: string,
+  input: string,
   options: EngineCall = {},
   { documents, chunker, onEdited }: UpdateNoteDeps,
 ): Promise<EngineDocument> {
-  const text = readNote(given);
+  const text = readNote(input);
   // Checked before chunking, and again in the transaction.
-  const before = await documents.get({ id }, options);
-  if (before === undefined) throw documentNotFound(id);
+  if ((await documents.get({ id }, options)) === undefined) throw documentNotFound(id);
   if ((await documents.note({ id }, options)) === undefined) throw notANote(id);
   const derivedTitle = titleOfNote(text);
   const chunks = await chunker.chunk(textOfNote(text), options.signal);

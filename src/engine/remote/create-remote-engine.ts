@@ -51,13 +51,13 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
   });
   /** Returns the changed document. Reads it if the engine answered with something else. */
   const changed = async (id: number, request: EngineRequest, options?: EngineCall): Promise<EngineDocument> =>
-    (await client.ask(request, document.nullable().catch(null))) ?? engine.documentAlone(id, options);
+    (await client.request(request, document.nullable().catch(null))) ?? engine.documentAlone(id, options);
 
   const engine: Engine = {
-    status: (options) => client.ask(get('/status', options), status),
+    status: (options) => client.request(get('/status', options), status),
     async search(request, options) {
       const ask = (offset: number | undefined) =>
-        client.ask({ ...send('POST', '/search', { ...request, offset }, options), repeatable: true }, searchAnswer);
+        client.request({ ...send('POST', '/search', { ...request, offset }, options), repeatable: true }, searchAnswer);
       const { next_offset: next, total_matches: total, ...answer } = await ask(request.offset);
       const results: EngineHit[] = [...answer.results];
       let from = next;
@@ -65,8 +65,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
         if (page > pagesMax) throw endlessError();
         const more: z.output<typeof searchAnswer> = await ask(from);
         results.push(...more.results);
-        const isProgress = more.next_offset === undefined || more.next_offset > from;
-        if (!isProgress) throw endlessError();
+        if (more.next_offset !== undefined && more.next_offset <= from) throw endlessError();
         from = more.results.length === 0 ? undefined : more.next_offset;
       }
       const { query } = request;
@@ -84,20 +83,20 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       const { items, total } = await gather('jobs', { status, limit, offset }, jobPage, ({ jobs }) => jobs, options);
       return { jobs: items, total };
     },
-    job: (id, options) => client.ask(get(jobPath(id), options, { meanings: jobMeanings }), job),
+    job: (id, options) => client.request(get(jobPath(id), options, { meanings: jobMeanings }), job),
     cancelJob: (id, options = {}) =>
-      client.ask({ method: 'DELETE', path: jobPath(id), signal: options.signal, meanings: jobMeanings }, job),
+      client.request({ method: 'DELETE', path: jobPath(id), signal: options.signal, meanings: jobMeanings }, job),
     async documents({ type, tags, source_path: sourcePath, query: words, limit, offset }, options) {
       const query = { type, tags: tags?.join(','), source_path: sourcePath, query: words, limit, offset };
       const { items, total } = await gather('documents', query, documentPage, (page) => page.documents, options);
       // Filters again: an engine may ignore these filters.
       const hasPath = (path: string | null) => sourcePath === undefined || path === sourcePath;
-      const documents = items.filter((each) => hasPath(each.source_path) && isNamed(each, words));
+      const documents = items.filter((each) => hasPath(each.source_path) && matchesQuery(each, words));
       return { documents, total: documents.length === items.length ? total : documents.length };
     },
     async document(id, { first_chunk: first = 0, max_chunks: most, ...options } = {}) {
       const query = queryOf({ first_chunk: first === 0 ? undefined : first, max_chunks: most });
-      const found = await client.ask(get(documentPath(id), options, { meanings, query }), documentWithChunks);
+      const found = await client.request(get(documentPath(id), options, { meanings, query }), documentWithChunks);
       // Some engines ignore `first_chunk` and return all chunks.
       const chunks = found.chunks.filter(({ chunk_index: index }) => index >= first).slice(0, most);
       return { ...found, chunks };
@@ -117,11 +116,11 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
     },
     async deleteDocument(id, options) {
       const request = { method: 'DELETE', path: documentPath(id), signal: options?.signal, meanings };
-      return { status: 'deleted', document_id: id, ...(await client.ask(request, deleted)) };
+      return { status: 'deleted', document_id: id, ...(await client.request(request, deleted)) };
     },
     async restoreDocument(id, options) {
       const request = { ...send('POST', `${documentPath(id)}/restore`, {}, options), meanings: restoreMeanings };
-      return { document_id: id, ...(await client.ask(request, restoring)) };
+      return { document_id: id, ...(await client.request(request, restoring)) };
     },
     changeTags: (id, { remove = [], add = [] }, options) =>
       changed(id, { ...send('PUT', `${documentPath(id)}/tags`, { remove, add }, options), meanings }, options),
@@ -133,49 +132,47 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       changed(id, { ...send('PATCH', `/notes/${id}`, { text }, options), meanings: noteMeanings }, options),
     tags: async ({ after, limit, ...options } = {}) =>
       (await gather('tags', { after, limit }, tagPage, ({ tags }) => tags, options)).items,
-    bulkDelete: (selection, options) => client.ask(bulk('delete', selection, {}, options), bulkOutcome),
+    bulkDelete: (selection, options) => client.request(bulk('delete', selection, {}, options), bulkOutcome),
     async bulkTags(selection, { remove = [], add = [], replaces }, options) {
-      if (replaces === undefined) return client.ask(bulk('tags', selection, { remove, add }, options), bulkOutcome);
+      if (replaces === undefined) return client.request(bulk('tags', selection, { remove, add }, options), bulkOutcome);
       const request = bulk('replace-tags', selection, { remove, add, replaces }, options);
       try {
-        return await client.ask({ ...request, meanings: { ...request.meanings, ...moveMeanings } }, bulkOutcome);
+        return await client.request({ ...request, meanings: { ...request.meanings, ...moveMeanings } }, bulkOutcome);
       } catch (error) {
         if (!isCarrelError(error) || error.code !== 'document_not_found') throw error;
       }
-      // The engine lacks this endpoint: names each tag to remove instead.
-      const known = (await engine.tags(options)).map(({ tag }) => tag);
-      const replaced = known.filter(
-        (tag) => isCollectionTag(tag) === (replaces === 'collections') && !add.includes(tag),
-      );
+      // The engine lacks this endpoint, so the tags to remove are listed instead.
+      const all = (await engine.tags(options)).map(({ tag }) => tag);
+      const replaced = all.filter((tag) => isCollectionTag(tag) === (replaces === 'collections') && !add.includes(tag));
       return removeTags(engine, selection, [...new Set([...remove, ...replaced])], add, options);
     },
     bulkSetTags: (selection, tags, options) =>
-      client.ask(bulk('set-tags', selection, { set_tags: tags }, options), bulkOutcome),
+      client.request(bulk('set-tags', selection, { set_tags: tags }, options), bulkOutcome),
     close: async () => client.close(),
   };
   return engine;
 
-  /** Reads a list to its end. `next` is the query string of the next page. */
+  /** Reads all pages of a list. `next` is the query string of the next page. */
   async function gather<Page extends { total?: number; next?: string }, Item>(
     name: 'jobs' | 'documents' | 'tags',
-    wanted: { readonly limit: number | undefined } & Parameters<typeof queryOf>[0],
+    parameters: { readonly limit: number | undefined } & Parameters<typeof queryOf>[0],
     schema: z.ZodType<Page>,
     itemsOf: (page: Page) => readonly Item[],
     options?: EngineCall,
   ): Promise<{ items: Item[]; total: number }> {
     // Some engines return lists as bare arrays.
     const listed = z.preprocess((value) => (Array.isArray(value) ? { [name]: value } : value), schema);
-    const { limit = Number.POSITIVE_INFINITY } = wanted;
+    const { limit = Number.POSITIVE_INFINITY } = parameters;
     const items: Item[] = [];
-    let known: number | undefined;
-    let query = queryOf(wanted);
+    let total: number | undefined;
+    let query = queryOf(parameters);
     for (let pages = 1; pages <= pagesMax && items.length <= itemsMax[name]; pages += 1) {
-      const page = await client.ask(get(`/${name}`, options, { query }), listed);
+      const page = await client.request(get(`/${name}`, options, { query }), listed);
       const found = itemsOf(page);
       items.push(...found);
-      known ??= page.total;
-      const isWhole = page.next === undefined || found.length === 0 || items.length >= limit;
-      if (isWhole) return { items: items.slice(0, limit), total: known ?? items.length };
+      total ??= page.total;
+      const isComplete = page.next === undefined || found.length === 0 || items.length >= limit;
+      if (isComplete) return { items: items.slice(0, limit), total: total ?? items.length };
       if (page.next === `?${query}`) break;
       query = new URLSearchParams(page.next);
     }
@@ -207,19 +204,19 @@ async function removeTags(
   add: readonly string[],
   options?: EngineCall,
 ): Promise<BulkOutcome> {
-  const choosing = remove.filter((tag) => selection.tags?.includes(tag));
-  const others = remove.filter((tag) => !choosing.includes(tag));
-  const room = batchMax - choosing.length;
+  const selecting = remove.filter((tag) => selection.tags?.includes(tag));
+  const others = remove.filter((tag) => !selecting.includes(tag));
+  const room = batchMax - selecting.length;
   for (let start = room; start < others.length; start += batchMax) {
     await engine.bulkTags(selection, { remove: others.slice(start, start + batchMax) }, options);
   }
-  return engine.bulkTags(selection, { remove: [...others.slice(0, room), ...choosing], add }, options);
+  return engine.bulkTags(selection, { remove: [...others.slice(0, room), ...selecting], add }, options);
 }
 
-function isNamed({ title, source_path: path }: EngineDocument, query = ''): boolean {
-  const plain = (text: string) => text.toLowerCase().normalize('NFC');
-  const names = [title, path ?? ''].map(plain);
-  return plain(query)
+function matchesQuery({ title, source_path: path }: EngineDocument, query = ''): boolean {
+  const normalise = (text: string) => text.toLowerCase().normalize('NFC');
+  const names = [title, path ?? ''].map(normalise);
+  return normalise(query)
     .split(/\s+/)
     .every((word) => names.some((name) => name.includes(word)));
 }

@@ -27,9 +27,9 @@ export interface EngineRequest extends Omit<ServiceRequest, 'body'> {
 const basePath = '/api/v1';
 
 export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClientConfig) {
-  const trimmed = engineUrl.replace(/\/+$/, '');
+  const url = engineUrl.replace(/\/+$/, '');
   const client = createServiceClient({
-    baseUrl: trimmed.endsWith(basePath) ? trimmed : `${trimmed}${basePath}`,
+    baseUrl: url.endsWith(basePath) ? url : `${url}${basePath}`,
     headers: {
       accept: 'application/json',
       'accept-encoding': 'identity',
@@ -40,15 +40,16 @@ export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClien
     answerBytesMax: serviceAnswerBytesMax,
   });
   return {
-    ask: async <Schema extends z.ZodType>(request: EngineRequest, schema: Schema): Promise<z.output<Schema>> =>
+    request: async <Schema extends z.ZodType>(request: EngineRequest, schema: Schema): Promise<z.output<Schema>> =>
       (await send(request)).as(schema),
-    /** Like `ask`, for answers whose schema depends on the status. */
+    /** Like `request`, for answers whose schema depends on the status. */
     send,
     async open(request: EngineRequest): Promise<ServiceContent> {
-      const answer = await client.open(prepared(request)).catch((error: unknown) => {
+      const answer = await client.open(toServiceRequest(request)).catch((error: unknown) => {
         throw failureError(error, timeoutMs);
       });
-      if (isAccepted(answer.status, request)) return { ...answer, content: translated(answer.content, timeoutMs) };
+      if (isAccepted(answer.status, request))
+        return { ...answer, content: withEngineErrors(answer.content, timeoutMs) };
       await answer.content.return();
       throw answerError({ ...answer, body: Buffer.alloc(0) }, request.meanings ?? {});
     },
@@ -56,7 +57,7 @@ export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClien
   };
 
   async function send(request: EngineRequest) {
-    const answer: ServiceAnswer = await client.request(prepared(request)).catch((error: unknown) => {
+    const answer: ServiceAnswer = await client.request(toServiceRequest(request)).catch((error: unknown) => {
       throw failureError(error, timeoutMs);
     });
     const { status, body } = answer;
@@ -81,7 +82,7 @@ export function queryOf(parameters: Readonly<Record<string, string | number | un
   return query;
 }
 
-function prepared({ json, ...request }: EngineRequest): ServiceRequest {
+function toServiceRequest({ json, ...request }: EngineRequest): ServiceRequest {
   if (json === undefined) return { repeatable: request.method === 'GET', ...request };
   const headers = { ...request.headers, 'content-type': 'application/json' };
   return { ...request, headers, body: Buffer.from(JSON.stringify(json)) };
@@ -91,7 +92,7 @@ function isAccepted(status: number, { accept = [] }: EngineRequest): boolean {
   return (status >= 200 && status < 300) || accept.includes(status);
 }
 
-async function* translated(content: ServiceContent['content'], timeoutMs: number): ServiceContent['content'] {
+async function* withEngineErrors(content: ServiceContent['content'], timeoutMs: number): ServiceContent['content'] {
   try {
     yield* content;
   } catch (error) {

@@ -45,7 +45,7 @@ export async function runOrBecomeJob<Result>(
     ({ signal }) => work({ ...call, signal, report }, started),
     async (running) => {
       job = jobs.start(call.caller.owner, latest, state);
-      await job.known;
+      await job.published;
       const forget = call.keepCancellable(running.cancel);
       void finishJob(running, job, call).finally(forget);
       const message =

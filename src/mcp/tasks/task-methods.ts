@@ -85,7 +85,7 @@ function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskF
       if (unfinishedWork === undefined) return view;
       const state = await checkUnfinished(tool, unfinishedWork, call);
       if (!('status' in state)) return { ...view, statusMessage: state.message };
-      await tasks.endLeft(view.taskId, state);
+      await tasks.endAbandoned(view.taskId, state);
       return (await tasks.get(taskId, call.caller.owner)).view;
     },
     async update(taskId, responses, { caller }) {
