@@ -32,27 +32,27 @@ interface Asset {
   compressed?: Promise<Buffer>;
 }
 
-let known: { assets: ReadonlyMap<string, Asset>; version: string } | undefined;
+let cache: { assets: ReadonlyMap<string, Asset>; version: string } | undefined;
 
 /** Reads the assets once, when the first page needs them. Before a build, the bundled scripts are missing. */
-function loaded(): NonNullable<typeof known> {
-  if (known) return known;
+function loadAssets(): NonNullable<typeof cache> {
+  if (cache) return cache;
   const hash = createHash('sha256');
   const assets = new Map<string, Asset>();
   for (const name of types.keys()) {
     const file = new URL(`./assets/${name}`, import.meta.url);
-    const made = name === 'icons.svg' ? iconSprite : '';
-    const bytes = existsSync(file) ? readFileSync(file) : Buffer.from(made);
+    const generated = name === 'icons.svg' ? iconSprite : '';
+    const bytes = existsSync(file) ? readFileSync(file) : Buffer.from(generated);
     hash.update(bytes);
     assets.set(name, { bytes });
   }
-  known = { assets, version: hash.digest('hex').slice(0, 12) };
-  return known;
+  cache = { assets, version: hash.digest('hex').slice(0, 12) };
+  return cache;
 }
 
 /** Returns the version in the assets' URLs. A new version makes browsers reload them. */
 export function assetsVersion(): string {
-  return loaded().version;
+  return loadAssets().version;
 }
 
 /** The policy of the pdf.js worker, which compiles image decoders. Pages have a stricter one. */
@@ -60,10 +60,10 @@ const workerPolicy = "default-src 'none'; script-src 'wasm-unsafe-eval'";
 
 /** Sends an asset. Returns false if it is unknown. */
 export async function sendAsset(name: string, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
-  const asset = loaded().assets.get(name) ?? (await pdfFile(name));
+  const asset = loadAssets().assets.get(name) ?? (await pdfFile(name));
   if (asset === undefined) return false;
   const isCompressed = acceptsGzip(request);
-  if (isCompressed) asset.compressed ??= gzipAside(asset.bytes);
+  if (isCompressed) asset.compressed ??= gzipAsync(asset.bytes);
   const bytes = isCompressed ? ((await asset.compressed) ?? asset.bytes) : asset.bytes;
   if (response.destroyed) return true;
   response.writeHead(200, {
@@ -88,7 +88,7 @@ async function pdfFile(name: string): Promise<Asset | undefined> {
   return bytes && { bytes };
 }
 
-const gzipAside = promisify(gzip);
+const gzipAsync = promisify(gzip);
 /** Min bytes of a page that is compressed. */
 const compressedBytesMin = 1_400;
 
@@ -102,7 +102,7 @@ export async function sendHtml(
 ): Promise<void> {
   const plain = Buffer.from(markup);
   const isCompressed = acceptsGzip(request) && plain.length >= compressedBytesMin;
-  const bytes = isCompressed ? await gzipAside(plain, { level: 4 }) : plain;
+  const bytes = isCompressed ? await gzipAsync(plain, { level: 4 }) : plain;
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, {
     ...commonHeaders,

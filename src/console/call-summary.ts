@@ -1,20 +1,20 @@
 import { isObject } from '../base/json.ts';
 
-/** Arguments that describe a call, the most useful first. Handles of uploads and tasks are missing, because they are secret. */
-const subjects = [
+/** Arguments that describe a call, most useful first. Ids of uploads and tasks are missing, because they are secret. */
+const describingArguments = [
   ...['query', 'url', 'quote', 'uri', 'prefix', 'title', 'filename', 'path', 'text', 'note', 'content'],
   ...['thread_id', 'document_id', 'id', 'context_ids', 'document_ids', 'collection', 'tags', 'tag', 'filter'],
 ];
 const queryCharsMax = 200;
 
 /** Returns the argument that describes a call best, in one line. */
-export function queryOf(given: unknown): string {
-  if (!isObject(given)) return '';
-  for (const name of subjects) {
-    const value = given[name];
+export function queryOf(args: unknown): string {
+  if (!isObject(args)) return '';
+  for (const name of describingArguments) {
+    const value = args[name];
     const text = Array.isArray(value)
-      ? value.slice(0, 20).filter(isPlain).join(', ')
-      : isPlain(value)
+      ? value.slice(0, 20).filter(isTextOrNumber).join(', ')
+      : isTextOrNumber(value)
         ? `${value}`
         : '';
     // Truncated before the replacement, because a text can have millions of characters.
@@ -42,6 +42,6 @@ export function resultsOf(answer: object | undefined): number | undefined {
   return undefined;
 }
 
-function isPlain(value: unknown): value is string | number {
+function isTextOrNumber(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number';
 }

@@ -1,4 +1,4 @@
-/** A client, by the name that it gives itself, with its connections and calls. */
+/** A client with its connections and calls. Its name is the one it reports. */
 export interface ConsoleClient {
   name: string;
   version: string;

@@ -8,19 +8,27 @@ import { respondEmpty } from '../http/respond.ts';
 import { sendFile } from '../http/send-file.ts';
 import { assetsVersion, securityHeaders, sendAsset, sendHtml } from './assets.ts';
 import type { ConsoleTools, Visit } from './console-tools.ts';
-import { answerScript, readForm } from './form-requests.ts';
 import { html } from './html.ts';
 import { createPace, type Pace } from './pace.ts';
 import { type Page, renderPage } from './page.ts';
 import { failed, notFound, signInPage } from './pages/plain-pages.ts';
 import { problem } from './parts/parts.ts';
-import { comesFromOtherSite, isOverTls, isOwnForm, isOwnPath, originOf, wantsPage } from './request-checks.ts';
 import {
-  type About,
+  answerScript,
+  comesFromOtherSite,
+  isOverTls,
+  isOwnForm,
+  isOwnPath,
+  originOf,
+  readForm,
+  wantsPage,
+} from './requests.ts';
+import {
   actions,
+  isAccessible,
   isOffered,
-  isOpenTo,
   type Section,
+  type SectionContext,
   type SectionDeps,
   type ShownConfig,
   sections,
@@ -75,7 +83,7 @@ const tokenBytesMax = 16 * 1024;
 
 export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console {
   const signIns = createSignIns();
-  /** One pace per set of rights, because each set sees a different part of the queue. */
+  /** One pace per set of rights, because callers with different rights see different parts of the queue. */
   const paces = new BoundedMap<string, Pace>(pacesMax);
   const paceOf = (principal: Principal | undefined): Pace => {
     const key = rightsKey(principal?.rights ?? fullRights);
@@ -84,16 +92,16 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     return pace;
   };
 
-  const viewerOf = (principal: Principal | undefined) => ({
+  const accessOf = (principal: Principal | undefined) => ({
     principal,
     tokens: deps.tokens,
     isReadOnly: config.isReadOnly,
   });
 
-  const shellOf = (current: string, { tools, principal, base, canSignOut }: Known) => ({
+  const shellOf = (current: string, { tools, principal, base, canSignOut }: Viewer) => ({
     base,
     menu: sections.filter(
-      (section) => !section.isHidden && isOpenTo(section, viewerOf(principal)) && isOffered(section, tools),
+      (section) => !section.isHidden && isAccessible(section, accessOf(principal)) && isOffered(section, tools),
     ),
     current,
     version,
@@ -107,14 +115,14 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     response: ServerResponse,
     page: Page,
     current: string,
-    known: Known,
+    viewer: Viewer,
     headers: Record<string, string> = {},
   ): Promise<void> => {
     if (page.file !== undefined) await sendFile(page.file, request, response);
     else if (page.location !== undefined) {
-      respondEmpty(response, 303, { ...securityHeaders, location: `${known.base}${page.location}` });
+      respondEmpty(response, 303, { ...securityHeaders, location: `${viewer.base}${page.location}` });
     } else {
-      const markup = renderPage(page, shellOf(current, known));
+      const markup = renderPage(page, shellOf(current, viewer));
       await sendHtml(page.status ?? 200, markup, request, response, headers);
     }
   };
@@ -139,12 +147,12 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       const gone = new AbortController();
       response.on('close', () => gone.abort());
       const origin = originOf(request);
-      const signedIn = await whoSignedIn(request, base, entrance);
+      const signedIn = await signedInPrincipal(request, base, entrance);
       const access = signedIn === undefined ? await entrance.access() : { principal: signedIn };
       const principal = access?.principal;
       const tools = deps.tools({ principal, address: entrance.address, origin, signal: gone.signal });
       const canSignOut = signedIn !== undefined;
-      const known: Known = { tools, principal, base: canSignOut ? base : '', canSignOut };
+      const viewer: Viewer = { tools, principal, base: canSignOut ? base : '', canSignOut };
       const current = section?.path ?? '';
       if (access === undefined && path !== '/sign-in') {
         const next = method === 'GET' ? `${path}${url.search}` : '/';
@@ -160,7 +168,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
           response,
           { title: 'Refused', status: 403, body: problem('This form was not sent by a page of this console.') },
           current,
-          known,
+          viewer,
         );
         return true;
       }
@@ -186,19 +194,19 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
         await answerScript(action(visit), response);
         return true;
       }
-      const about: About = {
+      const context: SectionContext = {
         ...deps,
         config,
         pace: paceOf(principal),
         mcpUrl: `${origin}${config.mcpPath}`,
         needsToken: principal !== undefined,
-        ...viewerOf(principal),
+        ...accessOf(principal),
       };
       const page =
-        section !== undefined && isOpenTo(section, about)
-          ? await pageOf(section, method, visit, about, gone.signal)
+        section !== undefined && isAccessible(section, context)
+          ? await pageOf(section, method, visit, context, gone.signal)
           : notFound();
-      await send(request, response, page, current, known);
+      await send(request, response, page, current, viewer);
       return true;
     },
   };
@@ -207,19 +215,19 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     section: Section,
     method: string,
     visit: Visit,
-    about: About,
+    context: SectionContext,
     signal: AbortSignal,
   ): Promise<Page> {
     try {
       if (method === 'POST') {
         if (section.change === undefined) return notFound();
-        const done = await section.change(visit, about);
+        const done = await section.change(visit, context);
         return typeof done === 'string' ? { title: '', body: html``, location: done } : done;
       }
-      if (visit.rest === '') return await section.show(visit, about);
+      if (visit.rest === '') return await section.show(visit, context);
       const file = await section.download?.(visit);
       if (file !== undefined) return { title: '', body: html``, file };
-      return section.showOne === undefined ? notFound() : await section.showOne(visit, about);
+      return section.showOne === undefined ? notFound() : await section.showOne(visit, context);
     } catch (error) {
       if (isCarrelError(error)) {
         const isMissing = error.kind === 'not_found';
@@ -233,7 +241,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
   }
 
   /** Returns the signed-in principal, if the token is still valid. */
-  async function whoSignedIn(
+  async function signedInPrincipal(
     request: IncomingMessage,
     base: string,
     entrance: Entrance,
@@ -268,8 +276,8 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
   }
 }
 
-/** What is known about the visitor of a page. */
-interface Known {
+/** The visitor of a page. */
+interface Viewer {
   tools: ConsoleTools;
   principal: Principal | undefined;
   /** The secret path of the visitor's session; empty if there is none. */
@@ -279,7 +287,7 @@ interface Known {
 
 const notSignedIn = (): Promise<never> => Promise.reject(new Error('not signed in'));
 
-const nobody: Known = {
+const nobody: Viewer = {
   tools: { has: () => false, names: () => [], call: notSignedIn, original: notSignedIn },
   principal: undefined,
   base: '',

@@ -48,7 +48,7 @@ export function renderPage(page: Page, shell: Shell): string {
   const { title, body, head, toast, layout } = page;
   const { base, isReadOnly, assetsVersion } = shell;
   const isBare = layout === 'bare';
-  const whole = html`<!doctype html>
+  const document = html`<!doctype html>
 <html lang="en" data-base="${base}">
 <head>
 <meta charset="utf-8">
@@ -73,7 +73,7 @@ ${toast}
 </body>
 </html>
 `;
-  return withBase(whole, base);
+  return withBase(document, base);
 }
 
 /** Prefixes links and forms with the session's path. Text can't look like a link: its quotation marks are escaped. */

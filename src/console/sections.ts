@@ -25,20 +25,20 @@ import { changeWebSource, newWebSourcePage, webSourcesPage } from './pages/web-s
 export interface Section extends MenuEntry {
   /** Tools of which at least one must exist; otherwise the menu hides the section. */
   needs?: string | readonly string[];
-  /** True if the section concerns the whole server. Visitors with restricted rights can't see it. */
-  isWhole?: boolean;
+  /** True hides the section from visitors with restricted rights. */
+  needsFullRights?: boolean;
   /** An additional condition on the visitor. */
-  isFor?(about: Pick<About, 'tokens' | 'isReadOnly' | 'principal'>): boolean;
-  show(visit: Visit, about: About): Promise<Page> | Page;
+  isAllowed?(context: Pick<SectionContext, 'tokens' | 'isReadOnly' | 'principal'>): boolean;
+  show(visit: Visit, context: SectionContext): Promise<Page> | Page;
   /** Shows a page below the path. */
-  showOne?(visit: Visit, about: About): Promise<Page>;
+  showOne?(visit: Visit, context: SectionContext): Promise<Page>;
   /** Returns a file below the path; undefined if the path names none. */
   download?(visit: Visit): Promise<FileToSend> | undefined;
   /** Handles a form. Returns the path of the next page, or a page to show once. */
-  change?(visit: Visit, about: About): Promise<string | Page>;
+  change?(visit: Visit, context: SectionContext): Promise<string | Page>;
 }
 
-/** What the sections about the server itself need. */
+/** Dependencies of the sections about the server. */
 export interface SectionDeps {
   activity: Activity;
   clients: Clients;
@@ -54,7 +54,7 @@ export interface ShownConfig {
   settings: readonly ShownSetting[];
 }
 
-export interface About extends SectionDeps {
+export interface SectionContext extends SectionDeps {
   config: ShownConfig;
   pace: Pace;
   mcpUrl: string;
@@ -143,27 +143,29 @@ export const sections: readonly Section[] = [
     name: 'Activity',
     icon: 'activity',
     group: 'server',
-    show: (visit, about) => activityPage(visit, about, { now: Date.now(), owner: restrictedOwner(about.principal) }),
+    show: (visit, context) =>
+      activityPage(visit, context, { now: Date.now(), owner: restrictedOwner(context.principal) }),
   },
   {
     path: '/sources',
     name: 'Sources',
     icon: 'database',
     group: 'server',
-    show: async (visit, { facts, principal }) => sourcesPage(visit, seesAll(principal) ? await facts() : undefined),
+    show: async (visit, { facts, principal }) =>
+      sourcesPage(visit, hasFullRights(principal) ? await facts() : undefined),
   },
   {
     path: '/connect',
     name: 'Connect',
     icon: 'plug',
     group: 'server',
-    show: async (_, about) =>
+    show: async (_, context) =>
       connectPage({
-        url: about.mcpUrl,
-        needsToken: about.needsToken,
-        snippets: await about.snippets(about.mcpUrl, about.needsToken),
-        clients: seesAll(about.principal) ? about.clients.list() : undefined,
-        mayAddToken: mayManageTokens(about),
+        url: context.mcpUrl,
+        needsToken: context.needsToken,
+        snippets: await context.snippets(context.mcpUrl, context.needsToken),
+        clients: hasFullRights(context.principal) ? context.clients.list() : undefined,
+        mayAddToken: mayManageTokens(context),
       }),
   },
   {
@@ -171,7 +173,7 @@ export const sections: readonly Section[] = [
     name: 'Tokens',
     icon: 'key-round',
     group: 'server',
-    isFor: mayManageTokens,
+    isAllowed: mayManageTokens,
     show: tokensPage,
     showOne: newTokenPage,
     change: changeToken,
@@ -181,7 +183,7 @@ export const sections: readonly Section[] = [
     name: 'Settings',
     icon: 'settings',
     group: 'server',
-    isWhole: true,
+    needsFullRights: true,
     show: (visit, { config }) => settingsPage(visit, config.settings, config.dataDir),
   },
 ];
@@ -192,15 +194,15 @@ export const actions: Record<string, (visit: Visit) => Promise<Record<string, un
   '/console/upload-finish': finishUpload,
 };
 
-export function isOpenTo(
-  { isWhole, isFor }: Section,
-  about: Pick<About, 'tokens' | 'isReadOnly' | 'principal'>,
+export function isAccessible(
+  { needsFullRights, isAllowed }: Section,
+  context: Pick<SectionContext, 'tokens' | 'isReadOnly' | 'principal'>,
 ): boolean {
-  return (!isWhole || seesAll(about.principal)) && (isFor?.(about) ?? true);
+  return (!needsFullRights || hasFullRights(context.principal)) && (isAllowed?.(context) ?? true);
 }
 
 /** True if the visitor has full rights. */
-function seesAll(principal: Principal | undefined): boolean {
+function hasFullRights(principal: Principal | undefined): boolean {
   return restrictedOwner(principal) === undefined;
 }
 

@@ -19,10 +19,10 @@ export interface SignIns {
   close(request: IncomingMessage, base: string): string;
 }
 
-const lifeMs = 12 * 3_600_000;
-const openMax = 1_000;
-/** Max open sessions per principal; beyond it, the oldest is closed. */
-const ownMax = 20;
+const lifetimeMs = 12 * 3_600_000;
+const sessionsMax = 1_000;
+/** Max sessions per principal. A new session beyond this limit closes the oldest one. */
+const perPrincipalMax = 20;
 const attributes = 'HttpOnly; SameSite=Strict';
 
 /** Splits the secret path of a session from the rest of a path. */
@@ -32,14 +32,14 @@ export function splitBase(path: string): { base: string; rest: string } {
 }
 
 export function createSignIns(clock: () => number = () => performance.now()): SignIns {
-  const sessions = new BoundedMap<string, { principal: Principal; base: string; expiry: number }>(openMax);
-  // The cookie's name is random, so that others can't set a cookie with this name.
-  const mark = randomBytes(6).toString('hex');
+  const sessions = new BoundedMap<string, { principal: Principal; base: string; expiry: number }>(sessionsMax);
+  // Random, so that others can't set a cookie with this name.
+  const suffix = randomBytes(6).toString('hex');
   const name = (request: IncomingMessage, base: string): string =>
-    `${base === '' ? '__Host-' : ''}carrel_${mark}${portOf(request)}`;
+    `${base === '' ? '__Host-' : ''}carrel_${suffix}${portOf(request)}`;
 
-  /** Returns the session's id from the cookie. If there are two such cookies, someone else set one, so neither is accepted. */
-  const idIn = (request: IncomingMessage, base: string): string | undefined => {
+  /** Reads the session's id from the cookie. If there are two such cookies, someone else set one, so neither is accepted. */
+  const sessionId = (request: IncomingMessage, base: string): string | undefined => {
     const pattern = new RegExp(`(?:^|; ?)${name(request, base)}=([^;]*)`, 'g');
     const [first, ...others] = [...(request.headers.cookie ?? '').matchAll(pattern)];
     return others.length === 0 ? first?.[1] : undefined;
@@ -47,19 +47,20 @@ export function createSignIns(clock: () => number = () => performance.now()): Si
 
   return {
     open(request, principal, isSecure) {
-      const own = [...sessions].filter(([, each]) => each.principal.identity === principal.identity);
-      for (const [oldest] of own.slice(0, Math.max(0, own.length + 1 - ownMax))) sessions.delete(oldest);
+      const existing = [...sessions].filter(([, each]) => each.principal.identity === principal.identity);
+      for (const [oldest] of existing.slice(0, Math.max(0, existing.length + 1 - perPrincipalMax)))
+        sessions.delete(oldest);
       const id = randomBytes(32).toString('base64url');
       const base = isSecure ? '' : `/~${randomBytes(16).toString('base64url')}`;
-      sessions.set(id, { principal, base, expiry: clock() + lifeMs });
-      return { cookie: `${name(request, base)}=${id}; ${scope(base)}; Max-Age=${lifeMs / 1000}`, base };
+      sessions.set(id, { principal, base, expiry: clock() + lifetimeMs });
+      return { cookie: `${name(request, base)}=${id}; ${scope(base)}; Max-Age=${lifetimeMs / 1000}`, base };
     },
     find(request, base) {
-      const found = sessions.get(idIn(request, base) ?? '');
+      const found = sessions.get(sessionId(request, base) ?? '');
       return found !== undefined && found.base === base && found.expiry > clock() ? found.principal : undefined;
     },
     close(request, base) {
-      sessions.delete(idIn(request, base) ?? '');
+      sessions.delete(sessionId(request, base) ?? '');
       return `${name(request, base)}=; ${scope(base)}; Max-Age=0`;
     },
   };

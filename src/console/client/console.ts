@@ -1,5 +1,5 @@
 // Enhances pages beyond links and forms. Everything also works without this script.
-import { keepBase } from './base.ts';
+import { restoreBase } from './base.ts';
 import { watchCopyButtons } from './copy.ts';
 import { watchKeys } from './keys.ts';
 import { watchLiveForms, watchRefreshes } from './live.ts';
@@ -11,7 +11,7 @@ import { watchTimes } from './times.ts';
 import { watchToasts } from './toasts.ts';
 import { watchUploads } from './upload.ts';
 
-keepBase();
+restoreBase();
 watchTimes();
 watchToasts();
 watchCopyButtons();

@@ -74,10 +74,10 @@ export function watchRefreshes(): void {
     const running: Running = {};
     const refresh = async (): Promise<void> => {
       // A plot under the pointer keeps the value that it shows.
-      const isRead = () => element.querySelector('[data-pointed]') !== null;
-      if (document.visibilityState === 'visible' && !isRead()) {
+      const isPointedAt = () => element.querySelector('[data-pointed]') !== null;
+      if (document.visibilityState === 'visible' && !isPointedAt()) {
         const page = await load(location.href, running);
-        if (!isRead()) replace(`#${element.id}`, page);
+        if (!isPointedAt()) replace(`#${element.id}`, page);
       }
       setTimeout(refresh, Number(element.dataset['refresh']));
     };

@@ -1,3 +1,4 @@
+import { bytes, duration } from '../parts/format.ts';
 import { base } from './base.ts';
 
 /** Max concurrent uploads. */
@@ -93,17 +94,18 @@ function watchZone(zone: HTMLElement): void {
   /** Shows the overall progress: files sent, speed and time left. */
   const summarise = (): void => {
     if (!summary) return;
-    const wanted = uploads.filter(({ state }) => state !== 'cancelled');
-    const isBusy = wanted.some(({ state }) => state === 'waiting' || state === 'sending');
-    summary.hidden = wanted.length < 2 && !isBusy;
-    const done = wanted.filter(({ state }) => state === 'done').length;
-    const total = sum(wanted.map(({ file }) => file.size));
-    const sent = sum(wanted.map(({ file, state, sentBytes }) => (state === 'done' ? file.size : sentBytes)));
+    const active = uploads.filter(({ state }) => state !== 'cancelled');
+    const isBusy = active.some(({ state }) => state === 'waiting' || state === 'sending');
+    summary.hidden = active.length < 2 && !isBusy;
+    const done = active.filter(({ state }) => state === 'done').length;
+    const total = sum(active.map(({ file }) => file.size));
+    const sent = sum(active.map(({ file, state, sentBytes }) => (state === 'done' ? file.size : sentBytes)));
     const seconds = (performance.now() - startedAt) / 1000;
-    const perSecond = seconds > 0.5 ? sum(wanted.map(({ sentBytes }) => sentBytes)) / seconds : 0;
-    const pace = isBusy && perSecond > 0 ? ` · ${size(perSecond)}/s · ${wait((total - sent) / perSecond)} left` : '';
+    const perSecond = seconds > 0.5 ? sum(active.map(({ sentBytes }) => sentBytes)) / seconds : 0;
+    const pace =
+      isBusy && perSecond > 0 ? ` · ${bytes(perSecond)}/s · ${duration((1000 * (total - sent)) / perSecond)} left` : '';
     const text = document.createElement('span');
-    text.textContent = `${done} of ${wanted.length} files sent, ${size(sent)} of ${size(total)}${pace}`;
+    text.textContent = `${done} of ${active.length} files sent, ${bytes(sent)} of ${bytes(total)}${pace}`;
     summary.replaceChildren(bar(sent, total), text);
     if (!isBusy) summary.append(smallButton('Clear', 'sent files', clear));
   };
@@ -210,15 +212,6 @@ function smallButton(label: string, about: string, onClick: () => void): HTMLBut
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
-}
-
-function size(bytes: number): string {
-  const step = Math.min(3, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-  return `${Number((bytes / 1000 ** step).toPrecision(3))} ${['bytes', 'KB', 'MB', 'GB'][step]}`;
-}
-
-function wait(seconds: number): string {
-  return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} min`;
 }
 
 /** Returns the files of a dropped folder and its subfolders. */

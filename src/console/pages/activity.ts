@@ -11,6 +11,7 @@ import {
   field,
   linkButton,
   number,
+  offsetOf,
   pageHeader,
   pager,
   plot,
@@ -66,8 +67,8 @@ const views = ['calls', 'tools', 'clients'] as const;
 type View = (typeof views)[number];
 const names: Record<View, string> = { calls: 'Calls', tools: 'By tool', clients: 'Clients' };
 
-function viewOf(given: string | null): View {
-  return views.find((each) => each === given) ?? 'calls';
+function viewOf(requested: string | null): View {
+  return views.find((each) => each === requested) ?? 'calls';
 }
 
 const content: Record<View, (query: URLSearchParams, deps: ActivityDeps) => Html> = {
@@ -139,8 +140,7 @@ function callList(query: URLSearchParams, activity: Activity, owner: string | un
   };
   const found = activity.latest(filter);
   if (found.length === 0) return noCalls([...query.keys()].length > 0);
-  const given = Number(query.get('offset'));
-  const offset = Number.isSafeInteger(given) && given > 0 ? Math.min(given, found.length - 1) : 0;
+  const offset = Math.min(offsetOf(query), found.length - 1);
   return html`${table({
     caption: 'Latest calls',
     columns: [
@@ -161,7 +161,7 @@ function callRow(call: CallRecord): Part[] {
   return [
     html`<span class="query"><code>${tool}</code> ${query}</span>`,
     outcome !== 'ok'
-      ? html`<span title="${outcome}">${badge(inWords(outcome), 'bad')}</span>`
+      ? html`<span title="${outcome}">${badge(formatCode(outcome), 'bad')}</span>`
       : results === undefined
         ? 'Done'
         : plural(results, 'result'),
@@ -179,7 +179,7 @@ function clientCell(client: string, caller: string): Html {
 }
 
 /** Turns a code such as `rate_limit_exceeded` into "Rate limit exceeded". */
-function inWords(code: string): string {
+function formatCode(code: string): string {
   const words = code.replaceAll('_', ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }

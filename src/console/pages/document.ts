@@ -28,7 +28,7 @@ import {
   toast,
   typeIcon,
 } from '../parts/parts.ts';
-import { afterwards, doneOf } from './done.ts';
+import { outcomeOf, redirectTo } from './done.ts';
 import { indexing, partlyRead } from './reading-state.ts';
 
 export const documentPath = '/documents';
@@ -74,7 +74,7 @@ export async function documentPage({ tools, rest, query }: Visit): Promise<Page>
 ${first > 0 && html`<p><a rel="prev" href="${path}/${id}">From the beginning</a></p>`}
 ${picture && html`<details class="card area"><summary>Pages as pictures</summary>${picture}</details>`}
 <article class="card">${chunks.map((chunk, index) => passage(chunk, type, pageNumber(chunks[index - 1])))}</article>
-${next !== undefined && html`<div>${linkButton(`${path}/${id}?offset=${next}`, 'Read on', { icon: 'arrow-right', attributes: { rel: 'next' } })}</div>`}
+${next !== undefined && html`<div>${linkButton(`${path}/${id}?offset=${next}`, 'Continue reading', { icon: 'arrow-right', attributes: { rel: 'next' } })}</div>`}
 </div>
 <aside class="stack" aria-label="About this document">
 ${outline.length > 1 && card(outlineList(outline, id), { title: 'Outline' })}
@@ -106,7 +106,7 @@ function detailsOf(document: Record<string, unknown>): [string, Part][] {
 }
 
 function toastOf(query: URLSearchParams): Html | undefined {
-  const done = doneOf(query);
+  const done = outcomeOf(query);
   return done?.what === 'saved' ? toast('Saved') : undefined;
 }
 
@@ -128,26 +128,26 @@ function actions(
   { isWhole, chunks }: { isWhole: boolean; chunks: readonly Record<string, unknown>[] },
 ): Html {
   const id = read.text(document, 'document_id');
-  const own = `${path}/${id}`;
+  const url = `${path}/${id}`;
   const text = chunks.map((chunk) => read.text(chunk, 'text')).join('\n\n');
   const canEdit = read.text(document, 'doc_type') === 'note' && isWhole && tools.has('kb_update_note');
-  return html`${document['has_file'] === true && linkButton(`${own}/original`, 'Original', { icon: 'download', attributes: { download: true } })}
-${canEdit && popupButton({ id: 'edit', label: 'Edit', title: 'Edit the note', isLarge: true, look: { icon: 'pencil' }, body: changeForm(`${own}/text`, 'Save', textArea({ label: 'Text', name: 'text', rows: 16, value: text })) })}
+  return html`${document['has_file'] === true && linkButton(`${url}/original`, 'Original', { icon: 'download', attributes: { download: true } })}
+${canEdit && popupButton({ id: 'edit', label: 'Edit', title: 'Edit the note', isLarge: true, style: { icon: 'pencil' }, body: changeForm(`${url}/text`, 'Save', textArea({ label: 'Text', name: 'text', rows: 16, value: text })) })}
 ${
   tools.has('kb_bulk_tags') &&
   popupButton({
     id: 'file',
     label: 'Tags and collection',
     title: 'Tags and collection',
-    look: { icon: 'tag' },
+    style: { icon: 'tag' },
     body: changeForm(
-      `${own}/labels`,
+      `${url}/labels`,
       'Save',
       html`${tagFields(read.texts(document, 'tags'))}${field({ label: 'Collection', name: 'collection', value: read.text(document, 'collection') })}`,
     ),
   })
 }
-${tools.has('kb_delete') && html`<form method="post" action="${own}/delete">${button('Delete', { kind: 'danger', icon: 'trash-2' })}</form>`}`;
+${tools.has('kb_delete') && html`<form method="post" action="${url}/delete">${button('Delete', { kind: 'danger', icon: 'trash-2' })}</form>`}`;
 }
 
 interface OutlineEntry {
@@ -164,9 +164,9 @@ async function outlineOf(
 ): Promise<OutlineEntry[]> {
   const whole =
     first === 0 ? document : await tools.call('kb_get', { document_id: document['document_id'], max_chunks: 0 });
-  const given = read.list(whole, 'outline');
-  if (given.length > 0) {
-    return given.map((entry) => ({
+  const outline = read.list(whole, 'outline');
+  if (outline.length > 0) {
+    return outline.map((entry) => ({
       chunk: read.number(entry, 'chunk_index') ?? 0,
       page: read.number(entry, 'page'),
       heading: read.text(entry, 'heading'),
@@ -174,8 +174,8 @@ async function outlineOf(
   }
   const entries: OutlineEntry[] = [];
   for (const chunk of read.list(whole, 'chunks')) {
-    const place = read.object(chunk, 'chunk_metadata');
-    const [page, heading] = [read.number(place, 'page'), read.text(place, 'section_header')];
+    const metadata = read.object(chunk, 'chunk_metadata');
+    const [page, heading] = [read.number(metadata, 'page'), read.text(metadata, 'section_header')];
     const last = entries.at(-1);
     if ((heading === '' && page === undefined) || (last?.heading === heading && last.page === page)) continue;
     entries.push({ chunk: read.number(chunk, 'chunk_index') ?? 0, page, heading });
@@ -191,7 +191,7 @@ function outlineList(entries: readonly OutlineEntry[], id: number): Html {
   })}</ol>`;
 }
 
-/** Returns the documents from the same source, last added first. */
+/** Returns the documents from the same source, newest first. */
 async function versionsOf(
   tools: Visit['tools'],
   document: Record<string, unknown>,
@@ -212,41 +212,41 @@ async function deleteQuestion(tools: Visit['tools'], id: number): Promise<Page> 
   const { title } = await tools.call('kb_get', { document_id: id, max_chunks: 0 });
   return {
     title: 'Delete?',
-    body: html`${pageHeader({ title: html`Delete ${String(title) || id} for good?`, meta: "This server keeps no deleted documents: it can't be restored." })}
-<div class="row">${changeForm(`${path}/${id}/delete`, 'Delete for good', hidden('sure', '1'), { kind: 'danger' })}${linkButton(`${path}/${id}`, 'Keep it')}</div>`,
+    body: html`${pageHeader({ title: html`Permanently delete ${String(title) || id}?`, meta: "This server has no trash, so the document can't be restored." })}
+<div class="row">${changeForm(`${path}/${id}/delete`, 'Delete permanently', hidden('sure', '1'), { kind: 'danger' })}${linkButton(`${path}/${id}`, 'Keep it')}</div>`,
   };
 }
 
-export async function keepsDeleted(tools: Visit['tools']): Promise<boolean> {
+export async function hasTrash(tools: Visit['tools']): Promise<boolean> {
   if (!tools.has('kb_status')) return false;
   const status = await tools.call('kb_status', {});
   return read.object(status, 'storage')['keeps_deleted'] === true;
 }
 
 export async function changeDocument({ tools, rest, form }: Visit): Promise<string> {
-  const [given = '', change] = rest.split('/');
-  const id = Number(given);
+  const [idText = '', change] = rest.split('/');
+  const id = Number(idText);
   switch (change) {
     case 'delete': {
-      const isKept = await keepsDeleted(tools);
-      if (!isKept && form.get('sure') !== '1') return `${path}/${id}?delete=1`;
+      const isRestorable = await hasTrash(tools);
+      if (!isRestorable && form.get('sure') !== '1') return `${path}/${id}?delete=1`;
       await tools.call('kb_delete', { document_id: id });
-      return afterwards(path, isKept ? 'deleted' : 'purged', [id]);
+      return redirectTo(path, isRestorable ? 'deleted' : 'purged', [id]);
     }
     case 'text':
       await tools.call('kb_update_note', { document_id: id, text: form.get('text') ?? '' });
       break;
     case 'labels':
-      await relabel(tools, id, form);
+      await updateLabels(tools, id, form);
       break;
     default:
       throw noSuchChange();
   }
-  return afterwards(`${path}/${id}`, 'saved');
+  return redirectTo(`${path}/${id}`, 'saved');
 }
 
 /** Sends only changed fields, because a tag that contains a comma would be split. */
-async function relabel(tools: Visit['tools'], id: number, form: URLSearchParams): Promise<void> {
+async function updateLabels(tools: Visit['tools'], id: number, form: URLSearchParams): Promise<void> {
   const [before, after] = [listOf(form.get('before')), listOf(form.get('tags'))];
   const isSame = form.get('before') === form.get('tags');
   const add = isSame ? [] : after.filter((tag) => !before.includes(tag));

@@ -27,8 +27,8 @@ import {
   toast,
   typeIcon,
 } from '../parts/parts.ts';
-import { changeDocument, documentPage, keepsDeleted, documentPath as path } from './document.ts';
-import { afterwards, doneOf } from './done.ts';
+import { changeDocument, documentPage, hasTrash, documentPath as path } from './document.ts';
+import { outcomeOf, redirectTo } from './done.ts';
 import { indexing, partlyRead } from './reading-state.ts';
 
 const limit = 50;
@@ -49,7 +49,7 @@ export async function documentsPage({ tools, query }: Visit): Promise<Page> {
   // With a remote engine, there is only kb_list.
   const canSort = tools.has('kb_table');
   const sorted = canSort ? sortOf(query) : undefined;
-  const answer = await listed(tools, {
+  const answer = await listDocuments(tools, {
     ...filters,
     limit,
     offset,
@@ -76,7 +76,7 @@ ${field({ label: 'Title or path', name: 'query', type: 'search', value: filters[
 ${select({ label: 'Collection', name: 'collection', options: choices('collections'), value: filters['collection'] ?? '', all: 'All collections', hidesLabel: true })}
 ${canSort && select({ label: 'Type', name: 'type', options: choices('types'), value: filters['type'] ?? '', all: 'All types', hidesLabel: true })}
 ${select({ label: 'Tag', name: 'tag', options: choices('tags'), value: filters['tag'] ?? '', all: 'All tags', hidesLabel: true })}
-${sorted && hidden('sort', sorted.given)}
+${sorted && hidden('sort', sorted.parameter)}
 <noscript>${button('Filter', { icon: 'list-filter' })}</noscript></form>
 <div id="list" aria-live="polite">
 ${documents.length === 0 ? noDocuments(isFiltered) : documentTable(documents, query, { tools, sorted: sorted?.by === 'changed' ? undefined : sorted })}
@@ -85,8 +85,8 @@ ${pager(path, query, { offset, limit, total })}
   };
 }
 
-/** Lists documents. The tools reject an empty collection; this returns none, as its last document may just have been deleted. */
-async function listed(
+/** Lists documents. A collection that doesn't exist counts as empty, because its last document may just have been deleted. */
+async function listDocuments(
   tools: Visit['tools'],
   { collection, ...request }: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
@@ -102,14 +102,16 @@ async function listed(
 interface Sorted {
   by: Sort | 'changed';
   descending: boolean;
-  /** The order as in the URL, where `-title` means descending. */
-  given: string;
+  /** The order in the URL, where `-title` means descending. */
+  parameter: string;
 }
 
 function sortOf(query: URLSearchParams): Sorted | undefined {
-  const given = query.get('sort') ?? '';
-  const name = given.replace(/^-/, '');
-  return Object.hasOwn(sorts, name) ? { by: name as Sort, descending: given.startsWith('-'), given } : undefined;
+  const parameter = query.get('sort') ?? '';
+  const name = parameter.replace(/^-/, '');
+  return Object.hasOwn(sorts, name)
+    ? { by: name as Sort, descending: parameter.startsWith('-'), parameter }
+    : undefined;
 }
 
 function documentTable(
@@ -198,14 +200,14 @@ ${
     id: 'selected-tags',
     label: 'Tags',
     title: 'Change tags',
-    look: { icon: 'tag', isSmall: true },
+    style: { icon: 'tag', isSmall: true },
     body: html`${field({ label: 'Add', name: 'add', placeholder: 'Separate with commas' })}${field({ label: 'Remove', name: 'remove', placeholder: 'Separate with commas' })}<div class="row end">${button('Change tags', { kind: 'primary', attributes: { name: 'change', value: 'tags' } })}</div>`,
   })}
 ${popupButton({
   id: 'selected-move',
   label: 'Move',
   title: 'Move to a collection',
-  look: { icon: 'folder', isSmall: true },
+  style: { icon: 'folder', isSmall: true },
   body: html`${field({ label: 'Collection', name: 'collection', placeholder: 'Existing or new collection' })}<div class="row end">${button('Move', { kind: 'primary', attributes: { name: 'change', value: 'move' } })}</div>`,
 })}`
 }
@@ -230,7 +232,7 @@ function noDocuments(isFiltered: boolean): Html {
 }
 
 function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefined {
-  const done = doneOf(query);
+  const done = outcomeOf(query);
   if (done === undefined) return undefined;
   const { what, ids } = done;
   const count = plural(ids.length, 'document');
@@ -246,7 +248,7 @@ function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefine
           : undefined,
       );
     case 'purged':
-      return toast('Deleted for good');
+      return toast('Permanently deleted');
     case 'restored':
       return toast(`Restoring ${count}`);
     case 'tagged':
@@ -260,15 +262,15 @@ function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefine
   }
 }
 
-/** Shows one document, or asks for confirmation before the selected ones are deleted for good. */
+/** Shows one document, or asks for confirmation before the selected ones are permanently deleted. */
 export async function documentOrQuestion(visit: Visit): Promise<Page> {
   if (visit.rest !== 'selected') return await documentPage(visit);
   const ids = (visit.query.get('delete') ?? '').split(',').map(Number).filter(Number.isSafeInteger).slice(0, limit);
-  const question = `Delete ${plural(ids.length, 'document')} for good?`;
+  const question = `Permanently delete ${plural(ids.length, 'document')}?`;
   return {
     title: question,
-    body: html`${pageHeader({ title: question, meta: "This server keeps no deleted documents: they can't be restored." })}
-<form class="row" method="post" action="${path}/selected">${ids.map((id) => hidden('id', id))}${hidden('change', 'delete')}${hidden('sure', '1')}${button('Delete for good', { kind: 'danger' })}${linkButton(path, 'Keep them')}</form>`,
+    body: html`${pageHeader({ title: question, meta: "This server has no trash, so they can't be restored." })}
+<form class="row" method="post" action="${path}/selected">${ids.map((id) => hidden('id', id))}${hidden('change', 'delete')}${hidden('sure', '1')}${button('Delete permanently', { kind: 'danger' })}${linkButton(path, 'Keep them')}</form>`,
   };
 }
 
@@ -278,35 +280,35 @@ export async function changeDocuments(visit: Visit): Promise<string> {
   if (rest !== 'selected') return await changeDocument(visit);
   const ids = form.getAll('id').map(Number).filter(Number.isSafeInteger);
   const back = backTo(form.get('back'));
-  if (ids.length === 0) return afterwards(back, 'unchanged');
+  if (ids.length === 0) return redirectTo(back, 'unchanged');
   // The user selected each document, so the limit on bulk changes doesn't apply.
   const selection = { document_ids: ids, force: true };
   switch (form.get('change')) {
     case 'tags': {
       const [add, remove] = [listOf(form.get('add')), listOf(form.get('remove'))];
-      if (add.length + remove.length === 0) return afterwards(back, 'unchanged');
+      if (add.length + remove.length === 0) return redirectTo(back, 'unchanged');
       await tools.call('kb_bulk_tags', {
         ...selection,
         ...(add.length > 0 ? { add } : {}),
         ...(remove.length > 0 ? { remove } : {}),
       });
-      return afterwards(back, 'tagged', ids);
+      return redirectTo(back, 'tagged', ids);
     }
     case 'move': {
       const collection = (form.get('collection') ?? '').trim();
-      if (collection === '') return afterwards(back, 'unchanged');
+      if (collection === '') return redirectTo(back, 'unchanged');
       await tools.call('kb_bulk_tags', { ...selection, set_collection: collection });
-      return afterwards(back, 'moved', ids);
+      return redirectTo(back, 'moved', ids);
     }
     case 'delete': {
-      const isKept = await keepsDeleted(tools);
-      if (!isKept && form.get('sure') !== '1') return `${path}/selected?delete=${ids.join(',')}`;
+      const isRestorable = await hasTrash(tools);
+      if (!isRestorable && form.get('sure') !== '1') return `${path}/selected?delete=${ids.join(',')}`;
       await tools.call('kb_bulk_delete', selection);
-      return afterwards(back, isKept ? 'deleted' : 'purged', ids);
+      return redirectTo(back, isRestorable ? 'deleted' : 'purged', ids);
     }
     case 'restore':
       for (const id of ids) await tools.call('kb_delete', { document_id: id, restore: true });
-      return afterwards(path, 'restored', ids);
+      return redirectTo(path, 'restored', ids);
     default:
       throw noSuchChange();
   }
@@ -314,6 +316,6 @@ export async function changeDocuments(visit: Visit): Promise<string> {
 
 /** Returns the link back to the filtered list. */
 function backTo(query: string | null): string {
-  const given = new URLSearchParams(query ?? '');
-  return given.size === 0 ? path : `${path}?${given}`;
+  const filters = new URLSearchParams(query ?? '');
+  return filters.size === 0 ? path : `${path}?${filters}`;
 }

@@ -27,7 +27,7 @@ import {
   toast,
   typeIcon,
 } from '../parts/parts.ts';
-import { afterwards, doneOf } from './done.ts';
+import { outcomeOf, redirectTo } from './done.ts';
 import { indexing, partlyRead } from './reading-state.ts';
 
 const limit = 50;
@@ -56,8 +56,8 @@ ${tools.has('kb_upload_start') && dropZone()}
 <div id="jobs" class="stack" aria-live="polite" data-refresh="${isBusy ? '1000' : '5000'}">
 ${
   isBusy &&
-  html`<div class="card work">${waiting > 0 && work('Reading files', plural(waiting, 'file'), left(speed.filesPerMinute, speed.filesLeftMs))}
-${unembedded > 0 && work('Indexing passages', progress(passages - unembedded, passages, 'Indexed passages'), isStopped ? 'The embedding model does not answer. Keyword search works.' : left(speed.passagesPerMinute, speed.passagesLeftMs) || 'Keyword search already works')}</div>`
+  html`<div class="card work">${waiting > 0 && work('Reading files', plural(waiting, 'file'), describePace(speed.filesPerMinute, speed.filesLeftMs))}
+${unembedded > 0 && work('Indexing passages', progress(passages - unembedded, passages, 'Indexed passages'), isStopped ? 'The embedding model does not answer. Keyword search works.' : describePace(speed.passagesPerMinute, speed.passagesLeftMs) || 'Keyword search already works')}</div>`
 }
 ${
   jobs.length === 0
@@ -80,7 +80,7 @@ ${pager(path, query, { offset, limit, total: read.number(answer, 'total') ?? job
 }
 
 function toastOf(query: URLSearchParams): Html | undefined {
-  const done = doneOf(query);
+  const done = outcomeOf(query);
   const messages: Record<string, string> = {
     cleared: 'Finished files cleared from the list',
     cancelled: 'Cancelled',
@@ -98,7 +98,7 @@ function addActions(tools: Visit['tools']): Html {
     id: 'add-page',
     label: 'Add a web page',
     title: 'Add a web page',
-    look: { icon: 'globe' },
+    style: { icon: 'globe' },
     body: changeForm(
       `${path}/page`,
       'Add',
@@ -110,7 +110,7 @@ ${popupButton({
   label: 'Write a note',
   title: 'Write a note',
   isLarge: true,
-  look: { icon: 'notebook-pen' },
+  style: { icon: 'notebook-pen' },
   body: changeForm(
     `${path}/note`,
     'Add',
@@ -133,7 +133,7 @@ function work(name: string, amount: Part, pace: string): Html {
 }
 
 /** Formats speed and remaining time; empty if they are unknown. */
-function left(perMinute: number | undefined, leftMs: number | undefined): string {
+function describePace(perMinute: number | undefined, leftMs: number | undefined): string {
   if (perMinute === undefined || leftMs === undefined) return '';
   return `${number(perMinute < 10 ? perMinute : Math.round(perMinute))} a minute · about ${duration(leftMs)} left`;
 }
@@ -156,24 +156,24 @@ const phases: Record<string, string> = {
   indexing: 'Storing',
 };
 
-interface Offered {
+interface RowOptions {
   canCancel: boolean;
   canUpload: boolean;
 }
 
-function row(job: Record<string, unknown>, { canCancel, canUpload }: Offered): Part[] {
+function row(job: Record<string, unknown>, { canCancel, canUpload }: RowOptions): Part[] {
   const id = read.text(job, 'job_id');
   const document = read.number(job, 'document_id');
   const kind = read.text(job, 'kind');
   const status = read.text(job, 'status');
   const name = read.text(job, 'filename') || changes[kind] || `Job ${id}`;
-  const isThere = document !== undefined && status === 'done' && kind !== 'delete';
+  const hasPage = document !== undefined && status === 'done' && kind !== 'delete';
   const sign = icon(typeIcon(name.split('.').at(-1) ?? ''));
   const error = read.text(job, 'error');
   const isOpen = status === 'queued' || status === 'processing';
   return [
     html`${
-      isThere
+      hasPage
         ? html`<a class="title" href="/documents/${document}">${sign}<span>${name}</span></a>`
         : html`<span class="title">${sign}<span>${name}</span></span>`
     }${error !== '' && html`<p class="reason" title="${error}">${error}</p>`}`,
@@ -184,14 +184,14 @@ function row(job: Record<string, unknown>, { canCancel, canUpload }: Offered): P
       ? [
           (isOpen &&
             html`<form method="post" action="${path}/${id}/cancel">${iconButton('x', `Cancel ${name}`, { isSmall: true })}</form>`) ||
-            (status === 'failed' && again(kind, canUpload)),
+            (status === 'failed' && retryAction(kind, canUpload)),
         ]
       : []),
   ];
 }
 
 /** Renders how to retry a failed job. Failed files are not kept, so the user must choose the file again. */
-function again(kind: string, canUpload: boolean): Part {
+function retryAction(kind: string, canUpload: boolean): Part {
   if (kind === 'crawl') return linkButton('/web', 'Refresh', { kind: 'quiet', isSmall: true });
   // Other engines may not name the kind.
   if (!canUpload || !['ingest', ''].includes(kind)) return '';
@@ -223,23 +223,23 @@ function state(job: Record<string, unknown>, kind: string, status: string): Html
 export async function changeJobs({ tools, rest, form }: Visit): Promise<string> {
   const [name = '', change] = rest.split('/');
   const collection = (form.get('collection') ?? '').trim();
-  const filing = collection === '' ? {} : { collection };
+  const target = collection === '' ? {} : { collection };
   if (rest === 'clear') {
     await tools.call('kb_clear_jobs', {});
-    return afterwards(path, 'cleared');
+    return redirectTo(path, 'cleared');
   }
   if (rest === 'page') {
-    await tools.call('kb_add', { url: form.get('url') ?? '', ...filing });
-    return afterwards(path, 'added');
+    await tools.call('kb_add', { url: form.get('url') ?? '', ...target });
+    return redirectTo(path, 'added');
   }
   if (rest === 'note') {
     const title = (form.get('title') ?? '').trim();
-    await tools.call('kb_add', { text: form.get('text') ?? '', ...(title === '' ? {} : { title }), ...filing });
-    return afterwards(path, 'added');
+    await tools.call('kb_add', { text: form.get('text') ?? '', ...(title === '' ? {} : { title }), ...target });
+    return redirectTo(path, 'added');
   }
   if (change !== 'cancel') throw noSuchChange();
   await tools.call('kb_cancel_job', { job_id: name });
-  return afterwards(path, 'cancelled');
+  return redirectTo(path, 'cancelled');
 }
 
 /** Starts an upload; the script then sends the bytes to the returned URL. */

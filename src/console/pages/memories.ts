@@ -25,8 +25,8 @@ import {
   time,
   toast,
 } from '../parts/parts.ts';
-import { doneOf } from './done.ts';
-import { entryUrl, memoryPath as path, replacedId, threadUrl } from './memory-links.ts';
+import { outcomeOf } from './done.ts';
+import { entryUrl, memoryPath as path, replacedId, threadUrl } from './memory.ts';
 
 const threadsLimit = 50;
 const entriesLimit = 30;
@@ -103,7 +103,7 @@ function newMemory(): Html {
     label: 'New memory',
     title: 'New memory',
     isLarge: true,
-    look: { icon: 'plus', kind: 'primary' },
+    style: { icon: 'plus', kind: 'primary' },
     body: changeForm(
       `${path}/new`,
       'Save',
@@ -113,7 +113,7 @@ function newMemory(): Html {
 }
 
 function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefined {
-  const done = doneOf(query);
+  const done = outcomeOf(query);
   if (done?.what === 'saved') return toast('Saved');
   if (done?.what === 'restored') return toast('Memory restored');
   if (done?.what !== 'deleted') return undefined;
@@ -127,7 +127,7 @@ async function conversationPage({ tools, query }: Visit, thread: string): Promis
   const answer = await tools.call('search_context', { thread_id: thread, limit: entriesLimit, offset });
   const listed = read.list(answer, 'results');
   const ids = listed.map((entry) => read.number(entry, 'id') ?? 0);
-  const [whole, replacing] = await Promise.all([wholeEntries(tools, ids), replacingEntries(tools, ids)]);
+  const [whole, replacing] = await Promise.all([fullEntries(tools, ids), replacingEntries(tools, ids)]);
   const entries = listed.map((entry) => whole.get(read.number(entry, 'id') ?? 0) ?? entry).toReversed();
   const hasMore = answer['has_more'] === true;
   const older = new URLSearchParams({ thread, offset: String(offset + entriesLimit) });
@@ -155,7 +155,7 @@ function dayLine(entry: Record<string, unknown>, before: Record<string, unknown>
 }
 
 /** Loads the full texts of entries that the list has truncated. */
-async function wholeEntries(
+async function fullEntries(
   tools: Visit['tools'],
   ids: readonly number[],
 ): Promise<Map<number, Record<string, unknown>>> {

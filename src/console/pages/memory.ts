@@ -25,13 +25,28 @@ import {
   time,
   toast,
 } from '../parts/parts.ts';
-import { afterwards, doneOf } from './done.ts';
-import { entryUrl, memoryPath as path, replacedId, threadUrl } from './memory-links.ts';
+import { outcomeOf, redirectTo } from './done.ts';
+
+export const memoryPath = '/memories';
+const path = memoryPath;
+
+export function threadUrl(thread: string): string {
+  return `${memoryPath}?thread=${encodeURIComponent(thread)}`;
+}
+
+export function entryUrl(id: number | string): string {
+  return `${memoryPath}/entry/${encodeURIComponent(id)}`;
+}
+
+/** Returns the id of the memory that this one replaces. */
+export function replacedId(entry: Record<string, unknown>): number | undefined {
+  return read.number(read.object(read.object(entry, 'metadata'), 'references'), 'replaces');
+}
 
 /** Shows one memory: text, replacements and metadata. */
 export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
   const id = Number(rest.replace(/^entry\//, ''));
-  const entry = await oneEntry(tools, id);
+  const entry = await findEntry(tools, id);
   if (entry === undefined) {
     return {
       title: 'Not found',
@@ -39,7 +54,7 @@ export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
       body: html`${pageHeader({ title: 'Not found', meta: 'No memory has this id. It may have been deleted.' })}${linkButton('/trash?of=memories', 'Look in the trash')}`,
     };
   }
-  const own = entryUrl(id);
+  const url = entryUrl(id);
   const [text, thread, source] = ['text_content', 'thread_id', 'source'].map((name) => read.text(entry, name)) as [
     string,
     string,
@@ -49,7 +64,7 @@ export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
   const metadata = entry['metadata'];
   const shownMetadata = isObject(metadata) ? JSON.stringify(metadata, null, 2) : '';
   const isChanged = read.text(entry, 'updated_at') !== read.text(entry, 'created_at');
-  const done = doneOf(query);
+  const done = outcomeOf(query);
   return {
     title: `Memory ${id}`,
     layout: 'wide',
@@ -61,7 +76,7 @@ export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
         { href: threadUrl(thread), label: thread },
       ],
       meta: html`<span class="row">${icon(source === 'user' ? 'user' : 'bot')}<span>${source === 'user' ? 'User' : 'Agent'} · ${time(read.text(entry, 'created_at'))}</span></span>`,
-      actions: html`${tools.has('update_context') && editButton(own, { text, tags, metadata: shownMetadata })}${tools.has('store_context') && replaceButton(thread, id)}${tools.has('delete_context') && html`<form method="post" action="${own}/delete">${button('Delete', { kind: 'danger', icon: 'trash-2' })}</form>`}`,
+      actions: html`${tools.has('update_context') && editButton(url, { text, tags, metadata: shownMetadata })}${tools.has('store_context') && replaceButton(thread, id)}${tools.has('delete_context') && html`<form method="post" action="${url}/delete">${button('Delete', { kind: 'danger', icon: 'trash-2' })}</form>`}`,
     })}
 <div class="with-aside"><div class="stack">${await replacements(tools, entry, id)}
 <article class="card">${readableText(text, query.get('mark'))}</article></div>
@@ -79,7 +94,7 @@ ${shownMetadata !== '' && card(html`<pre>${shownMetadata}</pre>`, { title: 'Meta
   };
 }
 
-async function oneEntry(tools: Visit['tools'], id: number): Promise<Record<string, unknown> | undefined> {
+async function findEntry(tools: Visit['tools'], id: number): Promise<Record<string, unknown> | undefined> {
   if (!Number.isSafeInteger(id) || id < 1) return undefined;
   return read.list(await tools.call('get_context_by_ids', { context_ids: [id], include_images: false }), 'result')[0];
 }
@@ -96,18 +111,18 @@ async function replacements(tools: Visit['tools'], entry: Record<string, unknown
 ${before !== undefined && notice(html`Replaces <a href="${entryUrl(before)}">memory ${before}</a>.`, 'neutral')}`;
 }
 
-function editButton(own: string, now: { text: string; tags: readonly string[]; metadata: string }): Html {
+function editButton(url: string, entry: { text: string; tags: readonly string[]; metadata: string }): Html {
   return popupButton({
     id: 'edit',
     label: 'Edit',
     title: 'Edit the memory',
     isLarge: true,
-    look: { icon: 'pencil' },
+    style: { icon: 'pencil' },
     body: changeForm(
-      `${own}/save`,
+      `${url}/save`,
       'Save',
-      html`${textArea({ label: 'Text', name: 'text', rows: 10, value: now.text })}${tagFields(now.tags)}
-<details><summary>Metadata</summary>${textArea({ label: 'Metadata as JSON', name: 'metadata', rows: 6, value: now.metadata, hidesLabel: true, attributes: { required: false, spellcheck: 'false' } })}</details>${hidden('metadata_before', now.metadata)}`,
+      html`${textArea({ label: 'Text', name: 'text', rows: 10, value: entry.text })}${tagFields(entry.tags)}
+<details><summary>Metadata</summary>${textArea({ label: 'Metadata as JSON', name: 'metadata', rows: 6, value: entry.metadata, hidesLabel: true, attributes: { required: false, spellcheck: 'false' } })}</details>${hidden('metadata_before', entry.metadata)}`,
     ),
   });
 }
@@ -118,7 +133,7 @@ function replaceButton(thread: string, id: number): Html {
     label: 'Replace',
     title: 'Replace this memory',
     isLarge: true,
-    look: { icon: 'history' },
+    style: { icon: 'history' },
     body: changeForm(
       `${path}/new`,
       'Save',
@@ -130,9 +145,9 @@ function replaceButton(thread: string, id: number): Html {
 export async function changeEntry(visit: Visit): Promise<string> {
   const { tools, rest, form } = visit;
   if (rest === 'new') return await addEntry(visit);
-  const [, given = '', change = ''] = rest.split('/');
-  const id = Number(given);
-  const own = entryUrl(given);
+  const [, idText = '', change = ''] = rest.split('/');
+  const id = Number(idText);
+  const url = entryUrl(idText);
   switch (change) {
     case 'save':
       await tools.call('update_context', {
@@ -141,14 +156,14 @@ export async function changeEntry(visit: Visit): Promise<string> {
         ...changedTags(form),
         ...changedMetadata(form),
       });
-      return afterwards(own, 'saved');
+      return redirectTo(url, 'saved');
     case 'restore':
       await tools.call('restore_context', { context_ids: [id] });
-      return afterwards(own, 'restored');
+      return redirectTo(url, 'restored');
     case 'delete': {
-      const thread = read.text((await oneEntry(tools, id)) ?? {}, 'thread_id');
+      const thread = read.text((await findEntry(tools, id)) ?? {}, 'thread_id');
       await tools.call('delete_context', { context_ids: [id] });
-      return afterwards(thread === '' ? path : threadUrl(thread), 'deleted', [id]);
+      return redirectTo(thread === '' ? path : threadUrl(thread), 'deleted', [id]);
     }
     default:
       throw noSuchChange();
@@ -166,7 +181,7 @@ async function addEntry({ tools, form }: Visit): Promise<string> {
     ...(tags.length > 0 ? { tags } : {}),
     ...(replaces > 0 ? { replaces } : {}),
   });
-  return replaces > 0 ? afterwards(entryUrl(Number(id)), 'saved') : afterwards(threadUrl(thread), 'saved');
+  return replaces > 0 ? redirectTo(entryUrl(Number(id)), 'saved') : redirectTo(threadUrl(thread), 'saved');
 }
 
 function changedMetadata(form: URLSearchParams): { metadata?: Record<string, unknown> } {

@@ -27,7 +27,7 @@ import {
   time,
   toast,
 } from '../parts/parts.ts';
-import { afterwards, doneOf } from './done.ts';
+import { outcomeOf, redirectTo } from './done.ts';
 
 const limit = 50;
 const path = '/notes';
@@ -52,7 +52,7 @@ export async function notesPage({ tools, query }: Visit): Promise<Page> {
     body: html`${pageHeader({
       title: 'Notes',
       meta: plural(total, 'note'),
-      actions: html`${tools.has('notes_trash') && linkButton('/trash?of=notes', 'Trash', { icon: 'trash-2', kind: 'quiet' })}${tools.has('save_note') && popupButton({ id: 'new', label: 'New note', title: 'New note', isLarge: true, look: { icon: 'plus', kind: 'primary' }, body: changeForm(`${path}/new`, 'Save', fields({})) })}`,
+      actions: html`${tools.has('notes_trash') && linkButton('/trash?of=notes', 'Trash', { icon: 'trash-2', kind: 'quiet' })}${tools.has('save_note') && popupButton({ id: 'new', label: 'New note', title: 'New note', isLarge: true, style: { icon: 'plus', kind: 'primary' }, body: changeForm(`${path}/new`, 'Save', fields({})) })}`,
     })}
 <form class="filters" method="get" action="${path}" data-live="#list">${field({ label: 'Words', name: 'query', type: 'search', value: text, placeholder: 'Search notes', icon: 'search', hidesLabel: true })}${tag !== '' && hidden('tag', tag)}<noscript>${button('Search')}</noscript></form>
 <div id="list" aria-live="polite">
@@ -68,7 +68,7 @@ function noNotes(isFiltered: boolean): Html {
     : emptyState({
         icon: 'notebook-pen',
         title: 'No notes yet',
-        text: 'Agents save what they find on the web here, with its sources. You can write notes as well.',
+        text: 'Agents save what they find on the web here, with its sources. You can write notes, too.',
       });
 }
 
@@ -96,7 +96,7 @@ ${textArea({ label: 'Sources', name: 'sources', rows: 2, value: sources.join('\n
 }
 
 function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefined {
-  const done = doneOf(query);
+  const done = outcomeOf(query);
   if (done?.what === 'saved') return toast('Saved');
   if (done?.what === 'restored') return toast('Note restored');
   if (done?.what !== 'deleted') return undefined;
@@ -109,7 +109,7 @@ function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefine
 
 export async function notePage({ tools, rest, query }: Visit): Promise<Page> {
   // Encoded, so that an id from the URL cannot send the form elsewhere.
-  const own = `${path}/${encodeURIComponent(rest)}`;
+  const url = `${path}/${encodeURIComponent(rest)}`;
   const note = read.object(await tools.call('get_note', { id: rest }), 'note');
   const tags = read.texts(note, 'tags');
   const [title, content] = [read.text(note, 'title'), read.text(note, 'content')];
@@ -122,41 +122,41 @@ export async function notePage({ tools, rest, query }: Visit): Promise<Page> {
       title,
       trail: [{ href: path, label: 'Notes' }],
       meta: html`Written ${time(created)}${updated !== created && html` · changed ${time(updated)}`}`,
-      actions: html`${tools.has('update_note') && popupButton({ id: 'edit', label: 'Edit', title: 'Edit the note', isLarge: true, look: { icon: 'pencil' }, body: changeForm(`${own}/save`, 'Save', fields({ title, content, tags, sources })) })}${tools.has('delete_note') && html`<form method="post" action="${own}/delete">${button('Delete', { kind: 'danger', icon: 'trash-2' })}</form>`}`,
+      actions: html`${tools.has('update_note') && popupButton({ id: 'edit', label: 'Edit', title: 'Edit the note', isLarge: true, style: { icon: 'pencil' }, body: changeForm(`${url}/save`, 'Save', fields({ title, content, tags, sources })) })}${tools.has('delete_note') && html`<form method="post" action="${url}/delete">${button('Delete', { kind: 'danger', icon: 'trash-2' })}</form>`}`,
     })}
 <div class="stack">${tagList(tags, (tag) => `${path}?tag=${encodeURIComponent(tag)}`)}
 <article class="card">${readableText(content, query.get('mark'))}</article>
-${sources.length > 0 && card(html`<ul class="links">${sources.map((url) => html`<li>${icon('external-link')}${linkTo(url, url)}</li>`)}</ul>`, { title: 'Sources' })}</div>`,
+${sources.length > 0 && card(html`<ul class="links">${sources.map((source) => html`<li>${icon('external-link')}${linkTo(source, source)}</li>`)}</ul>`, { title: 'Sources' })}</div>`,
   };
 }
 
 export async function changeNote({ tools, rest, form }: Visit): Promise<string> {
   const [id = '', change = ''] = rest.split('/');
-  const own = `${path}/${encodeURIComponent(id)}`;
+  const url = `${path}/${encodeURIComponent(id)}`;
   if (id === 'new' || change === 'save') {
-    const given = {
+    const values = {
       title: form.get('title') ?? '',
       content: form.get('content') ?? '',
       ...changedTags(form),
       ...sourcesOf(form),
     };
-    if (id !== 'new') await tools.call('update_note', { id, ...given });
-    const saved = id === 'new' ? read.object(await tools.call('save_note', given), 'note') : { id };
-    return afterwards(`${path}/${encodeURIComponent(read.text(saved, 'id'))}`, 'saved');
+    if (id !== 'new') await tools.call('update_note', { id, ...values });
+    const saved = id === 'new' ? read.object(await tools.call('save_note', values), 'note') : { id };
+    return redirectTo(`${path}/${encodeURIComponent(read.text(saved, 'id'))}`, 'saved');
   }
   switch (change) {
     case 'restore':
       await tools.call('delete_note', { id, restore: true });
-      return afterwards(own, 'restored');
+      return redirectTo(url, 'restored');
     case 'delete':
       await tools.call('delete_note', { id });
-      return afterwards(path, 'deleted', [id]);
+      return redirectTo(path, 'deleted', [id]);
     default:
       throw noSuchChange();
   }
 }
 
 function sourcesOf(form: URLSearchParams): { source_urls?: string[] } {
-  const given = form.get('sources');
-  return given === null ? {} : { source_urls: given.split(/\s+/).filter((url) => url !== '') };
+  const sources = form.get('sources');
+  return sources === null ? {} : { source_urls: sources.split(/\s+/).filter((url) => url !== '') };
 }

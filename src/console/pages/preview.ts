@@ -27,7 +27,7 @@ const textCharsMax = 40_000;
 export async function previewPage({ tools, query }: Visit): Promise<Page> {
   const uri = query.get('uri') ?? '';
   const [, kind, id] = /^carrel:\/\/(kb\/doc|notes|context)\/([\w-]{1,100})$/.exec(uri) ?? [];
-  const asked: Asked = {
+  const request: PreviewRequest = {
     tools,
     id: id ?? '',
     ...passageOf(query),
@@ -35,15 +35,15 @@ export async function previewPage({ tools, query }: Visit): Promise<Page> {
   };
   const preview =
     kind === undefined
-      ? elsewhere(uri)
-      : await { 'kb/doc': ofDocument, notes: ofNote, context: ofEntry }[kind as 'notes'](asked);
+      ? externalPreview(uri)
+      : await { 'kb/doc': documentPreview, notes: notePreview, context: entryPreview }[kind as 'notes'](request);
   return {
     title: preview.title,
-    body: html`<article id="preview" class="preview" tabindex="-1" aria-label="Preview">${shownPreview(preview, pageOf(uri))}</article>`,
+    body: html`<article id="preview" class="preview" tabindex="-1" aria-label="Preview">${renderPreview(preview, pageOf(uri))}</article>`,
   };
 }
 
-interface Asked {
+interface PreviewRequest {
   tools: Visit['tools'];
   id: string;
   chunk: number | undefined;
@@ -60,7 +60,7 @@ interface Preview {
   original?: string;
 }
 
-function passageOf(query: URLSearchParams): Pick<Asked, 'chunk' | 'range'> {
+function passageOf(query: URLSearchParams): Pick<PreviewRequest, 'chunk' | 'range'> {
   const [, from, to] = /^(\d{1,8})-(\d{1,8})$/.exec(query.get('range') ?? '') ?? [];
   const chunk = /^\d{1,8}$/.exec(query.get('chunk') ?? '')?.[0];
   return {
@@ -69,14 +69,14 @@ function passageOf(query: URLSearchParams): Pick<Asked, 'chunk' | 'range'> {
   };
 }
 
-function shownPreview({ title, type = '', meta, tags = [], body, original }: Preview, page: string | undefined): Html {
+function renderPreview({ title, type = '', meta, tags = [], body, original }: Preview, page: string | undefined): Html {
   return html`<header class="preview-header"><div class="preview-title">${icon(typeIcon(type))}<h1>${title}</h1></div>
 <div class="row">${page !== undefined && linkButton(page, 'Open', { icon: 'external-link', isSmall: true })}${original !== undefined && linkButton(original, 'Original', { icon: 'download', isSmall: true, attributes: { download: true } })}${iconButton('x', 'Close preview', { isSmall: true, attributes: { type: 'button', 'data-close-preview': true } })}</div>
 <p class="meta">${meta}</p>${tagList(tags, (tag) => `/documents?tag=${encodeURIComponent(tag)}`)}</header>
 <div class="preview-body">${body}</div>`;
 }
 
-async function ofDocument({ tools, id, chunk = 0, range, mark }: Asked): Promise<Preview> {
+async function documentPreview({ tools, id, chunk = 0, range, mark }: PreviewRequest): Promise<Preview> {
   const first = Math.max(0, chunk - 2);
   const document = await tools.call('kb_get', {
     document_id: Number(id),
@@ -110,7 +110,7 @@ async function ofDocument({ tools, id, chunk = 0, range, mark }: Asked): Promise
   };
 }
 
-async function ofNote({ tools, id, range, mark }: Asked): Promise<Preview> {
+async function notePreview({ tools, id, range, mark }: PreviewRequest): Promise<Preview> {
   const note = read.object(await tools.call('get_note', { id }), 'note');
   return {
     title: read.text(note, 'title'),
@@ -121,7 +121,7 @@ async function ofNote({ tools, id, range, mark }: Asked): Promise<Preview> {
   };
 }
 
-async function ofEntry({ tools, id, range, mark }: Asked): Promise<Preview> {
+async function entryPreview({ tools, id, range, mark }: PreviewRequest): Promise<Preview> {
   const found = await tools.call('get_context_by_ids', { context_ids: [Number(id)], include_images: false });
   const [entry] = read.list(found, 'result');
   if (entry === undefined) return { title: 'Not found', meta: '', body: problem('This entry was deleted.') };
@@ -136,7 +136,7 @@ async function ofEntry({ tools, id, range, mark }: Asked): Promise<Preview> {
 }
 
 /** Renders a text. If it is long, only the part around its passage is shown, from the start of a line. */
-function prose(text: string, { range, mark }: Pick<Asked, 'range' | 'mark'>): Html {
+function prose(text: string, { range, mark }: Pick<PreviewRequest, 'range' | 'mark'>): Html {
   const from =
     range === undefined || text.length <= textCharsMax
       ? 0
@@ -147,7 +147,7 @@ function prose(text: string, { range, mark }: Pick<Asked, 'range' | 'mark'>): Ht
   return html`<div class="prose" id="passage">${renderMarkdown(shown, { passage, mark })}</div>${shown.length < text.length && html`<p class="cut">${number(text.length)} characters in all</p>`}`;
 }
 
-function elsewhere(uri: string): Preview {
+function externalPreview(uri: string): Preview {
   const isWeb = /^https?:\/\//.test(uri);
   return {
     title: isWeb ? (URL.parse(uri)?.host ?? uri) : 'Not found',
@@ -157,7 +157,7 @@ function elsewhere(uri: string): Preview {
       icon: 'globe',
       title: isWeb ? 'On another server' : 'Not found',
       text: isWeb
-        ? 'The console loads nothing from elsewhere. Open the page to read it.'
+        ? 'The console loads nothing from other servers. Open the page to read it.'
         : 'There is no preview for this address.',
     }),
   };

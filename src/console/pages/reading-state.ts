@@ -15,9 +15,9 @@ const reasons: Record<string, string> = { cpu_time: 'it took too long to read', 
 
 /** Marks a document that was only partly read. */
 export function partlyRead(from: Record<string, unknown>): Html {
-  const { reason, read: got, of } = read.object(from, 'truncated');
+  const { reason, read: count, of } = read.object(from, 'truncated');
   if (typeof reason !== 'string') return html``;
   const why = reasons[reason] ?? reason.replaceAll('_', ' ');
-  const share = typeof got === 'number' && typeof of === 'number' ? `: ${number(got)} of ${number(of)}` : '';
+  const share = typeof count === 'number' && typeof of === 'number' ? `: ${number(count)} of ${number(of)}` : '';
   return html`<span title="Not all of it was read, because ${why}">${badge(`Partly read${share}`, 'warn', 'triangle-alert')}</span>`;
 }

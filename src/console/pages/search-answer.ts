@@ -11,9 +11,12 @@ export interface Answer {
   isQuick: boolean;
 }
 
+export const filterNames = ['source', 'collection', 'type', 'tag', 'date', 'sort', 'weak'] as const;
+
 export interface SearchRequest {
   text: string;
-  filters: { source?: string; collection?: string; type?: string; tag?: string; weak?: string };
+  filters: Partial<Record<(typeof filterNames)[number], string>>;
+  /** True requests only keyword results. */
   isQuick: boolean;
 }
 
@@ -30,7 +33,7 @@ async function findFiltered(tools: Visit['tools'], { text, filters, isQuick }: S
   const answer = await tools.call('find_filtered', {
     query: text,
     limit,
-    ...given({ source, collection, type, tag }),
+    ...withoutUndefined({ source, collection, type, tag }),
     include_weak: weak === '1',
     words_only: isQuick,
   });
@@ -49,7 +52,7 @@ async function searchDocuments(tools: Visit['tools'], { text, filters }: SearchR
     query: text,
     limit,
     explain: true,
-    ...given({ collection, doc_type: type }),
+    ...withoutUndefined({ collection, doc_type: type }),
     ...(tag === undefined ? {} : { tags: [tag] }),
     include_weak: weak === '1',
   });
@@ -73,7 +76,7 @@ async function searchDocuments(tools: Visit['tools'], { text, filters }: SearchR
   return { hits, sources: [], weakOmitted, hint: read.text(answer, 'hint'), isQuick: false };
 }
 
-function given(values: Record<string, string | undefined>): Record<string, string> {
+function withoutUndefined(values: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );

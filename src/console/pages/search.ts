@@ -26,10 +26,8 @@ import {
   time,
   typeIcon,
 } from '../parts/parts.ts';
-import { type Answer, limit, searchAll } from './search-answer.ts';
+import { type Answer, filterNames, limit, type SearchRequest, searchAll } from './search-answer.ts';
 import { welcome } from './search-welcome.ts';
-
-const filterNames = ['source', 'collection', 'type', 'tag', 'date', 'sort', 'weak'] as const;
 
 /**
  * Searches everything. The first answer comes from keyword search alone. The ranked answer (`stage=full`) is then requested by
@@ -37,46 +35,40 @@ const filterNames = ['source', 'collection', 'type', 'tag', 'date', 'sort', 'wea
  */
 export async function searchPage({ tools, query }: Visit): Promise<Page> {
   const text = (query.get('q') ?? '').trim().slice(0, 1000);
-  const asked: Asked = { text, filters: filtersOf(query), isQuick: query.get('stage') !== 'full' };
+  const request: SearchRequest = { text, filters: filtersOf(query), isQuick: query.get('stage') !== 'full' };
   const start = performance.now();
-  const answer = text === '' ? undefined : await searchAll(tools, asked).catch(orMessage);
+  const answer = text === '' ? undefined : await searchAll(tools, request).catch(toMessage);
   const ms = performance.now() - start;
-  const full = addressOf(text, { ...asked.filters, stage: 'full' });
-  const waits = answer !== undefined && !('message' in answer) && answer.isQuick;
+  const full = addressOf(text, { ...request.filters, stage: 'full' });
+  const isRanking = answer !== undefined && !('message' in answer) && answer.isQuick;
   return {
     title: text === '' ? 'Search' : text.slice(0, 60),
     layout: 'wide',
-    ...(waits ? { head: html`<noscript><meta http-equiv="refresh" content="0; url=${full}"></noscript>` } : {}),
+    ...(isRanking ? { head: html`<noscript><meta http-equiv="refresh" content="0; url=${full}"></noscript>` } : {}),
     body: html`<h1 class="visually-hidden">Search</h1>
 <div class="search-page${text === '' && ' is-empty'}">
 <form class="search" role="search" method="get" action="/" data-search>
 <div class="search-box">${icon('search')}<input id="q" name="q" type="search" value="${text}" placeholder="Search documents, notes and memories" aria-label="Search everything" autocomplete="off" spellcheck="false" maxlength="1000"${text === '' && new Html(' autofocus')}><kbd>/</kbd>${iconButton('arrow-right', 'Search')}</div>
-<div id="facets" class="facets">${answer && !('message' in answer) && facets(answer, asked)}</div>
+<div id="facets" class="facets">${answer && !('message' in answer) && facets(answer, request)}</div>
 </form>
-<div class="search-columns"><div id="results" aria-live="polite"${waits && html` data-full="${full}"`}>${
+<div class="search-columns"><div id="results" aria-live="polite"${isRanking && html` data-full="${full}"`}>${
       answer === undefined
         ? await welcome(tools)
         : 'message' in answer
           ? problem(answer.message)
-          : results(answer, asked, ms)
+          : results(answer, request, ms)
     }</div>
 <div id="preview-slot" class="preview-slot"></div></div>
 <template id="waiting">${skeleton(4)}</template></div>`,
   };
 }
 
-export interface Asked {
-  text: string;
-  filters: Partial<Record<(typeof filterNames)[number], string>>;
-  isQuick: boolean;
-}
-
-async function orMessage(error: unknown): Promise<{ message: string }> {
+async function toMessage(error: unknown): Promise<{ message: string }> {
   if (error instanceof Error && error.name === 'CarrelError') return { message: error.message };
   throw error;
 }
 
-function filtersOf(query: URLSearchParams): Asked['filters'] {
+function filtersOf(query: URLSearchParams): SearchRequest['filters'] {
   return Object.fromEntries(
     filterNames.flatMap((name) => {
       const value = query.get(name)?.slice(0, 200);
@@ -85,9 +77,9 @@ function filtersOf(query: URLSearchParams): Asked['filters'] {
   );
 }
 
-function addressOf(text: string, given: Record<string, string | undefined>): string {
+function addressOf(text: string, parameters: Record<string, string | undefined>): string {
   const query = new URLSearchParams({ q: text });
-  for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, value);
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.set(name, value);
   return `/?${query}`;
 }
 
@@ -101,7 +93,7 @@ function isWithin(hit: Record<string, unknown>, name: DateName): boolean {
   return Date.now() - Date.parse(read.text(hit, 'date')) <= dateDays[name] * 86_400_000;
 }
 
-function facets({ hits }: Answer, { filters }: Asked): Html {
+function facets({ hits }: Answer, { filters }: SearchRequest): Html {
   const group = hits.length < limit ? undefined : `In the top ${limit}`;
   const facet = (
     name: 'source' | 'collection' | 'type' | 'tag',
@@ -161,8 +153,8 @@ function sourceName(source: string): string {
 
 /* Results */
 
-function results(answer: Answer, asked: Asked, ms: number): Html {
-  const { filters } = asked;
+function results(answer: Answer, request: SearchRequest, ms: number): Html {
+  const { filters } = request;
   const { date, sort } = filters;
   const dated =
     date !== undefined && date in dateNames
@@ -170,14 +162,14 @@ function results(answer: Answer, asked: Asked, ms: number): Html {
       : answer.hits;
   const hits =
     sort === 'date' ? dated.toSorted((a, b) => read.text(b, 'date').localeCompare(read.text(a, 'date'))) : dated;
-  const mark = marker(asked.text);
-  const showWeak = addressOf(asked.text, { ...filters, weak: '1' });
+  const mark = marker(request.text);
+  const showWeak = addressOf(request.text, { ...filters, weak: '1' });
   const problems = answer.sources.filter((each) => ['failed', 'degraded'].includes(read.text(each, 'status')));
   return html`<p class="summary">${countOf(hits.length, answer.hits.length)}${answer.weakOmitted > 0 && html` · <a href="${showWeak}">${number(answer.weakOmitted)} low-relevance hidden</a>`}${answer.isQuick ? html` · <span class="ranking">${icon('loader-circle')}Ranking</span>` : html` · <span class="figure">${duration(ms)}</span>`}</p>
 ${problems.map((each) => notice(`${sourceName(read.text(each, 'source'))}: ${read.text(each, 'message')}`, read.text(each, 'status') === 'failed' ? 'warn' : 'neutral'))}
-${hits.length === 0 && !answer.isQuick && nothing(answer, asked, showWeak)}
+${hits.length === 0 && !answer.isQuick && noResults(answer, request, showWeak)}
 ${hits.length === 0 && answer.isQuick && skeleton(3)}
-<ol class="results">${hits.map((hit) => result(hit, asked, mark))}</ol>`;
+<ol class="results">${hits.map((hit) => result(hit, request, mark))}</ol>`;
 }
 
 /** Describes the number of results. A search returns only the best ones, and the date filter applies to these. */
@@ -186,7 +178,7 @@ function countOf(shown: number, found: number): string {
   return shown === found ? `Top ${limit} results` : `${shown} of the top ${limit} results`;
 }
 
-function nothing(answer: Answer, { text, filters }: Asked, showWeak: string): Html {
+function noResults(answer: Answer, { text, filters }: SearchRequest, showWeak: string): Html {
   const isFiltered = ['source', 'collection', 'type', 'tag', 'date'].some((name) => name in filters);
   return emptyState({
     icon: 'search',
@@ -196,7 +188,7 @@ function nothing(answer: Answer, { text, filters }: Asked, showWeak: string): Ht
   });
 }
 
-function result(hit: Record<string, unknown>, { text, filters }: Asked, mark: (text: string) => Html): Html {
+function result(hit: Record<string, unknown>, { text, filters }: SearchRequest, mark: (text: string) => Html): Html {
   const uri = read.text(hit, 'uri');
   const [source, type] = [read.text(hit, 'source'), read.text(hit, 'type')];
   const title = plainText(read.text(hit, 'title')) || uri;
@@ -205,7 +197,7 @@ function result(hit: Record<string, unknown>, { text, filters }: Asked, mark: (t
 <p class="crumbs">${icon(type === '' ? sourceIcon(source) : typeIcon(type))}${crumbsOf(hit, source).map((crumb, index) => html`${index > 0 && icon('chevron-right')}<span>${crumb}</span>`)}</p>
 <h2>${linkTo(uri, mark(title), passagePage(uri, hit))}</h2>
 <p class="snippet">${mark(plainText(read.text(hit, 'snippet')))}</p>
-<div class="result-foot">${judgement(read.number(hit, 'relevance'))}${time(read.text(hit, 'date'))}
+<div class="result-foot">${relevanceBadge(read.number(hit, 'relevance'))}${time(read.text(hit, 'date'))}
 ${tags.length > 0 && html`<ul class="chips" aria-label="Tags">${tags.map((tag) => html`<li><a class="chip" href="${addressOf(text, { ...filters, tag })}"${filters.tag === tag && new Html(' aria-current="true"')}>${tag}</a></li>`)}</ul>`}
 ${why(hit)}</div></li>`;
 }
@@ -219,7 +211,7 @@ function previewOf(hit: Record<string, unknown>, uri: string, text: string): str
   return `/preview?${query}`;
 }
 
-/** Returns source, collection and section of a result. For tables the section is the header row, so it is left out. */
+/** Returns source, collection and section of a result. For tables the section is the header row, which is omitted. */
 function crumbsOf(hit: Record<string, unknown>, source: string): string[] {
   const title = read.text(hit, 'title');
   const isTable = ['csv', 'tsv'].includes(read.text(hit, 'type'));
@@ -229,14 +221,14 @@ function crumbsOf(hit: Record<string, unknown>, source: string): string[] {
     .slice(0, 5);
 }
 
-const strong = 0.7;
-const good = 0.4;
+const strongMin = 0.7;
+const goodMin = 0.4;
 
 /** Renders the relevance as a word. */
-function judgement(relevance: number | undefined): Part {
+function relevanceBadge(relevance: number | undefined): Part {
   if (relevance === undefined) return false;
   const [word, tone]: [string, Tone] =
-    relevance >= strong ? ['Strong', 'good'] : relevance >= good ? ['Good', 'accent'] : ['Possible', 'neutral'];
+    relevance >= strongMin ? ['Strong', 'good'] : relevance >= goodMin ? ['Good', 'accent'] : ['Possible', 'neutral'];
   return html`<span title="Relevance ${relevance.toFixed(2)}">${badge(word, tone)}</span>`;
 }
 

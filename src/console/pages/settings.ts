@@ -92,12 +92,12 @@ function isSet({ source }: ShownSetting): boolean {
 
 function shownValue(setting: ShownSetting): Part {
   const { path, value, source } = setting;
-  const words = inWords(path, value);
-  return html`${value === '–' || value === '' ? html`<span class="meta">not set</span>` : value}${words !== value && html` <span class="meta">${words}</span>`}${isSet(setting) && html` ${badge(source, 'accent')}`}`;
+  const formatted = formatValue(path, value);
+  return html`${value === '–' || value === '' ? html`<span class="meta">not set</span>` : value}${formatted !== value && html` <span class="meta">${formatted}</span>`}${isSet(setting) && html` ${badge(source, 'accent')}`}`;
 }
 
 /** Formats large numbers as sizes or durations. */
-function inWords(path: string, value: string): string {
+function formatValue(path: string, value: string): string {
   const count = Number(value);
   if (!/^\d{4,}$/.test(value)) return value;
   if (/Bytes(?:Max|PerClient)?$/.test(path)) return bytes(count);

@@ -80,10 +80,18 @@ export async function sourcesPage({ tools }: Visit, server: ServerFacts | undefi
   };
 }
 
-function stateCard({ icon: sign, title, state: [label, tone], stats, facts: known, next, actions }: SourceState): Html {
+function stateCard({
+  icon: sign,
+  title,
+  state: [label, tone],
+  stats,
+  facts: details,
+  next,
+  actions,
+}: SourceState): Html {
   return html`<section class="card"><div class="card-header">${icon(sign)}<h2>${title}</h2>${badge(label, tone)}</div>
 ${stats && html`<div class="stats">${stats}</div>`}
-${known && facts(known)}
+${details && facts(details)}
 ${next?.map((each) => notice(each, tone === 'bad' ? 'bad' : tone === 'warn' ? 'warn' : 'info'))}
 ${actions && html`<div class="row">${actions}</div>`}</section>`;
 }

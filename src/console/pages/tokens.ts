@@ -91,7 +91,7 @@ ${
             question: `Revoke ${token.name}?`,
             detail: 'Clients with this token lose access immediately. This cannot be undone.',
             action: `${path}/${encodeURIComponent(token.name)}/revoke`,
-            look: { isSmall: true, kind: 'quiet' },
+            style: { isSmall: true, kind: 'quiet' },
           }),
         ]),
       })

@@ -21,7 +21,7 @@ import {
   toast,
   typeIcon,
 } from '../parts/parts.ts';
-import { afterwards, doneOf } from './done.ts';
+import { outcomeOf, redirectTo } from './done.ts';
 
 const limit = 50;
 const path = '/trash';
@@ -33,13 +33,12 @@ type Item = Record<string, unknown>;
 
 /** A kind of item that can be deleted: its tools, and how it is shown. */
 interface Kind {
+  /** The plural, which is also its name in URLs. */
   name: string;
   one: string;
-  several: string;
+  /** The tool that lists deleted items, and the field of its answer. */
   list: string;
-  /** The field of the tool's answer that has the list. */
   field: string;
-  idField: string;
   restore: { tool: string; args(id: string): Record<string, unknown> };
   purge: { tool: string; args(ids: readonly string[]): Record<string, unknown> };
   show(item: Item): Html;
@@ -48,28 +47,21 @@ interface Kind {
 
 const kinds: readonly Kind[] = [
   {
-    ...{
-      name: 'documents',
-      one: 'document',
-      several: 'documents',
-      list: 'kb_trash',
-      field: 'documents',
-      idField: 'id',
-    },
+    ...{ name: 'documents', one: 'document', list: 'kb_trash', field: 'documents' },
     restore: { tool: 'kb_delete', args: (id) => ({ document_id: Number(id), restore: true }) },
     purge: { tool: 'kb_purge', args: (ids) => ({ document_ids: ids.map(Number) }) },
     show: (item) => titled(typeIcon(read.text(item, 'doc_type')), read.text(item, 'title')),
     where: (item) => read.text(item, 'collection'),
   },
   {
-    ...{ name: 'notes', one: 'note', several: 'notes', list: 'notes_trash', field: 'notes', idField: 'id' },
+    ...{ name: 'notes', one: 'note', list: 'notes_trash', field: 'notes' },
     restore: { tool: 'delete_note', args: (id) => ({ id, restore: true }) },
     purge: { tool: 'notes_purge', args: (ids) => ({ ids }) },
     show: (item) => titled('notebook-pen', read.text(item, 'title')),
     where: (item) => read.texts(item, 'tags').join(', '),
   },
   {
-    ...{ name: 'memories', one: 'memory', several: 'memories', list: 'context_trash', field: 'entries', idField: 'id' },
+    ...{ name: 'memories', one: 'memory', list: 'context_trash', field: 'entries' },
     restore: { tool: 'restore_context', args: (id) => ({ context_ids: [Number(id)] }) },
     purge: { tool: 'context_purge', args: (ids) => ({ context_ids: ids.map(Number) }) },
     show: (item) => titled('brain', plainText(read.text(item, 'text')).slice(0, 200)),
@@ -112,18 +104,18 @@ ${tabs(
   'Kinds',
   offered.map((kind) => ({
     href: `${path}?of=${kind.name}`,
-    label: html`${kind.several.replace(/^./, (first) => first.toUpperCase())} <span class="meta">${number(totals.get(kind) ?? 0)}</span>`,
+    label: html`${kind.name.replace(/^./, (first) => first.toUpperCase())} <span class="meta">${number(totals.get(kind) ?? 0)}</span>`,
     isCurrent: kind === current,
   })),
 )}
-${items.length === 0 ? emptyState({ icon: 'trash-2', title: `No deleted ${current.several}` }) : itemTable(current, items, canChange)}
+${items.length === 0 ? emptyState({ icon: 'trash-2', title: `No deleted ${current.name}` }) : itemTable(current, items, canChange)}
 ${pager(path, query, { offset, limit, total })}`,
   };
 }
 
 function itemTable(kind: Kind, items: readonly Item[], canChange: boolean): Html {
   return table({
-    caption: `Deleted ${kind.several}`,
+    caption: `Deleted ${kind.name}`,
     columns: [
       { label: kind.name === 'memories' ? 'Text' : 'Title' },
       { label: { documents: 'Collection', notes: 'Tags', memories: 'Thread' }[kind.name] ?? '' },
@@ -136,48 +128,47 @@ function itemTable(kind: Kind, items: readonly Item[], canChange: boolean): Html
 }
 
 function row(kind: Kind, item: Item, canChange: boolean): Part[] {
-  const id = read.text(item, kind.idField);
+  const id = read.text(item, 'id');
   const deletedAt = read.text(item, 'deleted_at');
   const daysLeft = Math.max(0, Math.ceil(restorableDays - (Date.now() - Date.parse(deletedAt)) / dayMs));
   const shown = [kind.show(item), kind.where(item), time(deletedAt), number(daysLeft)];
   if (!canChange) return shown;
-  const own = hidden('id', id);
+  const idField = hidden('id', id);
   return [
     ...shown,
-    html`<span class="row end whole"><form method="post" action="${path}/${kind.name}/restore">${own}${button('Restore', { isSmall: true, icon: 'undo-2' })}</form>
+    html`<span class="row end whole"><form method="post" action="${path}/${kind.name}/restore">${idField}${button('Restore', { isSmall: true, icon: 'undo-2' })}</form>
 ${confirmButton({
   id: `purge-${id}`,
-  label: 'Delete for good',
-  question: `Delete this ${kind.one} for good?`,
-  detail: "It can't be restored afterwards.",
+  label: 'Delete permanently',
+  question: `Permanently delete this ${kind.one}?`,
+  detail: "It can't be restored.",
   action: `${path}/${kind.name}/purge`,
-  fields: own,
-  look: { kind: 'quiet', isSmall: true },
+  fields: idField,
+  style: { kind: 'quiet', isSmall: true },
 })}</span>`,
   ];
 }
 
-/** Renders the button that deletes the items on this page for good. */
+/** Renders the button that permanently deletes the items on this page. */
 function emptyButton(kind: Kind, items: readonly Item[], total: number): Html {
-  const ids = items.map((item) => read.text(item, kind.idField));
-  const these =
-    total > items.length ? `these ${items.length} of ${plural(total, kind.one, kind.several)}` : 'all of them';
+  const ids = items.map((item) => read.text(item, 'id'));
+  const these = total > items.length ? `these ${items.length} of ${plural(total, kind.one, kind.name)}` : 'all of them';
   return confirmButton({
     id: 'empty',
-    label: total > items.length ? `Delete these ${items.length} for good` : 'Empty',
-    question: `Delete ${these} for good?`,
-    detail: "They can't be restored afterwards.",
+    label: total > items.length ? `Permanently delete these ${items.length}` : 'Empty',
+    question: `Permanently delete ${these}?`,
+    detail: "They can't be restored.",
     action: `${path}/${kind.name}/purge`,
     fields: html`${ids.map((id) => hidden('id', id))}`,
-    look: { icon: 'trash-2' },
+    style: { icon: 'trash-2' },
   });
 }
 
 function toastOf(query: URLSearchParams, kind: Kind): Html | undefined {
-  const done = doneOf(query);
-  const count = plural(done?.ids.length ?? 0, kind.one, kind.several);
+  const done = outcomeOf(query);
+  const count = plural(done?.ids.length ?? 0, kind.one, kind.name);
   if (done?.what === 'restored') return toast(`${count} restored`);
-  if (done?.what === 'purged') return toast(`${count} deleted for good`);
+  if (done?.what === 'purged') return toast(`${count} permanently deleted`);
   return undefined;
 }
 
@@ -189,10 +180,10 @@ export async function changeTrash({ tools, rest, form }: Visit): Promise<string>
   const back = `${path}?of=${kind.name}`;
   if (change === 'purge') {
     const count = read.number(await tools.call(kind.purge.tool, kind.purge.args(ids)), 'purged') ?? 0;
-    // The items were already deleted for good, or this caller may not see them.
+    // The items were already permanently deleted, or this caller may not see them.
     if (count === 0) throw noSuchChange();
-    return afterwards(back, 'purged', ids.slice(0, count));
+    return redirectTo(back, 'purged', ids.slice(0, count));
   }
   for (const id of ids) await tools.call(kind.restore.tool, kind.restore.args(id));
-  return afterwards(back, 'restored', ids);
+  return redirectTo(back, 'restored', ids);
 }

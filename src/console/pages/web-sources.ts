@@ -47,7 +47,7 @@ export async function webSourcesPage({ tools, query }: Visit): Promise<Page> {
         ? emptyState({
             icon: 'globe',
             title: 'No web sources yet',
-            text: 'Add a page, a whole documentation site, a sitemap or a feed. Carrel reads it politely and refreshes it.',
+            text: 'Add a page, a whole documentation site, a sitemap or a feed. Carrel fetches it and keeps it up to date.',
             actions: add || undefined,
           })
         : sources.map((source) => sourceCard(source, canChange))
@@ -109,16 +109,16 @@ const counts: readonly (readonly [name: string, label: string])[] = [
 
 /** Summarises the last run: how many pages were read, and why some are missing. */
 function runSummary(run: Record<string, unknown>): Html {
-  const said = counts
+  const shown = counts
     .map(([name, label]) => [read.number(run, name) ?? 0, label] as const)
     .filter(([count]) => count > 0);
   const reasons = read.list(run, 'reasons');
   const limits = read.texts(run, 'limits');
   const error = read.text(run, 'error') || read.text(run, 'message');
   return html`<div class="run"><p class="row"><span class="meta">Last run ${time(read.text(run, 'ended_at'))}:</span>${
-    said.length === 0
+    shown.length === 0
       ? html`<span class="meta">nothing to read</span>`
-      : said.map(
+      : shown.map(
           ([count, label]) =>
             html`<span class="${label === 'failed' ? 'count bad' : 'count'}"><b>${number(count)}</b> ${label}</span>`,
         )
@@ -162,7 +162,7 @@ ${confirmButton({
   detail: 'It will no longer be refreshed.',
   action: `${path}/${id}/remove`,
   fields: documents === 0 ? html`` : checkbox(`Also delete its ${plural(documents, 'document')}`, 'documents'),
-  look: { isSmall: true, icon: 'trash-2', kind: 'quiet' },
+  style: { isSmall: true, icon: 'trash-2', kind: 'quiet' },
 })}`;
 }
 
@@ -224,17 +224,18 @@ export async function changeWebSource({ tools, rest, form }: Visit): Promise<str
 
 function requestOf(form: URLSearchParams): Record<string, unknown> {
   const text = (name: string): string => (form.get(name) ?? '').trim();
-  const given = (name: string, value: unknown): Record<string, unknown> => (text(name) === '' ? {} : { [name]: value });
+  const optional = (name: string, value: unknown): Record<string, unknown> =>
+    text(name) === '' ? {} : { [name]: value };
   return {
     url: text('url'),
     mode: text('mode') || 'page',
-    ...given('collection', text('collection')),
-    ...given('tags', listOf(text('tags'))),
-    ...given('refresh', text('refresh')),
-    ...given('depth', Number(text('depth'))),
-    ...given('pages', Number(text('pages'))),
-    ...given('include', listOf(text('include'))),
-    ...given('exclude', listOf(text('exclude'))),
-    ...given('version', text('version')),
+    ...optional('collection', text('collection')),
+    ...optional('tags', listOf(text('tags'))),
+    ...optional('refresh', text('refresh')),
+    ...optional('depth', Number(text('depth'))),
+    ...optional('pages', Number(text('pages'))),
+    ...optional('include', listOf(text('include'))),
+    ...optional('exclude', listOf(text('exclude'))),
+    ...optional('version', text('version')),
   };
 }

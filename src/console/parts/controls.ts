@@ -4,16 +4,16 @@ import { icon } from './icons.ts';
 
 export type Attributes = Record<string, string | number | boolean | undefined>;
 
-/** Renders each attribute as ` name="value"`. True gives a bare name; false and undefined are left out. */
-export function attributes(given: Attributes): Html {
-  const parts = Object.entries(given).flatMap(([name, value]) => {
+/** Renders each attribute as ` name="value"`. True renders only the name; false and undefined render nothing. */
+export function attributes(values: Attributes): Html {
+  const parts = Object.entries(values).flatMap(([name, value]) => {
     if (value === undefined || value === false) return [];
     return value === true ? [` ${name}`] : [html` ${new Html(name)}="${String(value)}"`.markup];
   });
   return new Html(parts.join(''));
 }
 
-export interface ButtonLook {
+export interface ButtonStyle {
   /** Use `primary` at most once per page. `quiet` has no frame until the pointer is on it. */
   kind?: 'primary' | 'secondary' | 'quiet' | 'danger';
   icon?: IconName;
@@ -22,23 +22,23 @@ export interface ButtonLook {
   attributes?: Attributes;
 }
 
-function look({ kind = 'secondary', isSmall }: ButtonLook, more = ''): string {
+function buttonClass({ kind = 'secondary', isSmall }: ButtonStyle, more = ''): string {
   return `button ${kind}${isSmall ? ' small' : ''}${more}`;
 }
 
 /** Renders a button. It submits its form, unless `attributes.type` says otherwise. */
-export function button(label: string, options: ButtonLook = {}): Html {
-  return html`<button class="${look(options)}"${attributes(options.attributes ?? {})}>${options.icon && icon(options.icon)}<span>${label}</span></button>`;
+export function button(label: string, options: ButtonStyle = {}): Html {
+  return html`<button class="${buttonClass(options)}"${attributes(options.attributes ?? {})}>${options.icon && icon(options.icon)}<span>${label}</span></button>`;
 }
 
 /** Renders a link that looks like a button. */
-export function linkButton(href: string, label: string, options: ButtonLook = {}): Html {
-  return html`<a class="${look(options)}" href="${href}"${attributes(options.attributes ?? {})}>${options.icon && icon(options.icon)}<span>${label}</span></a>`;
+export function linkButton(href: string, label: string, options: ButtonStyle = {}): Html {
+  return html`<a class="${buttonClass(options)}" href="${href}"${attributes(options.attributes ?? {})}>${options.icon && icon(options.icon)}<span>${label}</span></a>`;
 }
 
 /** Renders a button that has only an icon. The label is shown on hover and read by screen readers. */
-export function iconButton(name: IconName, label: string, options: Omit<ButtonLook, 'icon'> = {}): Html {
-  return html`<button class="${look({ kind: 'quiet', ...options }, ' icon-only')}" title="${label}" aria-label="${label}"${attributes(options.attributes ?? {})}>${icon(name)}</button>`;
+export function iconButton(name: IconName, label: string, options: Omit<ButtonStyle, 'icon'> = {}): Html {
+  return html`<button class="${buttonClass({ kind: 'quiet', ...options }, ' icon-only')}" title="${label}" aria-label="${label}"${attributes(options.attributes ?? {})}>${icon(name)}</button>`;
 }
 
 interface Labelled {
@@ -124,7 +124,7 @@ export function tagFields(tags: readonly string[]): Html {
 }
 
 /** Renders a form that changes something. Use it only if the tool for the change exists (`tools.has`). */
-export function changeForm(action: string, label: string, fields: Html = html``, options: ButtonLook = {}): Html {
+export function changeForm(action: string, label: string, fields: Html = html``, options: ButtonStyle = {}): Html {
   return html`<form class="change" method="post" action="${action}">${fields}${button(label, { kind: 'primary', ...options })}</form>`;
 }
 
@@ -136,10 +136,10 @@ export function popupButton(options: {
   body: Html;
   /** True for a large popup, in which a text is edited. */
   isLarge?: boolean;
-  look?: ButtonLook;
+  style?: ButtonStyle;
 }): Html {
   const { id, label, title, body, isLarge } = options;
-  return html`${button(label, { ...options.look, attributes: { type: 'button', popovertarget: id } })}
+  return html`${button(label, { ...options.style, attributes: { type: 'button', popovertarget: id } })}
 <div popover id="${id}" class="popup${isLarge && ' large'}" role="dialog" aria-label="${title}"><p class="popup-title">${title}</p>${body}</div>`;
 }
 
@@ -166,10 +166,10 @@ export function confirmButton(options: {
   detail?: string;
   action: string;
   fields?: Html;
-  look?: ButtonLook;
+  style?: ButtonStyle;
 }): Html {
   const { id, label, question, detail, action, fields } = options;
-  return html`${button(label, { ...options.look, attributes: { type: 'button', popovertarget: id } })}
+  return html`${button(label, { ...options.style, attributes: { type: 'button', popovertarget: id } })}
 <div popover id="${id}" class="popup" role="dialog" aria-label="${question}"><p class="popup-title">${question}</p>${detail !== undefined && html`<p>${detail}</p>`}
 <form class="row end" method="post" action="${action}">${fields}${button('Cancel', { attributes: { type: 'button', popovertarget: id, popovertargetaction: 'hide' } })}${button(label, { kind: 'danger' })}</form></div>`;
 }

@@ -1,11 +1,11 @@
 import { CarrelError } from '../../base/errors.ts';
 
 export function offsetOf(query: URLSearchParams): number {
-  const given = Number(query.get('offset') ?? 0);
-  return Number.isSafeInteger(given) && given > 0 ? given : 0;
+  const offset = Number(query.get('offset') ?? 0);
+  return Number.isSafeInteger(offset) && offset > 0 ? offset : 0;
 }
 
-/** Returns the tags of a form if they were changed. If not, they are left out, because a tag with a comma would be split. */
+/** Returns the tags of a form if they were changed. Unchanged tags are omitted, because a tag with a comma would be split. */
 export function changedTags(form: URLSearchParams): { tags?: string[] } {
   return form.get('tags') === form.get('before') ? {} : { tags: listOf(form.get('tags')) };
 }

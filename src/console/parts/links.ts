@@ -30,23 +30,23 @@ export function passagePage(uri: string, hit: Record<string, unknown>): string |
   return Array.isArray(range) ? `${page}?mark=${range.map(Number).join('-')}#mark` : page;
 }
 
-/** Marks the passage that the URL names, if any. */
-export function withPassage(text: string, asked: string | null): Html {
-  const [, from, to] = /^(\d{1,8})-(\d{1,8})$/.exec(asked ?? '') ?? [];
+/** Marks a passage, such as `120-340` from the URL. */
+function withPassage(text: string, range: string | null): Html {
+  const [, from, to] = /^(\d{1,8})-(\d{1,8})$/.exec(range ?? '') ?? [];
   const [start, end] = [Number(from ?? 0), Math.min(Number(to ?? 0), text.length)];
   // A passage that is the whole text needs no mark.
   if (end <= start || end - start === text.length) return html`${text}`;
   return html`${text.slice(0, start)}<mark id="mark">${text.slice(start, end)}</mark>${text.slice(end)}`;
 }
 
-/** Max characters of a text that is rendered as Markdown. Longer ones would hold up other requests. */
+/** Max characters to render as Markdown. Longer texts would delay other requests. */
 const renderedCharsMax = 100_000;
 
-/** Renders a text as Markdown, or plain with a marked passage if the URL names one. */
-export function readableText(text: string, asked: string | null): Html {
-  return asked === null && text.length <= renderedCharsMax
+/** Renders a text as Markdown or, if the URL names a passage, as plain text with the passage marked. */
+export function readableText(text: string, range: string | null): Html {
+  return range === null && text.length <= renderedCharsMax
     ? html`<div class="prose">${renderMarkdown(text)}</div>`
-    : html`<div class="text">${withPassage(text, asked)}</div>`;
+    : html`<div class="text">${withPassage(text, range)}</div>`;
 }
 
 /** Marks the words of the query in a text, in any inflection. Stop words are not marked. */

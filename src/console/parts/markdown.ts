@@ -231,7 +231,7 @@ function passageClass(lines: readonly Line[], { passage }: MarkdownOptions): Htm
 
 /** Matches inline markup. All repetitions are bounded, so that even a text of only opening brackets takes linear time. */
 const inlinePattern =
-  /(?<fence>`{1,3})(?<code>[^`]{1,400})\k<fence>|\\(?<escaped>[!-/:-@[-`{-~])|\*\*(?<bold>[^*\s](?:[^*]{0,300}[^*\s])?)\*\*|(?<![\w*])[*_](?<italic>[^*_\s](?:[^*_]{0,300}[^*_\s])?)[*_](?![\w*])|~~(?<gone>[^~]{1,300})~~|!\[(?<alt>[^\]]{0,300})\]\([^)]{0,1000}\)|\[(?<label>[^\]]{1,300})\]\((?<target>(?:[^()\s]|\([^()\s]{0,200}\)){1,1000})[^)]{0,300}\)|<(?<auto>https?:\/\/[^>\s]{1,1000})>|(?<bare>https?:\/\/[^\s<>()"'`]{1,1000}[^\s<>()"'`.,;:!?])/g;
+  /(?<fence>`{1,3})(?<code>[^`]{1,400})\k<fence>|\\(?<escaped>[!-/:-@[-`{-~])|\*\*(?<bold>[^*\s](?:[^*]{0,300}[^*\s])?)\*\*|(?<![\w*])[*_](?<italic>[^*_\s](?:[^*_]{0,300}[^*_\s])?)[*_](?![\w*])|~~(?<struck>[^~]{1,300})~~|!\[(?<alt>[^\]]{0,300})\]\([^)]{0,1000}\)|\[(?<label>[^\]]{1,300})\]\((?<target>(?:[^()\s]|\([^()\s]{0,200}\)){1,1000})[^)]{0,300}\)|<(?<auto>https?:\/\/[^>\s]{1,1000})>|(?<bare>https?:\/\/[^\s<>()"'`]{1,1000}[^\s<>()"'`.,;:!?])/g;
 
 function inlineOf(lines: readonly Line[], options: MarkdownOptions): Part[] {
   const parts: Part[] = [];
@@ -246,12 +246,12 @@ function inlineOf(lines: readonly Line[], options: MarkdownOptions): Part[] {
 }
 
 function inline(found: Record<string, string | undefined>, options: MarkdownOptions): Part {
-  const { code, escaped, bold, italic, gone, alt, label, target, auto, bare } = found;
+  const { code, escaped, bold, italic, struck, alt, label, target, auto, bare } = found;
   if (code !== undefined) return html`<code>${shownText(code, options)}</code>`;
   if (escaped !== undefined) return escaped;
   if (bold !== undefined) return html`<strong>${plainInline(bold, options)}</strong>`;
   if (italic !== undefined) return html`<em>${plainInline(italic, options)}</em>`;
-  if (gone !== undefined) return html`<del>${plainInline(gone, options)}</del>`;
+  if (struck !== undefined) return html`<del>${plainInline(struck, options)}</del>`;
   if (alt !== undefined) return html`<span class="picture">${alt === '' ? 'Image' : alt}</span>`;
   const address = target ?? auto ?? bare ?? '';
   const shown = label === undefined ? shownText(address, options) : plainInline(label, options);

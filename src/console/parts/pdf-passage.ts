@@ -5,29 +5,29 @@ export interface MarkedRun {
   to: number;
 }
 
-/** Min letters in a row that must match. Shorter sequences occur everywhere. */
-const agreeing = 16;
+/** Min consecutive letters that must match. Shorter sequences occur everywhere. */
+const matchMin = 16;
 
 /**
  * Finds a passage on a page. Line breaks, hyphens and punctuation of the stored text differ from those on the page, and its order
  * may differ, too. So only letters and digits are compared: all of them together if possible, else in short overlapping pieces.
  */
 export function findPassage(pieces: readonly string[], passage: string): MarkedRun[] {
-  const wanted = lettersOf(passage);
-  if (wanted === '') return [];
+  const target = lettersOf(passage);
+  if (target === '') return [];
   const letters = pieces.map(lettersOf);
   const page = letters.join('');
-  const size = page.includes(wanted) ? wanted.length : Math.min(agreeing, wanted.length);
-  const known = new Set(Array.from({ length: wanted.length - size + 1 }, (_, at) => wanted.slice(at, at + size)));
+  const size = page.includes(target) ? target.length : Math.min(matchMin, target.length);
+  const sequences = new Set(Array.from({ length: target.length - size + 1 }, (_, at) => target.slice(at, at + size)));
   const isMarked = new Uint8Array(page.length);
   for (let at = 0; at + size <= page.length; at += 1) {
-    if (known.has(page.slice(at, at + size))) isMarked.fill(1, at, at + size);
+    if (sequences.has(page.slice(at, at + size))) isMarked.fill(1, at, at + size);
   }
   let start = 0;
   return letters.flatMap(({ length }, index) => {
-    const own = isMarked.subarray(start, start + length);
+    const marks = isMarked.subarray(start, start + length);
     start += length;
-    const [first, last] = [own.indexOf(1), own.lastIndexOf(1)];
+    const [first, last] = [marks.indexOf(1), marks.lastIndexOf(1)];
     return first < 0 ? [] : [{ index, from: first / length, to: (last + 1) / length }];
   });
 }

@@ -36,7 +36,7 @@ export function plot({ name, points, unit = 'count', kind = 'bars', summary }: P
   const known = points.flatMap(({ value }) => value ?? []);
   const top = niceTop(Math.max(0, ...known), unit);
   const highest = Math.max(0, ...known);
-  const said = highest === 0 ? `${name}: no data` : `${name}: at most ${plotValue(highest, unit)}`;
+  const label = highest === 0 ? `${name}: no data` : `${name}: at most ${plotValue(highest, unit)}`;
   const [first, second] = points;
   const values = points.map(({ value }) => value ?? '').join();
   const ticks = [0, 0.5, 1].map((share) => points[Math.round(share * (points.length - 1))]?.at ?? 0);
@@ -46,7 +46,7 @@ export function plot({ name, points, unit = 'count', kind = 'bars', summary }: P
     .replace(/^,*$/, '')}" data-start="${first?.at}" data-step="${(second?.at ?? 0) - (first?.at ?? 0)}">
 <figcaption><span class="label">${name}</span><span class="plot-value">${summary}</span></figcaption>
 <div class="plot-area"><div class="plot-scale" aria-hidden="true">${[top, top / 2, 0].map((value) => html`<span>${plotValue(value, unit)}</span>`)}</div>
-<svg viewBox="0 0 ${points.length} 100" role="img" aria-label="${said}" preserveAspectRatio="none"><path class="plot-grid" d="M0 0H${points.length}M0 50H${points.length}M0 100H${points.length}"/><path class="plot-${kind}" d="${kind === 'bars' ? bars(points, top) : line(points, top)}"/>${
+<svg viewBox="0 0 ${points.length} 100" role="img" aria-label="${label}" preserveAspectRatio="none"><path class="plot-grid" d="M0 0H${points.length}M0 50H${points.length}M0 100H${points.length}"/><path class="plot-${kind}" d="${kind === 'bars' ? bars(points, top) : line(points, top)}"/>${
     points.some(({ bad }) => bad) &&
     html`<path class="plot-bars bad" d="${bars(
       points.map(({ at, bad }) => ({ at, value: bad })),

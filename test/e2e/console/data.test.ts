@@ -185,14 +185,14 @@ test('the pages with data', { skip }, async (t) => {
     assert.equal(await page.evaluate('window.broken'), undefined);
   });
 
-  await t.test('trash: restore, and delete for good, which asks', async () => {
+  await t.test('trash: restores items, and asks before permanent deletion', async () => {
     await page.goto('/trash?of=notes');
     await rows.getByRole('button', { name: 'Restore' }).click();
     await toast('1 note restored');
     await page.goto('/trash');
-    await rows.getByRole('button', { name: 'Delete for good' }).first().click();
-    await page.locator('.popup:popover-open').getByRole('button', { name: 'Delete for good' }).click();
-    await toast('1 document deleted for good');
+    await rows.getByRole('button', { name: 'Delete permanently' }).first().click();
+    await page.locator('.popup:popover-open').getByRole('button', { name: 'Delete permanently' }).click();
+    await toast('1 document permanently deleted');
     assert.equal(await rows.count(), 0);
     await assert.rejects(call('kb_purge', { document_ids: [1] }), 'clients have no such tool');
   });

@@ -55,7 +55,7 @@ test('permanent deletion requires confirmation', async (t) => {
   assert.equal(asked.headers.get('location'), '/documents/1?delete=1');
   assert.equal(await documents(), 1);
   const question = await (await get('/documents/1?delete=1')).text();
-  assert.match(question, /Delete A &lt;note&gt; for good\?.+can&#39;t be restored/s);
+  assert.match(question, /Permanently delete A &lt;note&gt;\?.+can&#39;t be restored/s);
   const [, name = '', value = ''] = /<input type="hidden" name="(\w+)" value="(\w+)"/.exec(question) ?? [];
   const done = await post('/documents/1/delete', { [name]: value });
   assert.equal(done.headers.get('location'), '/documents?done=purged%3A1');
