@@ -18,9 +18,8 @@ export function startWorker({ from, file, name }: WorkerFile, options: WorkerOpt
   return new Worker(fileBeside(from, file), { ...options, name, execArgv: [] });
 }
 
-/** Makes a thread collect garbage early. By default, up to 48 MB accumulate. */
-const leanLimits = { maxYoungGenerationSizeMb: 16 } as const;
-const leastLimits = { maxYoungGenerationSizeMb: 6 } as const;
+/** Makes threads collect garbage early. By default, each keeps up to 48 MB of it. */
+const resourceLimits = { maxYoungGenerationSizeMb: 6 } as const;
 
 export interface WorkerCallsConfig extends WorkerFile {
   readonly workerData?: unknown;
@@ -34,10 +33,7 @@ export interface WorkerCallsConfig extends WorkerFile {
 
 export function createWorkerCalls<Request, Answer>(config: WorkerCallsConfig): Calls<Request, Answer> {
   const { nativeSection } = config;
-  const worker = startWorker(config, {
-    workerData: config.workerData,
-    ...(config.lean ? { resourceLimits: config.lean === 'least' ? leastLimits : leanLimits } : {}),
-  });
+  const worker = startWorker(config, { workerData: config.workerData, resourceLimits });
   return createCalls(
     {
       send: (message) => worker.postMessage(message),

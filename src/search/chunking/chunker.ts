@@ -39,7 +39,6 @@ function startThread(): ChunkThread {
     from: import.meta.url,
     file: 'chunk-worker',
     name: 'carrel-chunks',
-    lean: true,
     exitError,
   });
 }

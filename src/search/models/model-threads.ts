@@ -75,7 +75,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
     const workerData: OnnxRuntimeConfig = { ...config.workerData, nativeSection };
     const calls = createWorkerCalls<Request, Answer>({
       ...config,
-      ...{ workerData, nativeSection, lean: 'least', exitError: failed },
+      ...{ workerData, nativeSection, exitError: failed },
     });
     return { calls, isBusy: false };
   }

@@ -55,7 +55,6 @@ export function createTokenizer(): Tokenizer {
         from: import.meta.url,
         file: 'tokenizer-worker',
         name: 'carrel-tokenizer',
-        lean: true,
         exitError,
       });
     }

@@ -25,7 +25,6 @@ export function createSqliteThread(config: DatabaseConfig): SqliteThread {
     file: 'sqlite-worker',
     name: `carrel-sqlite-${config.role}`,
     workerData: config,
-    lean: true,
     exitError: (cause) =>
       isOutOfFiles(cause)
         ? tooManyFiles(cause)

@@ -137,7 +137,6 @@ function startThread(workerData: GrepPattern): GrepThread {
     from: import.meta.url,
     file: 'grep-worker',
     name: 'carrel-grep',
-    lean: true,
     workerData,
     exitError: (cause) => new Error('the grep thread stopped unexpectedly', { cause }),
   });

@@ -47,7 +47,6 @@ export function createTextThread(): TextThread {
           from: import.meta.url,
           file: 'text-worker',
           name: 'carrel-texts',
-          lean: true,
           exitError: (cause) => new Error('the text thread stopped unexpectedly', { cause }),
         });
       }
