@@ -2,7 +2,7 @@ import { Agent } from 'node:http';
 import {
   type ChildProgram,
   carrelProgram,
-  type Place,
+  type ProgramFolders,
   startProgram,
   withModels,
 } from '../../test/support/child-program.ts';
@@ -27,7 +27,10 @@ export interface ProgramUnderTest {
 const listening = /^carrel: listening on (\S+)$/m;
 const callMs = 60_000;
 
-export async function startProgramUnderTest(env: Record<string, string>, place: Place): Promise<ProgramUnderTest> {
+export async function startProgramUnderTest(
+  env: Record<string, string>,
+  folders: ProgramFolders,
+): Promise<ProgramUnderTest> {
   let program: ChildProgram;
   let url = '';
   let agent = new Agent({ keepAlive: true, maxSockets: 16 });
@@ -36,12 +39,12 @@ export async function startProgramUnderTest(env: Record<string, string>, place: 
       carrelProgram,
       ['serve', '--transport', 'http', '--port', '0'],
       { ...withModels, ...env },
-      place,
+      folders,
     );
     const ended = program.exited.then((code) => {
       throw new Error(`the program exited with code ${code} during startup: ${program.stderrText().slice(-1000)}`);
     });
-    [, url = ''] = await Promise.race([program.said(listening), ended]);
+    [, url = ''] = await Promise.race([program.waitForOutput(listening), ended]);
     ended.catch(() => {});
   };
   await start();

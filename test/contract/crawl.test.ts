@@ -117,12 +117,12 @@ onEachBackend('crawling', (backend) => {
       'docs/picture.png',
     ];
     assert.deepEqual(
-      forbidden.filter((path) => site.asked.includes(`/${path}`)),
+      forbidden.filter((path) => site.requests.includes(`/${path}`)),
       [],
     );
-    assert.equal(site.mostAtOnce(), 1);
+    assert.equal(site.concurrencyMax(), 1);
     assert.deepEqual([...site.userAgents], [crawlSlice.fields.userAgent.default]);
-    const again = [...Map.groupBy(site.asked, (path) => path)]
+    const again = [...Map.groupBy(site.requests, (path) => path)]
       .filter(([, { length }]) => length > 1)
       .map(([path]) => path);
     // Pages that may succeed later, and links to an unavailable page.
@@ -152,7 +152,7 @@ onEachBackend('crawling', (backend) => {
       const before = await program.documents();
       site.change(2);
       site.remove(4);
-      site.asked.length = 0;
+      site.requests.length = 0;
       const first = await program.refresh(source);
       assert.deepEqual([first.summary['new'], first.summary['changed'], first.summary['gone']], [0, 1, 0]);
       const between = await program.documents();
@@ -184,11 +184,11 @@ onEachBackend('crawling', (backend) => {
     assert.equal((await program.documents()).size, 4);
     assert.deepEqual(summary['failed'], 0);
     site.change(1);
-    site.asked.length = 0;
+    site.requests.length = 0;
     const { summary: later } = await program.refresh(source);
     assert.deepEqual([later['changed'], later['unchanged']], [1, 3]);
     assert.deepEqual(
-      site.asked.filter((path) => path.startsWith('/docs/p/')),
+      site.requests.filter((path) => path.startsWith('/docs/p/')),
       ['/docs/p/1.html'],
       'the others have the same date',
     );
@@ -212,11 +212,11 @@ onEachBackend('crawling', (backend) => {
       const { status, error } = await waitForJob(second.engine, job, never);
       assert.deepEqual([status, error], ['done', null]);
     }
-    assert.equal(site.mostAtOnce(), 1);
+    assert.equal(site.concurrencyMax(), 1);
     const { documents } = await second.engine.documents({ limit: 1_000 });
     const own = documents.filter((document) => document.tags.includes('collection:docs'));
     assert.deepEqual(own.map((document) => new URL(document.source_path ?? '').pathname).sort(), [...numbers].sort());
-    const counts = [...Map.groupBy(site.asked, (path) => path).values()].map(({ length }) => length);
+    const counts = [...Map.groupBy(site.requests, (path) => path).values()].map(({ length }) => length);
     // Twice, because two sources have it; once more, if it was being fetched when the first process ended.
     assert.ok(Math.max(...counts.filter((count) => count < 10)) <= 3);
     await second.close();

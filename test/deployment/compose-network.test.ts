@@ -26,7 +26,7 @@ test('as root: 003 "Docker Compose deployment": kb reaches the engine over the n
   const containers = createContainers(t, network, { ...keys, POSTGRES_PASSWORD: password });
 
   const kb = containers.start('kb');
-  const [, where] = await watchText(kb.stderr ?? assert.fail()).said(/listening on (\S+)/);
+  const [, where] = await watchText(kb.stderr ?? assert.fail()).waitForOutput(/listening on (\S+)/);
   assert.equal(where, 'http://0.0.0.0:3000/mcp');
   // Like a published port, it is reached from this machine.
   const address = `http://${network.addressOf('kb')}:3000`;
@@ -39,7 +39,7 @@ test('as root: 003 "Docker Compose deployment": kb reaches the engine over the n
   });
 
   const engine = containers.start('engine');
-  await watchText(engine.stderr ?? assert.fail()).said(/listening on \S+:8000\/api\/v1/);
+  await watchText(engine.stderr ?? assert.fail()).waitForOutput(/listening on \S+:8000\/api\/v1/);
   await healthy(network, 'engine', 'http://engine:8000/api/v1/health');
 
   await t.test('003 "MCP server starts and connects to engine": a note goes through both into PostgreSQL', async () => {

@@ -30,11 +30,11 @@ describe('cancellation over HTTP (contract §2, T043)', () => {
     it(`stops the tool, ends the exchange and answers nothing (id ${JSON.stringify(id)})`, async () => {
       const marker = `own-${index}`;
       const call = session.send(slow(id, marker));
-      await program.said(new RegExp(`^started ${marker}$`, 'm'));
+      await program.waitForOutput(new RegExp(`^started ${marker}$`, 'm'));
       await session.send(cancelled(id));
       const { text, messages } = await call;
       assert.deepEqual([text, messages], ['', []]);
-      await program.said(new RegExp(`^aborted ${marker}$`, 'm'));
+      await program.waitForOutput(new RegExp(`^aborted ${marker}$`, 'm'));
     });
   }
 
@@ -55,7 +55,7 @@ describe('cancellation over HTTP (contract §2, T043)', () => {
   it('ignores unknown, finished, foreign and invalid ids', async () => {
     const other = await openSession(program.url);
     const call = session.send(slow(42, 'kept', 500));
-    await program.said(/^started kept$/m);
+    await program.waitForOutput(/^started kept$/m);
     await other.send(cancelled(42));
     for (const id of ['42', 4242, null, {}, 4.2, undefined]) await session.send(cancelled(id));
     const { messages } = await call;
@@ -68,9 +68,9 @@ describe('cancellation over HTTP (contract §2, T043)', () => {
     const controller = new AbortController();
     const call = session.send(slow('left', 'left', 300), { signal: controller.signal });
     call.catch(() => {});
-    await program.said(/^started left$/m);
+    await program.waitForOutput(/^started left$/m);
     controller.abort();
-    await program.said(/^finished left$/m);
+    await program.waitForOutput(/^finished left$/m);
     assert.doesNotMatch(program.stderrText(), /^aborted left$/m);
   });
 
@@ -82,18 +82,18 @@ describe('cancellation over HTTP (contract §2, T043)', () => {
     });
     const call = exchange(program.url, { headers, body: JSON.stringify(message), signal: controller.signal });
     call.catch(() => {});
-    await program.said(/^started cut$/m);
+    await program.waitForOutput(/^started cut$/m);
     controller.abort();
-    await program.said(/^aborted cut$/m);
+    await program.waitForOutput(/^aborted cut$/m);
   });
 
   it('ending the session stops its running requests', async () => {
     const ending = await openSession(program.url);
     const call = ending.send(slow(1, 'ended'));
     call.catch(() => {});
-    await program.said(/^started ended$/m);
+    await program.waitForOutput(/^started ended$/m);
     assert.equal((await exchange(program.url, { method: 'DELETE', headers: ending.headers })).status, 200);
-    await program.said(/^aborted ended$/m);
+    await program.waitForOutput(/^aborted ended$/m);
     await call.catch(() => {});
   });
 });
@@ -111,9 +111,9 @@ describe('cancellation over stdio (contract §2, T043)', () => {
     run('2025-11-25', async (client) => {
       for (const id of [0, 'text']) {
         client.send(slow(id, `m-${id}`));
-        await client.program.said(new RegExp(`^started m-${id}$`, 'm'));
+        await client.program.waitForOutput(new RegExp(`^started m-${id}$`, 'm'));
         client.send(cancelled(id));
-        await client.program.said(new RegExp(`^aborted m-${id}$`, 'm'));
+        await client.program.waitForOutput(new RegExp(`^aborted m-${id}$`, 'm'));
       }
       await client.request('after', 'ping');
       assert.deepEqual(
@@ -127,7 +127,7 @@ describe('cancellation over stdio (contract §2, T043)', () => {
     'of one request in a batch leaves the other answers',
     run('2025-03-26', async (client) => {
       client.send([slow(1, 'batched'), { jsonrpc: '2.0', id: 2, method: 'ping' }]);
-      await client.program.said(/^started batched$/m);
+      await client.program.waitForOutput(/^started batched$/m);
       client.send(cancelled(1));
       const batch = await client.next((message) => Array.isArray(message));
       assert.deepEqual(Object.values(batch), [{ jsonrpc: '2.0', id: 2, result: {} }]);

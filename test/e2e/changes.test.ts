@@ -131,13 +131,13 @@ describe('clients are notified of the changes they subscribed to, and no others'
     const request = (method: string, params: Fields, id: number): void =>
       send(modernRequest(method, params, id).message);
     request('subscriptions/listen', { notifications: { resourcesListChanged: true } }, 1);
-    await output.said(/subscriptions\/acknowledged/);
+    await output.waitForOutput(/subscriptions\/acknowledged/);
     request('tools/call', { name: 'save_note', arguments: { title: 'A', content: 'B' } }, 2);
-    await output.said(/resources\/list_changed.*"io.modelcontextprotocol\/subscriptionId":1/);
+    await output.waitForOutput(/resources\/list_changed.*"io.modelcontextprotocol\/subscriptionId":1/);
     const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', [capabilitiesKey]: {} };
     send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1, _meta: meta } });
     request('subscriptions/listen', { notifications: { promptsListChanged: true } }, 3);
-    await output.said(/"id":3,"result"/);
+    await output.waitForOutput(/"id":3,"result"/);
     program.process.stdin.end();
     assert.equal(await program.exited, 0);
   });

@@ -132,8 +132,8 @@ test('doctor and the log of a start name the command that brings a missing nativ
   assert.equal(model.ok, true, 'it works, though slowly');
   assert.match(model.found, /on wasm, which is slow: onnxruntime-node is not installed$/);
   assert.match(model.remedy ?? '', /ONNXRUNTIME_NODE_INSTALL=skip.* npm install /);
-  const { said } = startOwned(t, program);
-  await said(/carrel: the model runs in WebAssembly.*ONNXRUNTIME_NODE_INSTALL=skip/);
+  const { waitForOutput } = startOwned(t, program);
+  await waitForOutput(/carrel: the model runs in WebAssembly.*ONNXRUNTIME_NODE_INSTALL=skip/);
 });
 
 test('doctor finds a broken local model', async (t) => {

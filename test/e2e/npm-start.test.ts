@@ -34,7 +34,7 @@ test('contract §9: npm start serves from a checkout, and SIGTERM to npm ends th
   });
   const stderr = watchText(npm.stderr);
   const exited = once(npm, 'exit');
-  const [, url = ''] = await stderr.said(/^carrel: listening on (\S+)$/m);
+  const [, url = ''] = await stderr.waitForOutput(/^carrel: listening on (\S+)$/m);
   const health = new URL('/health', url);
   assert.equal((await fetch(health)).status, 200);
 

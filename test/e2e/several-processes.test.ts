@@ -13,7 +13,7 @@ import { exchange, modernRequest, openSession, openStream, post } from '../suppo
 import { startRecordingProxy } from '../support/recording-proxy.ts';
 
 const token = 'the-token-of-all-callers';
-const { authorization, ask, call } = modernCalls(token);
+const { authorization, send, call } = modernCalls(token);
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 const obstacle = serverObstacle();
 
@@ -150,11 +150,11 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
       await asked;
       return String(taskId);
     };
-    const state = (url: string, taskId: string) => ask(url, 'tasks/get', { taskId }, withTasks);
+    const state = (url: string, taskId: string) => send(url, 'tasks/get', { taskId }, withTasks);
     const [kept, stopped] = [await search(one.url), await search(one.url)];
     for (const id of [kept, stopped]) assert.equal((await state(two.url, id))['status'], 'working');
     const sockets = fess.openSockets();
-    await ask(two.url, 'tasks/cancel', { taskId: stopped }, withTasks);
+    await send(two.url, 'tasks/cancel', { taskId: stopped }, withTasks);
     assert.equal((await state(one.url, stopped))['status'], 'cancelled');
     // The other process's request to Fess is cancelled.
     await until(async () => fess.openSockets() < sockets);
@@ -349,7 +349,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
       return stream.messages().some(({ params }) => (params as Fields | undefined)?.['uri'] === uri);
     });
     stream.close();
-    const { status, error } = await ask(two.url, 'tasks/get', { taskId }, withTasks);
+    const { status, error } = await send(two.url, 'tasks/get', { taskId }, withTasks);
     assert.deepEqual([status, (error as Fields)['data']], ['failed', { code: 'interrupted' }]);
     assert.equal((await call(two.url, 'kb_upload_finish', { upload_id }))['status'], 'queued');
     fess.setFault(null);

@@ -105,14 +105,14 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 300_000
     const { taskId } = await call(url, 'dig', { marker: 'coal', delay_ms: 60_000 });
     const acknowledged = await ask(url, 'tasks/cancel', { taskId });
     assert.equal(acknowledged['resultType'], 'complete');
-    await program.said(/aborted coal/);
+    await program.waitForOutput(/aborted coal/);
     assert.equal((await ended(url, taskId))['status'], 'cancelled');
     const races = await Promise.all(
       Array.from({ length: 6 }, async (_, n) => {
         const task = await call(url, 'dig', { marker: `race${n}`, delay_ms: 80 + n * 5 });
         await Promise.all([ask(url, 'tasks/cancel', task), ask(url, 'tasks/cancel', task)]);
         const first = (await ended(url, task['taskId']))['status'];
-        await program.said(new RegExp(`(?:aborted|finished) race${n}\\b`));
+        await program.waitForOutput(new RegExp(`(?:aborted|finished) race${n}\\b`));
         return [first, (await ended(url, task['taskId']))['status']];
       }),
     );
@@ -204,7 +204,7 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 300_000
     const stopped = await session.callTool('dig', { marker: 'amber', delay_ms: 60_000 });
     const ending = stopped.settle();
     await stopped.cancel();
-    await program.said(/aborted amber/);
+    await program.waitForOutput(/aborted amber/);
     assert.equal((await ending).outcome.status, 'cancelled');
     await session.close();
     await client.close();

@@ -7,7 +7,7 @@ type PrivateKey = Parameters<SignJWT['sign']>[0];
 export interface OAuthIssuer {
   readonly url: string;
   /** Requested paths. */
-  readonly asked: string[];
+  readonly requests: string[];
   /** Creates a key for this algorithm and, unless `published` is false, publishes it. */
   addKey(algorithm: string, published?: boolean): Promise<{ kid: string; publicJwk: object }>;
   /** Signs a token with the key. Claims have valid defaults; a claim set to undefined is omitted. */
@@ -18,10 +18,10 @@ export interface OAuthIssuer {
 /** Starts an authorization server on loopback, with metadata, keys and tokens. */
 export async function startOAuthIssuer(audience: () => string): Promise<OAuthIssuer> {
   const keys = new Map<string, { privateKey: PrivateKey; algorithm: string; jwk: object; published: boolean }>();
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = createServer((request, response) => {
     const path = request.url ?? '';
-    asked.push(path);
+    requests.push(path);
     const published = [...keys.values()].filter((key) => key.published).map(({ jwk }) => jwk);
     const answers: Record<string, object> = {
       '/.well-known/oauth-authorization-server': { issuer: url, jwks_uri: `${url}/keys` },
@@ -34,7 +34,7 @@ export async function startOAuthIssuer(audience: () => string): Promise<OAuthIss
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
-    asked,
+    requests,
     async addKey(algorithm, published = true) {
       const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true });
       const kid = `key-${keys.size}`;
@@ -46,8 +46,15 @@ export async function startOAuthIssuer(audience: () => string): Promise<OAuthIss
       const key = keys.get(kid);
       if (key === undefined) throw new Error('no such key');
       const now = Math.floor(Date.now() / 1000);
-      const good = { iss: url, aud: audience(), sub: 'somebody', scope: 'openid carrel', iat: now, exp: now + 600 };
-      const payload = JSON.parse(JSON.stringify({ ...good, ...claims })) as JWTPayload;
+      const validClaims = {
+        iss: url,
+        aud: audience(),
+        sub: 'somebody',
+        scope: 'openid carrel',
+        iat: now,
+        exp: now + 600,
+      };
+      const payload = JSON.parse(JSON.stringify({ ...validClaims, ...claims })) as JWTPayload;
       return new SignJWT(payload).setProtectedHeader({ alg: key.algorithm, kid, typ: 'at+jwt' }).sign(key.privateKey);
     },
     stop: () =>

@@ -4,16 +4,16 @@ export interface FakeOllama extends LoopbackServer {
   /** `down`: refuses requests. `slow`: never answers. */
   mode: 'up' | 'down' | 'slow';
   /** How often each text was received, answered or not. */
-  readonly given: Map<string, number>;
+  readonly received: Map<string, number>;
   /** Resolves with the first request. */
-  readonly asked: Promise<void>;
+  readonly firstRequest: Promise<void>;
   /** Answers wait until this promise resolves. */
   gate: Promise<void>;
 }
 
 /** Starts a server with `POST /api/embed`. By default its 32-dimensional vectors count letters, so a text is nearest to itself. */
 export async function startOllama(t: Owner, embed: (text: string) => number[] = letters): Promise<FakeOllama> {
-  const asked = Promise.withResolvers<void>();
+  const firstRequest = Promise.withResolvers<void>();
   const fake: FakeOllama = Object.assign(
     await serveHttp(t, (request, response) => {
       const parts: Buffer[] = [];
@@ -24,15 +24,15 @@ export async function startOllama(t: Owner, embed: (text: string) => number[] = 
           return;
         }
         const { input } = JSON.parse(Buffer.concat(parts).toString()) as { input: string[] };
-        for (const text of input) fake.given.set(text, (fake.given.get(text) ?? 0) + 1);
-        asked.resolve();
+        for (const text of input) fake.received.set(text, (fake.received.get(text) ?? 0) + 1);
+        firstRequest.resolve();
         await fake.gate;
         if (fake.mode === 'slow') return;
         response.setHeader('content-type', 'application/json');
         response.end(JSON.stringify({ embeddings: input.map(embed) }));
       });
     }),
-    { mode: 'up' as const, given: new Map(), asked: asked.promise, gate: Promise.resolve() },
+    { mode: 'up' as const, received: new Map(), firstRequest: firstRequest.promise, gate: Promise.resolve() },
   );
   return fake;
 }

@@ -2,7 +2,7 @@ import { type LoopbackServer, type Owner, serveHttp } from './loopback-server.ts
 
 export interface PageSite extends LoopbackServer {
   /** Requested paths, in order. */
-  asked: string[];
+  requests: string[];
   /** Returns the User-Agent of the last request. */
   userAgent(): string | undefined;
   /** Sets the text of the page `/changing`. */
@@ -32,7 +32,7 @@ const hostilePage = `<html><head><title>Ti\u202etle\u200b &lt;script&gt;</title>
 
 /** Starts a small site with one page of each kind. */
 export async function startPageSite(t: Owner): Promise<PageSite> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   let changing = 'first version';
   let userAgent: string | undefined;
   const pages: Record<string, { status?: number; headers?: Record<string, string>; body?: string | Buffer }> = {
@@ -56,7 +56,7 @@ export async function startPageSite(t: Owner): Promise<PageSite> {
   };
   const server = await serveHttp(t, (request, response) => {
     const path = request.url ?? '';
-    asked.push(path);
+    requests.push(path);
     userAgent = request.headers['user-agent'];
     if (path === '/silent') return;
     const page =
@@ -67,7 +67,7 @@ export async function startPageSite(t: Owner): Promise<PageSite> {
   });
   return {
     ...server,
-    asked,
+    requests,
     userAgent: () => userAgent,
     change: (text) => {
       changing = text;

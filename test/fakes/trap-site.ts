@@ -5,16 +5,16 @@ import { type LoopbackServer, type Owner, serveHttp } from './loopback-server.ts
 
 export interface TrapSite extends LoopbackServer {
   /** Requested paths with queries, in order. */
-  asked: string[];
+  requests: string[];
   /** Returns the peak number of concurrent requests. */
-  mostAtOnce(): number;
+  concurrencyMax(): number;
   userAgents: Set<string>;
   /** Changes the text of `/docs/p/<n>.html`. */
   change(page: number): void;
   /** Makes `/docs/p/<n>.html` answer 404. */
   remove(page: number): void;
   /** Resolves after this many requests. */
-  after(requests: number): Promise<void>;
+  after(count: number): Promise<void>;
   /** Delays answers until the promise resolves. */
   hold(until: Promise<void>): void;
 }
@@ -46,12 +46,12 @@ export async function startTrapSite(
   t: Owner,
   { pages, links = 10 }: { pages: number; links?: number },
 ): Promise<TrapSite> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const userAgents = new Set<string>();
   const versions = new Map<number, number>();
   const removed = new Set<number>();
   let [running, most, busy] = [0, 0, 2];
-  let held: Promise<void> | undefined;
+  let answersHeld: Promise<void> | undefined;
   const watches = new Set<() => void>();
 
   const many = Array.from({ length: links }, (_, item) => `<a href="?item=${item}">${item}</a> `).join('');
@@ -246,7 +246,7 @@ export async function startTrapSite(
   }
 
   const server = await serveHttp(t, async (request, response) => {
-    asked.push(request.url ?? '');
+    requests.push(request.url ?? '');
     for (const watch of watches) watch();
     userAgents.add(request.headers['user-agent'] ?? '');
     running += 1;
@@ -254,23 +254,23 @@ export async function startTrapSite(
     response.on('close', () => {
       running -= 1;
     });
-    await held;
+    await answersHeld;
     await answer(request, response);
   });
   return {
     ...server,
-    asked,
+    requests,
     userAgents,
-    mostAtOnce: () => most,
+    concurrencyMax: () => most,
     change: (number) => void versions.set(number, (versions.get(number) ?? 0) + 1),
     remove: (number) => void removed.add(number),
-    after(requests) {
+    after(count) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      watches.add(() => asked.length >= requests && resolve());
+      watches.add(() => requests.length >= count && resolve());
       return promise;
     },
     hold: (until) => {
-      held = until;
+      answersHeld = until;
     },
   };
 }

@@ -14,7 +14,7 @@ import { size } from '../support/sizes.ts';
 const notes = size({ quick: 80, full: 120 });
 const claimedAtOnce = 32;
 
-interface Place {
+interface ProgramFolders {
   readonly dataDir?: string;
   readonly env: Record<string, string>;
   run(sql: string): Promise<unknown>;
@@ -53,20 +53,20 @@ describe('engines that share a backlog on PostgreSQL', { skip: serverObstacle() 
   });
 });
 
-function shareBacklog(open: (t: TestContext) => Promise<Place>): void {
+function shareBacklog(open: (t: TestContext) => Promise<ProgramFolders>): void {
   test('two engines embed a backlog together, and each text once', async (t) => {
     const backlog = await open(t);
     await fill(t, backlog);
     const models = [await startOllama(t), await startOllama(t)] as const;
     // Neither gets an answer before both have work.
-    const gate = Promise.all(models.map(({ asked }) => asked)).then(() => {});
+    const gate = Promise.all(models.map(({ firstRequest }) => firstRequest)).then(() => {});
     for (const model of models) model.gate = gate;
     const [one, two] = await Promise.all([start(t, backlog, models[0]), start(t, backlog, models[1])]);
     await until(one.engine, 0);
     await until(two.engine, 0);
     assert.deepEqual(repeated(...models), []);
-    assert.equal(models[0].given.size + models[1].given.size, notes);
-    assert.ok(models[0].given.size >= claimedAtOnce && models[1].given.size >= claimedAtOnce);
+    assert.equal(models[0].received.size + models[1].received.size, notes);
+    assert.ok(models[0].received.size >= claimedAtOnce && models[1].received.size >= claimedAtOnce);
   });
 
   test("a killed engine's texts are embedded by the other once the lease has expired, and not before", async (t) => {
@@ -75,28 +75,28 @@ function shareBacklog(open: (t: TestContext) => Promise<Place>): void {
     const models = [await startOllama(t), await startOllama(t)] as const;
     models[0].mode = 'slow';
     const doomed = await start(t, backlog, models[0]);
-    await models[0].asked;
+    await models[0].firstRequest;
     const other = await start(t, backlog, models[1]);
     await until(other.engine, claimedAtOnce);
-    const claimed = [...models[0].given.keys()];
+    const claimed = [...models[0].received.keys()];
     assert.ok(claimed.length > 0);
     assert.deepEqual(
-      claimed.filter((text) => models[1].given.has(text)),
+      claimed.filter((text) => models[1].received.has(text)),
       [],
     );
-    assert.equal(models[1].given.size, notes - claimedAtOnce);
+    assert.equal(models[1].received.size, notes - claimedAtOnce);
     doomed.engine.program.process.kill('SIGKILL');
     await doomed.engine.program.exited;
     // As if the lease had expired.
     await backlog.run('UPDATE kb_unembedded SET claimed_until = 0 WHERE claimed_by IS NOT NULL');
     await until(other.engine, 0);
     assert.deepEqual(repeated(models[1]), []);
-    assert.equal(models[1].given.size, notes);
+    assert.equal(models[1].received.size, notes);
   });
 }
 
 /** Adds notes through an engine without a model, which leaves embedding to the others. */
-async function fill(t: TestContext, { dataDir, env }: Place): Promise<void> {
+async function fill(t: TestContext, { dataDir, env }: ProgramFolders): Promise<void> {
   const engine = await startEngine(t, { ...(dataDir === undefined ? {} : { dataDir }), env });
   const jobs: number[] = [];
   for (let number = 0; number < notes; number += 1) jobs.push(await engine.addNote(`note number ${number}`));
@@ -104,7 +104,7 @@ async function fill(t: TestContext, { dataDir, env }: Place): Promise<void> {
   await engine.program.stop();
 }
 
-async function start(t: TestContext, { dataDir, env }: Place, model: FakeOllama): Promise<Worker> {
+async function start(t: TestContext, { dataDir, env }: ProgramFolders, model: FakeOllama): Promise<Worker> {
   const engine = await startEngine(t, {
     ...(dataDir === undefined ? {} : { dataDir }),
     env: { ...env, EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: model.origin },
@@ -118,6 +118,8 @@ async function until(engine: EngineClient, count: number): Promise<void> {
 }
 
 function repeated(...models: FakeOllama[]): string[] {
-  const texts = models.flatMap(({ given }) => [...given].flatMap(([text, times]) => Array<string>(times).fill(text)));
+  const texts = models.flatMap(({ received }) =>
+    [...received].flatMap(([text, times]) => Array<string>(times).fill(text)),
+  );
   return texts.filter((text, index) => texts.indexOf(text) !== index);
 }

@@ -14,7 +14,7 @@ export interface AddProgram {
   /** Every event received so far. */
   readonly events: readonly AddEvent[];
   /** Waits for the next matching event after the last one that this returned. */
-  next(fits: (event: AddEvent) => boolean): Promise<AddEvent>;
+  next(matches: (event: AddEvent) => boolean): Promise<AddEvent>;
   inStep(): Promise<AddEvent>;
 }
 
@@ -32,31 +32,31 @@ export function startAdd(t: Owner, args: readonly string[], dataDir: string, env
   });
   const events: AddEvent[] = [];
   let cursor = 0;
-  let look = () => {};
+  let check = () => {};
   let ended = false;
   const lines = createInterface({ input: program.process.stdout });
   lines.on('line', (line) => {
     events.push(JSON.parse(line));
-    look();
+    check();
   });
   lines.on('close', () => {
     ended = true;
-    look();
+    check();
   });
-  const next: AddProgram['next'] = (fits) =>
+  const next: AddProgram['next'] = (matches) =>
     new Promise((resolve, reject) => {
-      look = () => {
+      check = () => {
         for (; cursor < events.length; cursor += 1) {
           const event = events[cursor];
-          if (event === undefined || !fits(event)) continue;
+          if (event === undefined || !matches(event)) continue;
           cursor += 1;
-          look = () => {};
+          check = () => {};
           resolve(event);
           return;
         }
         if (ended) reject(new Error(`it ended: ${program.stderrText()} ${JSON.stringify(events.slice(-5))}`));
       };
-      look();
+      check();
     });
   const { process: child, exited, stderrText } = program;
   return { process: child, exited, stderrText, events, next, inStep: () => next(({ event }) => event === 'in_step') };

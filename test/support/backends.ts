@@ -53,7 +53,7 @@ function sqliteBackend(): Backend {
     count += 1;
     return { backend: 'sqlite', path: join(folder, `${count}.db`) };
   };
-  return { name: 'sqlite', newLocation, open: openClosed(newLocation) };
+  return { name: 'sqlite', newLocation, open: createOpener(newLocation) };
 }
 
 function postgresBackend(): Backend {
@@ -70,7 +70,7 @@ function postgresBackend(): Backend {
     return { backend: 'postgres', url };
   };
   // Closes open storages before the databases are removed.
-  const open = openClosed(newLocation);
+  const open = createOpener(newLocation);
   after(async () => {
     for (const drop of drops.reverse()) await drop();
     await server?.stop();
@@ -78,7 +78,7 @@ function postgresBackend(): Backend {
   return { name: 'postgres', newLocation, open };
 }
 
-function openClosed(newLocation: Backend['newLocation']): Backend['open'] {
+function createOpener(newLocation: Backend['newLocation']): Backend['open'] {
   const opened: Storage[] = [];
   after(async () => {
     for (const storage of opened.reverse()) await storage.close();

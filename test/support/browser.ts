@@ -40,7 +40,7 @@ export async function openBrowser(
     if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) problems.push(message.text());
   });
   page.on('request', (request) => {
-    if (!request.url().startsWith(origin)) problems.push(`asked ${request.url()}`);
+    if (!request.url().startsWith(origin)) problems.push(`request to ${request.url()}`);
   });
   return { context, page, problems };
 }

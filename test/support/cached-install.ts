@@ -13,7 +13,7 @@ export function cacheFolder(name: string): string {
   return join(process.env['CARREL_TEST_CACHE'] || usual, name);
 }
 
-/** Returns why an attempt failed in the last five minutes, so that not every test file waits for a missing network again. */
+/** Returns the reason if an attempt failed in the last five minutes. Otherwise every test file would wait for a missing network. */
 export function recentObstacle(root: string): string | undefined {
   const age = Date.now() - (statSync(obstacleFile(root), { throwIfNoEntry: false })?.mtimeMs ?? 0);
   return age < 5 * 60_000 ? readFileSync(obstacleFile(root), 'utf8') : undefined;

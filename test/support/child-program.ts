@@ -11,7 +11,7 @@ import { type TextWatch, watchText } from './watch-text.ts';
 export interface ChildProgram {
   readonly process: ChildProcessWithoutNullStreams;
   stderrText: TextWatch['text'];
-  said: TextWatch['said'];
+  waitForOutput: TextWatch['waitForOutput'];
   /** Returns the current and the peak resident memory, in bytes. */
   memory(): { now: number; peak: number };
   openFiles(): number;
@@ -29,7 +29,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 export const echoProgram = join(root, 'test/support/echo-program.ts');
 export const carrelProgram = join(root, 'bin/carrel.js');
 
-export interface Place {
+export interface ProgramFolders {
   /** The program's working directory. */
   folder: string;
   dataDir: string;
@@ -42,7 +42,7 @@ mkdirSync(compiledPrograms.XDG_CACHE_HOME, { recursive: true, mode: 0o700 });
 
 const running = new Set<ChildProcessWithoutNullStreams>();
 
-// Kills programs that a failed test left running, because they would keep the test file from ending. Benchmarks stop their own.
+// Kills programs that a failed test left running, because they would keep the test file from ending. Benchmarks stop theirs.
 if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
   after(() => {
     for (const child of running) child.kill('SIGKILL');
@@ -56,11 +56,11 @@ export function startProgram(
   file: string,
   args: readonly string[] = [],
   env: Record<string, string> = {},
-  place?: Place,
+  folders?: ProgramFolders,
 ): ChildProgram {
   if (file === carrelProgram) assert(existsSync(join(root, 'dist/carrel.js')), 'dist/ is missing: run npm run build');
   const home = mkdtempSync(join(tmpdir(), 'carrel-test-'));
-  const { folder, dataDir } = place ?? { folder: home, dataDir: join(home, 'data') };
+  const { folder, dataDir } = folders ?? { folder: home, dataDir: join(home, 'data') };
   const cache = file === carrelProgram ? {} : compiledSources;
   const child = spawn(process.execPath, [file, ...args], { cwd: folder, env: cleanEnv(dataDir, { ...cache, ...env }) });
   running.add(child);
@@ -75,7 +75,7 @@ export function startProgram(
   return {
     process: child,
     stderrText: stderr.text,
-    said: stderr.said,
+    waitForOutput: stderr.waitForOutput,
     memory() {
       const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
       const bytes = (field: string): number =>
@@ -102,32 +102,32 @@ export async function startListening(
     [...args, '--transport', 'http', ...(file === carrelProgram ? ['--port', '0'] : [])],
     env,
   );
-  const [, url = ''] = await program.said(listening);
+  const [, url = ''] = await program.waitForOutput(listening);
   return { ...program, url };
 }
 
-export interface Carrel extends ListeningProgram, Place {
+export interface Carrel extends ListeningProgram, ProgramFolders {
   readonly origin: string;
 }
 
-export interface CarrelOptions extends Partial<Place> {
+export interface CarrelOptions extends Partial<ProgramFolders> {
   env?: Record<string, string>;
 }
 
 /** Starts the built program with HTTP, on a free port unless PORT is set. It is stopped when its owner (a test) ends. */
 export async function startCarrel(t: Owner, args: readonly string[], options: CarrelOptions = {}): Promise<Carrel> {
-  const place = makePlace(t, options);
+  const folders = makeFolders(t, options);
   const allArgs = options.env?.['PORT'] ? args : [...args, '--port', '0'];
-  const program = startOwned(t, allArgs, options.env, place);
-  const [, url = ''] = await program.said(listening);
-  return { ...program, ...place, url, origin: new URL(url).origin };
+  const program = startUntilEnd(t, allArgs, options.env, folders);
+  const [, url = ''] = await program.waitForOutput(listening);
+  return { ...program, ...folders, url, origin: new URL(url).origin };
 }
 
 /** Runs the built program until it exits. */
 export async function runCarrel(t: Owner, args: readonly string[], options: CarrelOptions = {}) {
-  const place = makePlace(t, options);
-  const { exited, stderrText } = startOwned(t, args, options.env, place);
-  return { code: await exited, stderr: stderrText(), folder: place.folder };
+  const folders = makeFolders(t, options);
+  const { exited, stderrText } = startUntilEnd(t, args, options.env, folders);
+  return { code: await exited, stderr: stderrText(), folder: folders.folder };
 }
 
 /** Creates a folder that is removed when its owner (a test) ends. */
@@ -145,21 +145,29 @@ export const withModels = { EMBEDDING_PROVIDER: 'local', ENABLE_RERANKING: 'true
 
 /** Returns an environment without the machine's own settings. */
 export function cleanEnv(dataDir: string, env: Record<string, string> = {}): Record<string, string> {
-  // Not shared, because a test's signals must reach the process that serves. Sharing is tested separately.
-  const own = { HOME: dataDir, CARREL_HOME: dataDir, CARREL_ALONE: 'true', ...compiledPrograms };
-  return { PATH: process.env['PATH'] ?? '', ...own, ...withoutModels, ...env };
+  // `CARREL_ALONE`: a test's signals must reach the process that serves. Other tests cover sharing.
+  const common = { HOME: dataDir, CARREL_HOME: dataDir, CARREL_ALONE: 'true', ...compiledPrograms };
+  return { PATH: process.env['PATH'] ?? '', ...common, ...withoutModels, ...env };
 }
 
 /** Compile cache for TypeScript programs, which Node would otherwise compile at each start. */
 export const compiledSources = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/carrel-test') };
 
-function makePlace(t: Owner, { folder = makeFolder(t), dataDir = join(makeFolder(t), 'data') }: CarrelOptions): Place {
+function makeFolders(
+  t: Owner,
+  { folder = makeFolder(t), dataDir = join(makeFolder(t), 'data') }: CarrelOptions,
+): ProgramFolders {
   mkdirSync(folder, { recursive: true });
   return { folder, dataDir };
 }
 
-function startOwned(t: Owner, args: readonly string[], env: Record<string, string> | undefined, place: Place) {
-  const program = startProgram(carrelProgram, args, env, place);
+function startUntilEnd(
+  t: Owner,
+  args: readonly string[],
+  env: Record<string, string> | undefined,
+  folders: ProgramFolders,
+) {
+  const program = startProgram(carrelProgram, args, env, folders);
   t.after(async () => {
     program.process.kill('SIGKILL');
     await program.exited;

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
 import { answerCalls } from '../../src/base/workers/answer-calls.ts';
 import type { Statements } from '../../src/storage/dialect.ts';
@@ -25,9 +25,9 @@ async function readCounter(on: Statements): Promise<number> {
 
 async function countUp(on: Statements, request: CountingRequest): Promise<number> {
   const value = (await readCounter(on)) + 1;
-  await turn();
+  await yieldToEventLoop();
   await on.query('UPDATE counter SET value = ?', [value]);
-  await turn();
-  if (request === 'count and fail') throw new Error('thought better of it');
+  await yieldToEventLoop();
+  if (request === 'count and fail') throw new Error('failed on request');
   return value;
 }

@@ -9,7 +9,7 @@ export function hasDebianPackages(): boolean {
   return process.platform === 'linux' && existsSync(keyring) && existsSync('/usr/bin/apt-get');
 }
 
-export interface Wanted {
+export interface PackageSelection {
   /** Lines of a sources.list: address, suite, components. */
   sources: readonly string[];
   packages: readonly string[];
@@ -18,14 +18,14 @@ export interface Wanted {
 }
 
 /**
- * Fetches packages with their dependencies and unpacks the selected ones into a folder. apt keeps its lists, cache and state
+ * Fetches packages with their dependencies and unpacks the selected ones into a folder. apt isSelected its lists, cache and state
  * in `work`, so the system stays unchanged.
  */
 export function unpackPackages(
-  { sources, packages, usesInstalled = false }: Wanted,
+  { sources, packages, usesInstalled = false }: PackageSelection,
   work: string,
   root: string,
-  keeps: (name: string) => boolean = () => true,
+  isSelected: (name: string) => boolean = () => true,
 ): void {
   const folders = ['state/lists/partial', 'cache/archives/partial', 'packages'].map((name) => join(work, name));
   for (const folder of folders) mkdirSync(folder, { recursive: true });
@@ -58,7 +58,7 @@ export function unpackPackages(
     .split('\n')
     .filter((line) => line.startsWith("'"))
     .map((line) => line.split(' ')[1]?.split('_')[0] ?? '');
-  apt('download', ...names.filter(keeps));
+  apt('download', ...names.filter(isSelected));
   for (const name of run('ls', [], join(work, 'packages')).trim().split('\n')) {
     run('dpkg-deb', ['-x', join(work, 'packages', name), root], work);
   }

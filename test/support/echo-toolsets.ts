@@ -5,7 +5,7 @@ import { defineTool } from '../../src/tools/tool.ts';
 import type { Toolset } from '../../src/tools/toolset.ts';
 import { pause } from './pause.ts';
 
-const tell = (event: string, marker: string): void => void process.stderr.write(`${event} ${marker}\n`);
+const logEvent = (event: string, marker: string): void => void process.stderr.write(`${event} ${marker}\n`);
 
 export const echoToolset: Toolset = {
   name: 'echo',
@@ -23,15 +23,15 @@ export const echoToolset: Toolset = {
     defineTool({
       name: 'slow',
       title: 'Slow',
-      description: 'Returns its marker after a while, unless it is cancelled.',
+      description: 'Returns its marker after a delay, unless it is cancelled.',
       effect: 'read',
       input: z.object({ marker: z.string(), delay_ms: z.int().min(0).max(60_000) }),
       output: z.object({ marker: z.string() }),
       run: async ({ marker, delay_ms: delayMs }, call) => {
-        tell('started', marker);
-        call.signal.addEventListener('abort', () => tell('aborted', marker));
+        logEvent('started', marker);
+        call.signal.addEventListener('abort', () => logEvent('aborted', marker));
         await pause(delayMs, call.signal);
-        tell('finished', marker);
+        logEvent('finished', marker);
         return { marker };
       },
     }),
@@ -55,7 +55,7 @@ export const echoToolset: Toolset = {
     defineTool({
       name: 'take',
       title: 'Take',
-      description: 'Takes lists and objects, and says how large they are.',
+      description: 'Accepts lists and objects, and returns their sizes.',
       effect: 'add',
       input: z.object({
         items: z.array(z.unknown()).max(1000).optional(),
@@ -67,7 +67,7 @@ export const echoToolset: Toolset = {
     defineTool({
       name: 'large',
       title: 'Large',
-      description: 'Returns a text of so many characters.',
+      description: 'Returns a text of the requested length.',
       effect: 'read',
       input: z.object({ chars: z.int().min(0).max(10_000_000) }),
       output: z.object({ text: z.string() }),
@@ -96,24 +96,24 @@ export const slowToolset: Toolset = {
     defineTool({
       name: 'dig',
       title: 'Dig',
-      description: 'Digs for a while and counts the spadefuls.',
+      description: 'Digs slowly and reports progress.',
       effect: 'read',
       input: z.object({ marker: z.string(), delay_ms: z.int().min(0).max(600_000), fails: z.boolean().default(false) }),
       output: z.object({ marker: z.string() }),
       run: async ({ marker, delay_ms: delayMs, fails }, call) => {
-        tell('started', marker);
-        call.signal.addEventListener('abort', () => tell('aborted', marker));
+        logEvent('started', marker);
+        call.signal.addEventListener('abort', () => logEvent('aborted', marker));
         call.report({ progress: 1, total: 2, message: 'digging' });
         await pause(delayMs, call.signal);
         if (fails) throw new CarrelError('unavailable', 'The spade broke.');
-        tell('finished', marker);
+        logEvent('finished', marker);
         return { marker };
       },
     }),
     defineTool({
       name: 'bury',
       title: 'Bury',
-      description: 'Asks, and then buries.',
+      description: 'Asks for confirmation, then buries.',
       effect: 'change',
       input: z.object({ what: z.string() }),
       output: z.object({ buried: z.boolean(), asked: z.boolean() }),
@@ -122,7 +122,7 @@ export const slowToolset: Toolset = {
       }),
       run: async ({ what }, { asked }) => {
         const buried = asked === undefined || asked.answers['sure']?.['confirm'] === true;
-        if (buried) tell('buried', what);
+        if (buried) logEvent('buried', what);
         return { buried, asked: asked !== undefined };
       },
     }),
@@ -139,7 +139,7 @@ function failing(style: string) {
       ...common,
       name: `fail_${style}`,
       title: 'Fail',
-      description: 'Fails as something that it depends on would make it.',
+      description: 'Fails like an unavailable dependency.',
       run: async () => {
         const cause = new Error('secret text of somebody else');
         throw new CarrelError('unavailable', 'The archive is closed. Try again later.', {
@@ -153,7 +153,7 @@ function failing(style: string) {
       ...common,
       name: `crash_${style}`,
       title: 'Crash',
-      description: 'Fails as a bug would make it.',
+      description: 'Fails like a bug.',
       run: async () => {
         throw new TypeError('cannot read /home/somebody/secret');
       },

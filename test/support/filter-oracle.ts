@@ -15,37 +15,40 @@ export function oracleMatches(metadata: Json, condition: MetadataCondition): boo
     case 'is_null':
       return value === null;
     case 'eq':
-      return same(value, condition.value, condition.caseSensitive);
+      return isEqual(value, condition.value, condition.caseSensitive);
     case 'ne':
-      return present && !same(value, condition.value, condition.caseSensitive);
+      return present && !isEqual(value, condition.value, condition.caseSensitive);
     case 'in':
-      return condition.value.some((each) => same(value, each, condition.caseSensitive));
+      return condition.value.some((each) => isEqual(value, each, condition.caseSensitive));
     case 'not_in':
-      return present && !condition.value.some((each) => same(value, each, condition.caseSensitive));
+      return present && !condition.value.some((each) => isEqual(value, each, condition.caseSensitive));
     case 'array_contains':
-      return Array.isArray(value) && value.some((each) => same(each, condition.value, condition.caseSensitive));
+      return Array.isArray(value) && value.some((each) => isEqual(each, condition.value, condition.caseSensitive));
     case 'contains':
       return [value].flat().some((each) => {
-        return onText(each, condition.value, condition.caseSensitive, (text, part) => text.includes(part));
+        return testText(each, condition.value, condition.caseSensitive, (text, part) => text.includes(part));
       });
     case 'starts_with':
-      return onText(value, condition.value, condition.caseSensitive, (text, part) => text.startsWith(part));
+      return testText(value, condition.value, condition.caseSensitive, (text, part) => text.startsWith(part));
     case 'ends_with':
-      return onText(value, condition.value, condition.caseSensitive, (text, part) => text.endsWith(part));
+      return testText(value, condition.value, condition.caseSensitive, (text, part) => text.endsWith(part));
     default:
-      return ordered(value, condition);
+      return compareValues(value, condition);
   }
 }
 
-function ordered(
+function compareValues(
   value: Json,
   condition: { operator: 'gt' | 'gte' | 'lt' | 'lte'; value: string | number | bigint; caseSensitive: boolean },
 ): boolean {
   let order: number;
-  const wanted = condition.value;
-  if (isNumber(value) && isNumber(wanted)) order = byFraction(value, wanted);
+  const expected = condition.value;
+  if (isNumber(value) && isNumber(expected)) order = byFraction(value, expected);
   else if (typeof value === 'string' && typeof condition.value === 'string') {
-    order = byCodePoint(cased(value, condition.caseSensitive), cased(condition.value, condition.caseSensitive));
+    order = byCodePoint(
+      normalizeCase(value, condition.caseSensitive),
+      normalizeCase(condition.value, condition.caseSensitive),
+    );
   } else return false;
   return { gt: order > 0, gte: order >= 0, lt: order < 0, lte: order <= 0 }[condition.operator];
 }
@@ -59,9 +62,9 @@ function lookUp(metadata: Json, path: readonly string[]): Json {
   return at;
 }
 
-function same(left: Json, right: Json, caseSensitive: boolean): boolean {
+function isEqual(left: Json, right: Json, caseSensitive: boolean): boolean {
   if (typeof left === 'string' && typeof right === 'string') {
-    return cased(left, caseSensitive) === cased(right, caseSensitive);
+    return normalizeCase(left, caseSensitive) === normalizeCase(right, caseSensitive);
   }
   if (isNumber(left) && isNumber(right)) return byFraction(left, right) === 0;
   return typeof left === typeof right && left === right && left !== null && typeof left !== 'object';
@@ -73,22 +76,22 @@ function isNumber(value: Json): value is number | bigint {
 
 /** Compares two numbers as integers if both are integers, otherwise as doubles. */
 function byFraction(left: number | bigint, right: number | bigint): number {
-  const isWhole = [left, right].every((each) => typeof each === 'bigint' || Number.isInteger(each));
-  if (!isWhole) return Math.sign(Number(left) - Number(right));
+  const areIntegers = [left, right].every((each) => typeof each === 'bigint' || Number.isInteger(each));
+  if (!areIntegers) return Math.sign(Number(left) - Number(right));
   const difference = BigInt(left) - BigInt(right);
   return difference > 0n ? 1 : difference < 0n ? -1 : 0;
 }
 
-function onText(
+function testText(
   value: Json,
   part: string,
   caseSensitive: boolean,
   test: (text: string, part: string) => boolean,
 ): boolean {
-  return typeof value === 'string' && test(cased(value, caseSensitive), cased(part, caseSensitive));
+  return typeof value === 'string' && test(normalizeCase(value, caseSensitive), normalizeCase(part, caseSensitive));
 }
 
-function cased(text: string, caseSensitive: boolean): string {
+function normalizeCase(text: string, caseSensitive: boolean): string {
   return caseSensitive ? text : text.toLowerCase().replaceAll('ς', 'σ');
 }
 

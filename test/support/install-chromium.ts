@@ -20,7 +20,7 @@ export function findChromium(): ChromiumProgram | string {
   if (system !== undefined) return { path: system, env: {} };
   const libraries = { x64: 'usr/lib/x86_64-linux-gnu', arm64: 'usr/lib/aarch64-linux-gnu' }[process.arch as 'x64'];
   if (libraries === undefined || !hasDebianPackages())
-    return 'there is no Chromium, and only Debian has a package of it';
+    return 'Chromium is not installed, and tests can install it only on Debian';
   const root = cacheFolder('chromium');
   const program = () => ({ path: join(root, inside), env: { LD_LIBRARY_PATH: libraryFolders(join(root, libraries)) } });
   try {

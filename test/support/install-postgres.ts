@@ -12,7 +12,7 @@ export function installPostgres(root: string): string | undefined {
   if (isInstalled(root)) return undefined;
   const platform = platforms[process.arch];
   if (platform === undefined || !hasDebianPackages()) {
-    return 'no DATABASE_URL, and only on Debian (x64, arm64) is there a PostgreSQL of our own';
+    return 'DATABASE_URL is not set, and tests can install PostgreSQL only on Debian (x64, arm64)';
   }
   try {
     mkdirSync(dirname(root), { recursive: true });
@@ -42,7 +42,7 @@ function install(root: string, platform: Platform): string | undefined {
     for (const program of [`${binaries}/postgres`, `${binaries}/initdb`, pgbouncer]) {
       wrap(join(unfinished, program), program, platform);
     }
-    // The JIT compiler needs LLVM, which was not unpacked because it is larger than all the rest.
+    // The JIT compiler needs LLVM, which was not unpacked because it is larger than everything else.
     rmSync(join(unfinished, 'usr/lib/postgresql/17/lib/llvmjit.so'));
     rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     renameSync(unfinished, root);
@@ -75,7 +75,7 @@ function isInstalled(root: string): boolean {
   return existsSync(join(root, binaries, 'postgres.bin'));
 }
 
-/** Packages to unpack: the server and its libraries. `heavy` ones are left out: LLVM, and what only Debian's scripts need. */
+/** Packages to unpack: the server and its libraries. `heavy` ones are skipped: LLVM, and packages that only Debian's scripts need. */
 const needed = /^(postgresql-17|pgbouncer|lib|zlib1g|tzdata)/;
 const heavy = /^(libllvm|libz3|libperl|libc-l10n|lib.*-perl$)/;
 
@@ -96,5 +96,5 @@ exec "$libraries/${platform.loader}" --library-path "$libraries" --argv0 "$0" "$
 }
 
 function reasonOf(error: unknown): string {
-  return `no DATABASE_URL, and PostgreSQL cannot be installed: ${aptProblem(error)}`;
+  return `DATABASE_URL is not set, and PostgreSQL can't be installed: ${aptProblem(error)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Writes documents until a write fails, then prints the error code and a search result. After a line on stdin, writes once
- * more and prints the result of an integrity check: `limited-writer.ts <file>`.
+ * Writes documents until a write fails, then prints the error code and a search result. After a line on stdin, writes again
+ * and prints the result of an integrity check: `limited-writer.ts <file>`.
  */
 import { once } from 'node:events';
 import { isCarrelError } from '../../src/base/errors.ts';

@@ -11,15 +11,15 @@ export const withTasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
 export function modernCalls(token: string) {
   const authorization = { authorization: `Bearer ${token}` };
   /** Returns the result of a request, or its error. */
-  const ask = async (url: string, method: string, params: Fields, capabilities: object = {}): Promise<Fields> => {
+  const send = async (url: string, method: string, params: Fields, capabilities: object = {}): Promise<Fields> => {
     const { headers, message } = modernRequest(method, { ...params, _meta: { [capabilitiesKey]: capabilities } });
     const answer = await exchange(url, { headers: { ...headers, ...authorization }, body: JSON.stringify(message) });
     const { result, error } = answer.messages[0] ?? {};
     return (result ?? error) as Fields;
   };
   const call = async (url: string, name: string, args: Fields, capabilities: object = {}): Promise<Fields> => {
-    const answer = await ask(url, 'tools/call', { name, arguments: args }, capabilities);
+    const answer = await send(url, 'tools/call', { name, arguments: args }, capabilities);
     return (answer['structuredContent'] ?? answer) as Fields;
   };
-  return { authorization, ask, call };
+  return { authorization, send, call };
 }

@@ -36,8 +36,8 @@ function withReferred(schema: Schema, tools: readonly Listed[]): Schema {
 function unnamed(schema: Schema, value: unknown, path = ''): string[] {
   assert.notEqual(schema.additionalProperties, false, `${path} is closed`);
   if (schema.anyOf !== undefined) {
-    const ways = schema.anyOf.map((way) => unnamed(way, value, path));
-    return ways.toSorted((a, b) => a.length - b.length)[0] ?? [];
+    const alternatives = schema.anyOf.map((alternative) => unnamed(alternative, value, path));
+    return alternatives.toSorted((a, b) => a.length - b.length)[0] ?? [];
   }
   if (Array.isArray(value)) {
     const { items } = schema;
@@ -49,8 +49,8 @@ function unnamed(schema: Schema, value: unknown, path = ''): string[] {
   if (properties === undefined && !isFree && path !== '') return [];
   const words = new Set(isFree ? description?.match(/\w+/g) : []);
   return Object.entries(value).flatMap(([key, inner]) => {
-    const known = properties?.[key];
-    if (known !== undefined) return unnamed(known, inner, `${path}.${key}`);
+    const property = properties?.[key];
+    if (property !== undefined) return unnamed(property, inner, `${path}.${key}`);
     // A schema with properties that also allows any others: the caller chooses the names of those.
     const isChosen = properties !== undefined && schema.additionalProperties === true;
     return words.has(key) || isChosen ? [] : [`${path}.${key}`];

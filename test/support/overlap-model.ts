@@ -49,10 +49,10 @@ function node(
   output: string,
   attributes: Record<string, number> = {},
 ): Buffer {
-  const given = Object.entries(attributes).map(([name, number]) =>
+  const attributeFields = Object.entries(attributes).map(([name, number]) =>
     field(5, Buffer.concat([field(1, name), field(3, number), field(20, 2)])),
   );
-  return Buffer.concat([...inputs.map((name) => field(1, name)), field(2, output), field(4, type), ...given]);
+  return Buffer.concat([...inputs.map((name) => field(1, name)), field(2, output), field(4, type), ...attributeFields]);
 }
 
 function floats(name: string, number: number): Buffer {

@@ -39,17 +39,17 @@ async function claimNew(
   });
   assert.ok(accepted.outcome === 'accepted');
   const { id } = accepted.job;
-  const passed: string[] = [];
+  const skippedOwners: string[] = [];
   for (;;) {
     const claimant = `test ${randomBytes(8).toString('hex')}`;
     const job = await ingestion.claim({ owner: claimant, leaseMs });
     assert.ok(job, 'the job was claimed by another process');
     if (job.id === id) {
       // Gives back claimed jobs that a test had left in the queue.
-      if (passed.length > 0) await ingestion.giveBack({ owners: passed, crashed: false });
+      if (skippedOwners.length > 0) await ingestion.giveBack({ owners: skippedOwners, crashed: false });
       return { id, owner: claimant };
     }
-    passed.push(claimant);
+    skippedOwners.push(claimant);
   }
 }
 
@@ -62,8 +62,8 @@ export function passageWriter(storage: Storage): PassageWriter {
   const names = new Map<string, string>();
 
   return {
-    async replace(fresh) {
-      for (const { parent, passages } of fresh) {
+    async replace(added) {
+      for (const { parent, passages } of added) {
         await remove([parent]);
         const groups = Object.values(Object.groupBy(passages, ({ title, labels }) => JSON.stringify([title, labels])));
         const ids: number[] = [];

@@ -8,15 +8,15 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Calls `look` until it returns a result, and returns that. The pauses grow up to `pauseMaxMs`: a quick result is seen quickly,
+ * Calls `check` until it returns a result, and returns that. The pauses grow up to `pauseMaxMs`: a quick result is seen quickly,
  * and waiting for a slow one takes little CPU time.
  */
 export async function until<Result>(
-  look: () => Promise<Result | undefined | false> | Result | undefined | false,
+  check: () => Promise<Result | undefined | false> | Result | undefined | false,
 ): Promise<Result> {
   for (let ms = 5; ; ms = Math.min(2 * ms, pauseMaxMs)) {
-    const found = await look();
-    if (found !== undefined && found !== false) return found;
+    const result = await check();
+    if (result !== undefined && result !== false) return result;
     await pause(ms);
   }
 }

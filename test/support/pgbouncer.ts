@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Owner } from '../fakes/loopback-server.ts';
 import { installPostgres, pgbouncer, postgresRoot } from './install-postgres.ts';
-import { end, freePort, nobody, starter } from './postgres-process.ts';
+import { end, freePort, nobody, startCommand } from './postgres-process.ts';
 import { watchText } from './watch-text.ts';
 
 /** Returns why PgBouncer is unavailable, for suites that need it. */
@@ -41,10 +41,10 @@ ${Object.entries(all)
   .join('')}`,
   );
   if (process.getuid?.() === 0) for (const path of [folder, file]) chownSync(path, nobody, nobody);
-  const [first, ...rest] = [...starter(), join(postgresRoot(), pgbouncer), file];
+  const [first, ...rest] = [...startCommand(), join(postgresRoot(), pgbouncer), file];
   const child = spawn(first, rest, { stdio: ['ignore', 'ignore', 'pipe'] });
   t.after(() => end(child, 'SIGQUIT'));
-  await watchText(child.stderr).said(/process up/);
+  await watchText(child.stderr).waitForOutput(/process up/);
   return {
     urlOf(databaseUrl) {
       const url = new URL(databaseUrl);

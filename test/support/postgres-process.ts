@@ -14,7 +14,7 @@ export interface PostgresProcess {
   readonly port: number;
   /** Starts the server and waits until it answers. */
   start(settings?: Readonly<Record<string, string | number>>): Promise<void>;
-  /** Stops the server at once, as a crash would. Its data stays. */
+  /** Stops the server immediately, as a crash would. Its data stays. */
   kill(): Promise<void>;
   /** Creates a standby of this server, without starting it. */
   createStandby(): Promise<PostgresProcess>;
@@ -22,10 +22,10 @@ export interface PostgresProcess {
 }
 
 export async function createPostgresProcess(root: string): Promise<PostgresProcess> {
-  const place = makePlace(root, randomBytes(16).toString('hex'));
-  const passwordFile = join(place.folder, 'password');
-  writeFileSync(passwordFile, place.password);
-  own(passwordFile);
+  const location = makeFolder(root, randomBytes(16).toString('hex'));
+  const passwordFile = join(location.folder, 'password');
+  writeFileSync(passwordFile, location.password);
+  giveToServerUser(passwordFile);
   // The passwords are random, and each of the 4,096 usual iterations would cost CPU time on both sides of every connection.
   const authentication = [
     '-A',
@@ -36,29 +36,37 @@ export async function createPostgresProcess(root: string): Promise<PostgresProce
     '-c',
     'scram_iterations=1',
   ];
-  asServer(root, 'initdb', ['-D', place.data, ...authentication, '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']);
-  return processAt(place);
+  runAsServerUser(root, 'initdb', [
+    '-D',
+    location.data,
+    ...authentication,
+    '-E',
+    'UTF8',
+    '--locale=C.UTF-8',
+    '--no-sync',
+  ]);
+  return createProcess(location);
 }
 
-interface Place {
+interface ServerFolder {
   readonly root: string;
   readonly password: string;
   readonly folder: string;
   readonly data: string;
 }
 
-function makePlace(root: string, password: string): Place {
+function makeFolder(root: string, password: string): ServerFolder {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-postgres-'));
   chmodSync(folder, 0o700);
-  own(folder);
+  giveToServerUser(folder);
   return { root, password, folder, data: join(folder, 'data') };
 }
 
-async function processAt(place: Place): Promise<PostgresProcess> {
-  const { root, folder, data } = place;
+async function createProcess(location: ServerFolder): Promise<PostgresProcess> {
+  const { root, password, folder, data } = location;
   const log = join(folder, 'log');
   const port = await freePort();
-  const url = `postgres://carrel:${place.password}@127.0.0.1:${port}/postgres`;
+  const url = `postgres://carrel:${password}@127.0.0.1:${port}/postgres`;
   let args: string[] = [];
   let server: ChildProcess | undefined;
   return {
@@ -77,12 +85,12 @@ async function processAt(place: Place): Promise<PostgresProcess> {
     },
     async kill() {
       if (server) await end(server, 'SIGKILL');
-      // A killed postmaster leaves this file; its children exit on their own.
+      // A killed postmaster leaves this file; its children exit later.
       rmSync(join(data, 'postmaster.pid'), { force: true });
     },
-    createStandby: () => copyOf(place, url),
+    createStandby: () => createCopy(location, url),
     async remove() {
-      // SIGQUIT stops the server at once; its data is removed anyway.
+      // SIGQUIT stops the server immediately; its data is removed anyway.
       if (server) await end(server, 'SIGQUIT');
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
@@ -91,7 +99,7 @@ async function processAt(place: Place): Promise<PostgresProcess> {
   /** Starts the server and waits until it answers. Retries while children of a killed server keep it from starting. */
   async function launch(): Promise<ChildProcess> {
     const deadline = Date.now() + 60_000;
-    for (let child = spawned(); ; ) {
+    for (let child = spawnServer(); ; ) {
       const client = new Client({ connectionString: url });
       client.on('error', () => {});
       try {
@@ -104,14 +112,14 @@ async function processAt(place: Place): Promise<PostgresProcess> {
         if (Date.now() > deadline)
           throw new Error(`PostgreSQL: ${readFileSync(log, 'utf8').slice(-2000)}`, { cause: error });
         await delay(100);
-        if (hasEnded(child)) child = spawned();
+        if (hasEnded(child)) child = spawnServer();
       }
     }
   }
 
-  function spawned(): ChildProcess {
+  function spawnServer(): ChildProcess {
     const output = openSync(log, 'a');
-    const [first, ...rest] = [...starter(), join(root, binaries, 'postgres')];
+    const [first, ...rest] = [...startCommand(), join(root, binaries, 'postgres')];
     const child = spawn(first, [...rest, ...args], { stdio: ['ignore', 'ignore', output] });
     closeSync(output);
     return child;
@@ -119,13 +127,13 @@ async function processAt(place: Place): Promise<PostgresProcess> {
 }
 
 /** Copies a running server as pg_basebackup does: copies its folder between two calls that make the copy consistent. */
-async function copyOf(original: Place, url: string): Promise<PostgresProcess> {
+async function createCopy(original: ServerFolder, url: string): Promise<PostgresProcess> {
   const { root, password } = original;
-  const copy = makePlace(root, password);
+  const copy = makeFolder(root, password);
   const client = new Client({ connectionString: url });
   await client.connect();
   await client.query("SELECT pg_backup_start('standby', true)");
-  run([...starter(), 'cp', '-a', original.data, copy.data]);
+  run([...startCommand(), 'cp', '-a', original.data, copy.data]);
   const { rows } = await client.query<{ label: string }>('SELECT labelfile AS label FROM pg_backup_stop(false)');
   await client.end();
   rmSync(join(copy.data, 'postmaster.pid'), { force: true });
@@ -138,27 +146,27 @@ async function copyOf(original: Place, url: string): Promise<PostgresProcess> {
   };
   for (const [name, text] of Object.entries(files)) {
     writeFileSync(join(copy.data, name), text);
-    own(join(copy.data, name));
+    giveToServerUser(join(copy.data, name));
   }
-  return processAt(copy);
+  return createProcess(copy);
 }
 
 export const nobody = 65_534;
 
-function own(path: string): void {
+function giveToServerUser(path: string): void {
   if (process.getuid?.() === 0) chownSync(path, nobody, nobody);
 }
 
-function asServer(root: string, program: string, args: readonly string[]): void {
-  run([...starter(), join(root, binaries, program), ...args]);
+function runAsServerUser(root: string, program: string, args: readonly string[]): void {
+  run([...startCommand(), join(root, binaries, program), ...args]);
 }
 
 function run([command = '', ...args]: readonly string[]): void {
   execFileSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** Returns the command that starts a server: not as root, which PostgreSQL refuses, and stopped when the parent process ends. */
-export function starter(): [string, ...string[]] {
+/** Returns the command that starts a server. It drops root rights, which PostgreSQL refuses, and stops the server with its parent. */
+export function startCommand(): [string, ...string[]] {
   const user = [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'];
   return ['setpriv', ...(process.getuid?.() === 0 ? user : []), '--pdeathsig=INT'];
 }

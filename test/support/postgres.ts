@@ -10,7 +10,7 @@ export interface PostgresServer {
   readonly restart: (() => Promise<void>) | undefined;
   /** A database with our schema to copy, so that tests need no migration. */
   readonly template?: string;
-  /** Creates a database. Undefined if a plain SQL statement does it. */
+  /** Creates a database. Undefined if `CREATE DATABASE` works. */
   readonly createDatabase?: () => Promise<TestDatabase>;
   stop(): Promise<void>;
 }

@@ -11,8 +11,8 @@ const environments = {
 
 /**
  * Installs a Python environment: `clients` has FastMCP's client, the official client, Prometheus's parser and OpenTelemetry's
- * messages, `langchain` has LangChain. Later runs reuse it; `CARREL_PYTHON_ROOT` sets the folder of `clients`. `obstacle` says
- * why it is missing: no Python, or no package registry. Any other failure throws. The first time takes half a minute and 150 MB.
+ * messages; `langchain` has LangChain. Later runs reuse it. `CARREL_PYTHON_ROOT` sets the folder of `clients`. `obstacle` says
+ * why it is missing: no Python, or no package registry. Any other failure throws. The first run takes half a minute and 150 MB.
  */
 export function pythonWith(name: keyof typeof environments): { python: string } | { obstacle: string } {
   const packages = environments[name];

@@ -17,7 +17,7 @@ export interface RawRequest {
   signal?: AbortSignal;
 }
 
-/** Sends an HTTP request exactly as given, with only Content-Length added, and returns the answer. */
+/** Sends an HTTP request unchanged, with only Content-Length added, and returns the answer. */
 export function exchange(url: string, { method = 'POST', headers = {}, body, agent, signal }: RawRequest = {}) {
   return new Promise<RawAnswer>((resolve, reject) => {
     const outgoing = httpRequest(
@@ -56,14 +56,14 @@ export interface RawSession {
 }
 
 /** Opens a session with the handshake that revisions up to 2025-11-25 require. */
-export async function openSession(url: string, revision = '2025-11-25', given: RawRequest = {}): Promise<RawSession> {
-  const own = (given.headers ?? {}) as Record<string, string>;
+export async function openSession(url: string, revision = '2025-11-25', options: RawRequest = {}): Promise<RawSession> {
+  const extraHeaders = (options.headers ?? {}) as Record<string, string>;
   const initialize = { jsonrpc: '2.0', id: 'handshake', method: 'initialize', params: initializeParams(revision) };
-  const answer = await post(url, initialize, own, given);
+  const answer = await post(url, initialize, extraHeaders, options);
   const id = String(answer.headers['mcp-session-id']);
   const negotiated = String(answer.messages[0]?.result?.['protocolVersion']);
-  const headers = { ...own, 'mcp-session-id': id, 'mcp-protocol-version': negotiated };
-  const send = (message: unknown, options: RawRequest = {}) => post(url, message, headers, { ...given, ...options });
+  const headers = { ...extraHeaders, 'mcp-session-id': id, 'mcp-protocol-version': negotiated };
+  const send = (message: unknown, more: RawRequest = {}) => post(url, message, headers, { ...options, ...more });
   await send({ jsonrpc: '2.0', method: 'notifications/initialized' });
   return {
     id,
@@ -113,13 +113,13 @@ export function openStream(url: string, headers: Record<string, string>, body?: 
 
 /** Creates a request of revision 2026-07-28, with the headers that this revision requires. */
 export function modernRequest(method: string, params: Record<string, unknown> = {}, id: string | number = 1) {
-  const named = params['name'] ?? params['uri'] ?? params['taskId'];
+  const target = params['name'] ?? params['uri'] ?? params['taskId'];
   return {
     headers: {
       ...jsonHeaders,
       'mcp-protocol-version': '2026-07-28',
       'mcp-method': method,
-      ...(named === undefined ? {} : { 'mcp-name': String(named) }),
+      ...(target === undefined ? {} : { 'mcp-name': String(target) }),
     },
     message: {
       jsonrpc: '2.0',

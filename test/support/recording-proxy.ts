@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { type LoopbackServer, type Owner, serveHttp } from '../fakes/loopback-server.ts';
 
-export interface Passed {
+export interface RecordedRequest {
   method: string;
   /** Path and query. */
   url: string;
@@ -11,9 +11,9 @@ export interface Passed {
 
 export interface RecordingProxy extends LoopbackServer {
   /** The recorded traffic, oldest first. */
-  readonly passed: Passed[];
+  readonly requests: RecordedRequest[];
   /** While true, connections are closed as soon as they open. */
-  isCut: boolean;
+  isDown: boolean;
   json(index: number): unknown;
 }
 
@@ -23,16 +23,16 @@ export async function startRecordingProxy(
   /** The server, or a function that chooses one for each request. */
   target: string | ((headers: IncomingHttpHeaders) => string),
 ): Promise<RecordingProxy> {
-  const passed: Passed[] = [];
+  const requests: RecordedRequest[] = [];
   const server = await serveHttp(t, (incoming, outgoing) => {
-    if (proxy.isCut) {
+    if (proxy.isDown) {
       incoming.socket.destroy();
       return;
     }
     const { method = '', url = '', headers } = incoming;
-    const record: Passed = { method, url, headers, text: '' };
-    passed.push(record);
-    const onward = httpRequest(
+    const record: RecordedRequest = { method, url, headers, text: '' };
+    requests.push(record);
+    const forwarded = httpRequest(
       new URL(url, typeof target === 'string' ? target : target(headers)),
       { method, headers, agent: false },
       (answer) => {
@@ -40,18 +40,18 @@ export async function startRecordingProxy(
         answer.pipe(outgoing);
       },
     );
-    onward.on('error', () => outgoing.destroy());
-    outgoing.on('close', () => onward.destroy());
+    forwarded.on('error', () => outgoing.destroy());
+    outgoing.on('close', () => forwarded.destroy());
     incoming.on('data', (part: Buffer) => {
       record.text += part.toString('latin1');
     });
-    incoming.pipe(onward);
+    incoming.pipe(forwarded);
   });
   const proxy: RecordingProxy = {
     ...server,
-    passed,
-    isCut: false,
-    json: (index) => JSON.parse(Buffer.from(passed.at(index)?.text ?? '', 'latin1').toString('utf8')),
+    requests,
+    isDown: false,
+    json: (index) => JSON.parse(Buffer.from(requests.at(index)?.text ?? '', 'latin1').toString('utf8')),
   };
   return proxy;
 }

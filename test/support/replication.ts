@@ -23,7 +23,7 @@ const database = 'carrel_replicated';
 
 /** Returns why replication is unavailable, for suites that need it. */
 export function replicationObstacle(): string | undefined {
-  return process.env['DATABASE_URL'] ? 'needs two PostgreSQL servers of its own' : serverObstacle();
+  return process.env['DATABASE_URL'] ? 'needs two PostgreSQL servers that the tests start' : serverObstacle();
 }
 
 export async function startReplication(): Promise<ReplicatedPostgres> {
@@ -52,7 +52,7 @@ export async function startReplication(): Promise<ReplicatedPostgres> {
   };
 }
 
-/** Creates an address that can point to either server, like a DNS name or a virtual IP. `port` chooses the server. */
+/** Creates an address that forwards to either server, like a virtual IP. `port` chooses the server. */
 export async function startMovingAddress(t: Owner, address: string, port: () => number): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((near) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { EngineClient } from './engine-client.ts';
 
-/** Checks that files sent to several engines in turn become documents exactly once, and that every engine finds them. */
-export async function shareOneQueue(engines: readonly EngineClient[]): Promise<void> {
+/** Checks that files sent alternately to several engines become documents exactly once, and that every engine finds them. */
+export async function checkSharedQueue(engines: readonly EngineClient[]): Promise<void> {
   const jobs: number[] = [];
   for (let index = 0; index < 30; index += 1) {
     const engine = engines[index % engines.length];

@@ -5,20 +5,20 @@ import { runStatement, serverObstacle, sharedTemplate, sharedUrlVariable } from 
 import { createPostgresProcess } from './postgres-process.ts';
 
 /**
- * Settings for speed: the data is removed after the run, so it need not survive a crash. `max_connections` stays small, because it
- * also raises the number of locks, and test/contract/many-threads checks that 20,000 locks are not needed.
+ * Settings for speed. The data is removed after the run, so it need not survive a crash. `max_connections` also sets the number of
+ * locks. It stays small, because test/contract/many-threads needs more threads than there are locks.
  */
-const quick = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: 200 };
+const fastSettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: 200 };
 
 /**
- * Starts one PostgreSQL for all files of a run, except files that stop or kill their server. Each file copies a database with our
- * schema. Returns undefined if there is a server already, none can be started, or only one file needs it.
+ * Starts one PostgreSQL server for all files of a run, except files that stop or kill their server. Each file copies a database with
+ * our schema. Returns undefined if a server is configured, none can be started, or only one file needs it.
  */
 export async function startSharedPostgres(files: readonly string[]): Promise<{ stop(): Promise<void> } | undefined> {
   if (files.filter((name) => name.startsWith('test/')).length < 2) return undefined;
   if (process.env['DATABASE_URL'] || serverObstacle() !== undefined) return undefined;
   const server = await createPostgresProcess(postgresRoot());
-  await server.start(quick);
+  await server.start(fastSettings);
   await runStatement(server.url, `CREATE DATABASE ${sharedTemplate} TEMPLATE template0 ENCODING 'UTF8'`);
   const connections = createConnections({ url: server.url.replace(/[^/]*$/, sharedTemplate) });
   await migrate(connections);

@@ -1,4 +1,4 @@
-import { type ChildProgram, type Place, startProgram } from './child-program.ts';
+import { type ChildProgram, type ProgramFolders, startProgram } from './child-program.ts';
 
 export type Message = Record<string, unknown> & { result?: Record<string, unknown>; error?: RpcError };
 
@@ -16,7 +16,7 @@ export interface StdioClient {
   write(text: string | Buffer): void;
   send(message: object): void;
   /** Waits for the first matching message. Messages that arrived earlier count too. */
-  next(fits: (message: Message) => boolean): Promise<Message>;
+  next(matches: (message: Message) => boolean): Promise<Message>;
   request(id: string | number, method: string, params?: object): Promise<Message>;
   handshake(revision?: string): Promise<Message>;
   /** Closes the input and returns the exit code. */
@@ -27,29 +27,29 @@ export function startStdioClient(
   file: string,
   args: readonly string[] = [],
   env: Record<string, string> = {},
-  place?: Place,
+  folders?: ProgramFolders,
 ): StdioClient {
-  const program = startProgram(file, args, env, place);
+  const program = startProgram(file, args, env, folders);
   const { stdin, stdout } = program.process;
   const messages: Message[] = [];
   const watchers = new Set<() => void>();
-  let broken: Error | undefined;
-  let rest = '';
+  let failure: Error | undefined;
+  let incompleteLine = '';
   stdout.setEncoding('utf8').on('data', (text: string) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
+    const lines = (incompleteLine + text).split('\n');
+    incompleteLine = lines.pop() ?? '';
     for (const line of lines) {
       try {
         messages.push(JSON.parse(line));
       } catch {
-        broken = new Error(`stdout carries something that is not JSON: ${line.slice(0, 200)}`);
+        failure = new Error(`stdout carries something that is not JSON: ${line.slice(0, 200)}`);
       }
     }
-    for (const look of watchers) look();
+    for (const check of watchers) check();
   });
   program.process.once('close', () => {
-    broken ??= new Error('the program ended');
-    for (const look of watchers) look();
+    failure ??= new Error('the program ended');
+    for (const check of watchers) check();
   });
   stdin.on('error', () => {});
 
@@ -58,17 +58,17 @@ export function startStdioClient(
     messages,
     write: (text) => void stdin.write(text),
     send: (message) => client.write(`${JSON.stringify(message)}\n`),
-    next: (fits) =>
+    next: (matches) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
-          const found = messages.find(fits);
+        const check = (): void => {
+          const found = messages.find(matches);
           if (found) resolve(found);
-          else if (broken) reject(broken);
+          else if (failure) reject(failure);
           else return;
-          watchers.delete(look);
+          watchers.delete(check);
         };
-        watchers.add(look);
-        look();
+        watchers.add(check);
+        check();
       }),
     request(id, method, params) {
       client.send({ jsonrpc: '2.0', id, method, ...(params ? { params } : {}) });

@@ -74,7 +74,7 @@ export async function contentOf(storage: Storage): Promise<unknown> {
     entries: await storage.entries.list({ filter: {}, ...page, images: true, explain: false }),
     vectors: await storage.vectors.context.after({ model: 'm', after: 0, limit: 100 }),
     state: await storage.vectors.context.state({ model: 'm' }),
-    // Leaves out whether an index has been built yet.
+    // Omits `index`, which depends on timing.
     models: (await storage.vectors.context.models()).map(({ index: _, ...model }) => model),
     jobs: await storage.ingestion.list({ limit: 100, offset: 0 }),
     original: await readOriginal(storage),

@@ -4,7 +4,7 @@ export interface TextWatch {
   /** Returns the text received so far. */
   text(): string;
   /** Waits until the text matches. Rejects if the stream ends before that. */
-  said(pattern: RegExp): Promise<RegExpExecArray>;
+  waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
 /** Reads a stream of text, and lets tests wait for output instead of for time to pass. */
@@ -12,30 +12,30 @@ export function watchText(stream: Readable): TextWatch {
   let text = '';
   let ended = false;
   const watchers = new Set<() => void>();
-  const lookAll = (): void => {
-    for (const look of watchers) look();
+  const checkAll = (): void => {
+    for (const check of watchers) check();
   };
   stream.setEncoding('utf8').on('data', (part: string) => {
     text += part;
-    lookAll();
+    checkAll();
   });
   stream.once('close', () => {
     ended = true;
-    lookAll();
+    checkAll();
   });
   return {
     text: () => text,
-    said: (pattern) =>
+    waitForOutput: (pattern) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const check = (): void => {
           const match = pattern.exec(text);
           if (match) resolve(match);
           else if (ended) reject(new Error(`the stream ended without ${pattern}:\n${text}`));
           else return;
-          watchers.delete(look);
+          watchers.delete(check);
         };
-        watchers.add(look);
-        look();
+        watchers.add(check);
+        check();
       }),
   };
 }

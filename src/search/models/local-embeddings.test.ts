@@ -140,11 +140,11 @@ test('time in which the process is stopped, as during sleep, does not count', as
   const textTimeoutMs = 800;
   const end = `console.log('embedding'); console.log((await embedded).length, 'vectors'); await local.close();`;
   const { child, exited, said } = startEmbedding(end, textTimeoutMs);
-  await said.said(/embedding/);
+  await said.waitForOutput(/embedding/);
   child.kill('SIGSTOP');
   await pause(1.5 * textTimeoutMs);
   child.kill('SIGCONT');
-  await said.said(/6 vectors/);
+  await said.waitForOutput(/6 vectors/);
   assert.deepEqual(await exited, [0, null]);
 });
 

@@ -152,7 +152,7 @@ verifies(
     const peer = await connect(t, 'stdio', home, ['--debug']);
     // Nothing listens there: one warning, and one error with a stack of many lines.
     await peer.call('health');
-    await peer.program.said(/cannot be reached/);
+    await peer.program.waitForOutput(/cannot be reached/);
     const folder = join(home, '.mcp-feiss', 'log');
     const [name = '', ...others] = readdirSync(folder);
     assert.deepEqual(others, []);
@@ -175,7 +175,7 @@ verifies('000 §4.4 unreachable', 'warns about an unresponsive Fess, and uses it
   const { port } = new URL(first.url);
   await first.close();
   const peer = await connect(t, 'stdio', makeHome(t, { ...config, fessBaseUrl: first.url }));
-  await peer.program.said(/Fess cannot be reached/);
+  await peer.program.waitForOutput(/Fess cannot be reached/);
   assert.equal((await peer.call('health')).error?.data?.['code'], 'fess_unreachable');
   const fess = await startFakeFess({ version: '15.8', port: Number(port) });
   t.after(() => fess.close());
@@ -188,13 +188,13 @@ verifies('000 §4.4 unreachable', 'warns separately about a hung server and a se
   hung.setFault({ kind: 'hang' });
   const timeouts = { fessRequestTimeoutMs: 1000 };
   const silent = await connect(t, 'stdio', makeHome(t, { ...config, fessBaseUrl: hung.url, timeouts }));
-  await silent.program.said(/Fess did not answer in time/);
+  await silent.program.waitForOutput(/Fess did not answer in time/);
   const { error } = await silent.call('health');
   assert.match(error?.message ?? '', /did not answer within 1000 ms.*check the server/);
   const foreign = await startFakeFess({ version: '15.4', jsonDisabled: true });
   t.after(() => foreign.close());
   const other = await connect(t, 'stdio', makeHome(t, { ...config, fessBaseUrl: foreign.url }));
-  await other.program.said(/has no Fess search API/);
+  await other.program.waitForOutput(/has no Fess search API/);
 });
 
 verifies(
@@ -206,7 +206,7 @@ verifies(
     const home = makeHome(t, { fessBaseUrl: fess.url, domain: finance });
     const program = startProgram(carrelProgram, ['fess', '--transport', 'http'], { HOME: home });
     t.after(async () => void (await program.stop()));
-    const [, url = ''] = await program.said(/^carrel: listening on (\S+)$/m);
+    const [, url = ''] = await program.waitForOutput(/^carrel: listening on (\S+)$/m);
     assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
     assert.notEqual(new URL(url).port, '8737');
     const peer = await connect(t, 'stdio', home);

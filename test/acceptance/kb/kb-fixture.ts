@@ -92,7 +92,7 @@ function methodsOf(servers: KbServers): Partial<KbServers> {
     },
     addNote: async (text, more = {}) => servers.ingested(await servers.call('kb_addnote', { text, ...more })),
     asked: (since, method, path) =>
-      servers.proxy.passed
+      servers.proxy.requests
         .slice(since)
         .filter((each) => each.method === method && each.url.split('?', 1)[0] === `/api/v1${path}`)
         .map(({ url, text }) => ({ url, text: Buffer.from(text, 'latin1').toString('utf8') })),

@@ -4,7 +4,7 @@ import { verifies } from '../../support/verifies.ts';
 import { type Hit, onEachDatabase } from './kb-fixture.ts';
 
 onEachDatabase('kb: notes, search and collections', (kb) => {
-  const mark = () => kb.proxy.passed.length;
+  const mark = () => kb.proxy.requests.length;
   const search = async (input: Record<string, unknown>) => (await kb.call('kb_search', input))['results'] as Hit[];
 
   verifies(
@@ -238,7 +238,7 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
       for (const name of ['one', 'two', 'three']) {
         ids.push(await kb.addNote(`Bulk ${name}`, { collection: `c-${name}`, tags: ['bulk', name] }));
       }
-      const since = kb.proxy.passed.length;
+      const since = kb.proxy.requests.length;
       const moved = await kb.call('kb_bulk_tags', {
         tags: ['bulk'],
         add: ['collection:archive', 'old'],

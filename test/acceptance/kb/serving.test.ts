@@ -14,7 +14,7 @@ onEachDatabase('kb: transport and authentication', (kb) => {
     '003 transport/starts',
     'serves Streamable HTTP, and calls the engine at its address with its key',
     async () => {
-      const since = kb.proxy.passed.length;
+      const since = kb.proxy.requests.length;
       const { tools } = await kb.client.listTools();
       assert.deepEqual(
         tools.map(({ name }) => name),
@@ -45,7 +45,7 @@ onEachDatabase('kb: transport and authentication', (kb) => {
       await kb.call('kb_status');
       await kb.addNote('With the key of the engine');
       await kb.call('kb_search', { query: 'key' });
-      const keys = kb.proxy.passed.slice(since).map(({ headers }) => headers.authorization);
+      const keys = kb.proxy.requests.slice(since).map(({ headers }) => headers.authorization);
       assert.ok(keys.length >= 3);
       assert.deepEqual(new Set(keys), new Set([`Bearer ${engineKey}`]));
     },
@@ -107,7 +107,7 @@ onEachDatabase('kb: transport and authentication', (kb) => {
     const server = await kb.startKb(t);
     const agent = await kb.connect(t, server.url, agentKey);
     await agent.call('kb_status');
-    kb.proxy.isCut = true;
+    kb.proxy.isDown = true;
     for (const [tool, input] of [
       ['kb_status', {}],
       ['kb_search', { query: 'x' }],
@@ -117,7 +117,7 @@ onEachDatabase('kb: transport and authentication', (kb) => {
     ] as const) {
       assert.equal((await agent.fail(tool, input)).code, 'engine_unreachable', tool);
     }
-    kb.proxy.isCut = false;
+    kb.proxy.isDown = false;
     await agent.call('kb_status');
   });
 });

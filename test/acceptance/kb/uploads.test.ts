@@ -32,7 +32,7 @@ onEachDatabase('kb: chunked file upload', (kb) => {
         receipts.map(({ received_bytes: bytes }) => bytes),
         [13, 31, Buffer.byteLength(parts.join(''))],
       );
-      const since = kb.proxy.passed.length;
+      const since = kb.proxy.requests.length;
       const finished = await kb.call('kb_upload_finish', { upload_id: id });
       const [request] = kb.asked(since, 'POST', '/jobs');
       assert.match(request?.text ?? '', /name="tags"\r\n\r\ncollection:documents,insurance\r\n/);
@@ -103,9 +103,9 @@ onEachDatabase('kb: chunked file upload', (kb) => {
   verifies('003 upload/finish', 'a failed hand-over loses nothing: finish can be repeated', async () => {
     const id = await begin('Handed over late.');
     await chunk(id, 0, 'Handed over late.');
-    kb.proxy.isCut = true;
+    kb.proxy.isDown = true;
     assert.equal((await kb.fail('kb_upload_finish', { upload_id: id })).code, 'engine_unreachable');
-    kb.proxy.isCut = false;
+    kb.proxy.isDown = false;
     await kb.ingested(await kb.call('kb_upload_finish', { upload_id: id }));
   });
 

@@ -86,7 +86,7 @@ verifies('004 fetch_page/max_chars', 'truncates to max_chars, 8000 by default, a
 });
 
 verifies('004 fetch_page/response', 'next_start leads through a long page to its end', async () => {
-  const asked = site.asked.filter((path) => path === '/long').length;
+  const asked = site.requests.filter((path) => path === '/long').length;
   let content = '';
   let start: unknown = 0;
   let answers = 0;
@@ -100,7 +100,7 @@ verifies('004 fetch_page/response', 'next_start leads through a long page to its
   }
   assert.equal(content, longText);
   assert.ok(answers > 5);
-  assert.equal(site.asked.filter((path) => path === '/long').length, asked + 1);
+  assert.equal(site.requests.filter((path) => path === '/long').length, asked + 1);
   const beyond = await rpc.error('fetch_page', { url: `${site.origin}/long`, start: longText.length });
   assert.equal(beyond.data.code, 'validation_error');
   assert.equal(beyond.data.details['total_length'], longText.length);

@@ -62,7 +62,7 @@ describe('access tokens of the operator’s issuer (OAuth 2.1, RFC 9728)', () =>
       assert.equal(await statusOf(await issuer.issue(key(algorithm))), 200, algorithm);
     }
     assert.equal(await statusOf(await issuer.issue(key('ES256'), { aud: ['https://other.example', audience] })), 200);
-    const fetched = issuer.asked.filter((path) => path === '/keys').length;
+    const fetched = issuer.requests.filter((path) => path === '/keys').length;
     assert.equal(fetched, 1);
   });
 
@@ -118,13 +118,13 @@ describe('access tokens of the operator’s issuer (OAuth 2.1, RFC 9728)', () =>
   });
 
   it('finds new keys of the issuer, limits lookups of made-up keys, and keeps known keys when it is gone', async () => {
-    const before = issuer.asked.length;
+    const before = issuer.requests.length;
     const { kid } = await issuer.addKey('ES256');
     assert.equal(await statusOf(await issuer.issue(kid)), 200);
-    assert.equal(issuer.asked.length, before + 2);
+    assert.equal(issuer.requests.length, before + 2);
     const { kid: unpublished } = await issuer.addKey('ES256', false);
     for (let round = 0; round < 5; round += 1) assert.equal(await statusOf(await issuer.issue(unpublished)), 401);
-    assert.equal(issuer.asked.length, before + 2);
+    assert.equal(issuer.requests.length, before + 2);
     await issuer.stop();
     assert.equal(await statusOf(await issuer.issue(kid)), 200);
   });

@@ -113,7 +113,7 @@ for (const { wire, revisions, discovers, agreed } of cases) {
         options: { signal: controller.signal },
       });
       call.catch(() => {});
-      await program?.said(/^started given-up$/m);
+      await program?.waitForOutput(/^started given-up$/m);
       controller.abort();
       await assert.rejects(call);
       const { structuredContent } = await client.callTool({ name: 'echo', arguments: { text: 'on' } });

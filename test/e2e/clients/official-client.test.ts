@@ -53,7 +53,7 @@ for (const { wire, revisions, mode, agreed } of cases) {
   describe(`@modelcontextprotocol/client over ${wire}, ${asked}, server offers ${revisions} (contract §2)`, () => {
     let program: ListeningProgram | undefined;
     let client: Client;
-    let said: (pattern: RegExp) => Promise<unknown>;
+    let waitForOutput: (pattern: RegExp) => Promise<unknown>;
 
     before(async () => {
       client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
@@ -67,11 +67,11 @@ for (const { wire, revisions, mode, agreed } of cases) {
           stderr: 'pipe',
         });
         assert(stdio.stderr instanceof Readable);
-        said = watchText(stdio.stderr).said;
+        waitForOutput = watchText(stdio.stderr).waitForOutput;
         transport = stdio;
       } else {
         program = await startListening(echoProgram, ['--revisions', revisions]);
-        said = program.said;
+        waitForOutput = program.waitForOutput;
         transport =
           wire === 'http'
             ? new StreamableHTTPClientTransport(new URL(program.url))
@@ -126,10 +126,10 @@ for (const { wire, revisions, mode, agreed } of cases) {
         { signal: controller.signal },
       );
       call.catch(() => {});
-      await said(new RegExp(`^started ${marker}$`, 'm'));
+      await waitForOutput(new RegExp(`^started ${marker}$`, 'm'));
       controller.abort();
       await assert.rejects(call);
-      await said(new RegExp(`^aborted ${marker}$`, 'm'));
+      await waitForOutput(new RegExp(`^aborted ${marker}$`, 'm'));
       const { structuredContent } = await client.callTool({ name: 'echo', arguments: { text: 'still here' } });
       assert.deepEqual(structuredContent, { text: 'still here' });
     });

@@ -8,7 +8,7 @@ import { zipOf } from '../../security/parsers/raw-zip.ts';
 import { makeFolder, withModels } from '../../support/child-program.ts';
 import { type Json, startEngine } from '../../support/engine-client.ts';
 import { pause, until } from '../../support/pause.ts';
-import { shareOneQueue } from '../../support/share-queue.ts';
+import { checkSharedQueue } from '../../support/share-queue.ts';
 
 test('a poisoned file fails alone, with a helpful reason, while searches continue', async (t) => {
   const env = { KB_EXTRACT_CPU_MS: '3000', KB_EXTRACT_MEMORY_MB: '160', KB_WORKERS: '2' };
@@ -160,7 +160,7 @@ test('contract §6: jobs queued at a stop are ingested after the restart', async
 test("two engines on one SQLite file share its queue and see each other's writes", async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const engines = [await startEngine(t, { dataDir }), await startEngine(t, { dataDir })] as const;
-  await shareOneQueue(engines);
+  await checkSharedQueue(engines);
 });
 
 test('with the bundled model, a question finds a differently worded answer', async (t) => {

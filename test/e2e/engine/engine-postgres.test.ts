@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type EngineClient, startEngine } from '../../support/engine-client.ts';
 import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostgres } from '../../support/postgres.ts';
-import { shareOneQueue } from '../../support/share-queue.ts';
+import { checkSharedQueue } from '../../support/share-queue.ts';
 
 const obstacle = serverObstacle();
 
@@ -29,7 +29,7 @@ describe('engines on PostgreSQL (contract §3, §6)', { skip: obstacle ?? false 
   }
 
   test('two engines share one queue: each job runs once, and both return the bytes', async () => {
-    await shareOneQueue(await startTwo());
+    await checkSharedQueue(await startTwo());
   });
 
   test('another engine finishes the work of a killed one', async () => {

@@ -10,7 +10,7 @@ import { pgbouncerObstacle, startPgbouncer } from '../../support/pgbouncer.ts';
 import { createTestDatabase, type PostgresServer, startOwnPostgres } from '../../support/postgres.ts';
 
 const token = 'the-token-of-all-callers';
-const { authorization, ask, call } = modernCalls(token);
+const { authorization, send, call } = modernCalls(token);
 const suite = { skip: pgbouncerObstacle() ?? false, timeout: 300_000 };
 
 /** Each has one chunk. */
@@ -75,8 +75,8 @@ describe('processes with roles on one PostgreSQL, using PgBouncer in transaction
     const { job_id: kept } = await call(one.url, 'kb_upload_finish', { upload_id });
     assert.equal(await statusOf(kept, two), 'queued');
     const { taskId } = await call(one.url, 'kb_addnote', { text: 'never ingested' }, withTasks);
-    await ask(two.url, 'tasks/cancel', { taskId }, withTasks);
-    assert.equal((await ask(one.url, 'tasks/get', { taskId }, withTasks))['status'], 'cancelled');
+    await send(two.url, 'tasks/cancel', { taskId }, withTasks);
+    assert.equal((await send(one.url, 'tasks/get', { taskId }, withTasks))['status'], 'cancelled');
     const cancelled = async (): Promise<Fields[]> =>
       (await call(two.url, 'kb_jobs', { status: 'cancelled' }))['jobs'] as Fields[];
     await until(async () => (await cancelled()).length === 1);
@@ -94,15 +94,15 @@ describe('processes with roles on one PostgreSQL, using PgBouncer in transaction
     assert.deepEqual([status, json['error'], json['role']], [501, 'role_missing', 'search']);
     assert.deepEqual((await reader.get('/health'))['roles'], ['ingest']);
     assert.deepEqual((await reader.get('/status'))['roles'], ['ingest']);
-    const asked = await fetch(`${reader.program.origin}/metrics`, { headers: authorization });
-    const metrics = await asked.text();
+    const response = await fetch(`${reader.program.origin}/metrics`, { headers: authorization });
+    const metrics = await response.text();
     assert.match(metrics, /carrel_engine_role\{[^}]*role="ingest"[^}]*\} 1/);
     assert.match(metrics, /carrel_engine_role\{[^}]*role="embed"[^}]*\} 0/);
   });
 
   it('each of many notes is ingested once and embedded once, by processes with that role', async () => {
     assert.equal(await unembedded(), 1);
-    assert.deepEqual([...(models['reader']?.given.keys() ?? [])], [], 'it does not embed');
+    assert.deepEqual([...(models['reader']?.received.keys() ?? [])], [], 'it does not embed');
     worker = await engine('worker', '--ingest', '--embed');
     await engine('embedder', '--embed');
     const texts = Array.from({ length: notes }, (_, n) => `Note ${n} tells of the bird with the number ${n * 7_919}.`);
@@ -112,14 +112,14 @@ describe('processes with roles on one PostgreSQL, using PgBouncer in transaction
     for (const { job_id } of added) await until(async () => (await statusOf(job_id, one)) === 'done');
     await until(async () => (await unembedded()) === 0);
     assert.equal((await call(one.url, 'kb_status', {}))['documents'], notes + 1);
-    const given = ['worker', 'embedder'].flatMap((name) => [...(models[name]?.given.entries() ?? [])]);
-    assert.deepEqual([given.length, given.filter(([, times]) => times > 1)], [notes + 1, []]);
-    assert.equal(new Set(given.map(([text]) => text)).size, notes + 1);
+    const received = ['worker', 'embedder'].flatMap((name) => [...(models[name]?.received.entries() ?? [])]);
+    assert.deepEqual([received.length, received.filter(([, times]) => times > 1)], [notes + 1, []]);
+    assert.equal(new Set(received.map(([text]) => text)).size, notes + 1);
     for (const text of [texts[3], texts[20]]) {
       const { results } = await call(two.url, 'kb_search', { query: text, vec_only: true, include_weak: true });
       assert.equal((results as Fields[])[0]?.['text'], text);
     }
-    assert.deepEqual([...(models['reader']?.given.keys() ?? [])], []);
+    assert.deepEqual([...(models['reader']?.received.keys() ?? [])], []);
   });
 
   it('concurrent calls find entries of the other process by words and by meaning', async () => {

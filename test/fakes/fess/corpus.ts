@@ -17,9 +17,9 @@ export interface Corpus {
 }
 
 /**
- * Generates documents, the same every time. All contain `test`, and all labels share a vocabulary, so that a search that escapes
- * its label finds something. Indexed texts are in turn short, long and (nearly) empty. Every fourth document is a file; every fifth
- * was added through the admin API, which omits `created`.
+ * Generates the same documents every time. All contain `test`, and all labels share a vocabulary, so that a search that escapes
+ * its label finds something. Indexed texts are nearly empty, short or long. Every fourth document is a file. Every fifth was added
+ * through the admin API, which omits `created`.
  */
 export function generateCorpus(options: CorpusOptions = {}): Corpus {
   const labels = options.labels ?? ['finance', 'hr', 'policy'];

@@ -24,7 +24,7 @@ export interface FakeDocument {
   location?: { latitude: number; longitude: number };
   /** The HTML that the crawler stored for `/cache`. */
   cachedHtml?: string;
-  /** What `/go` streams for a file-system document. */
+  /** The file that `/go` streams for a file-system document. */
   file?: { contentType: string; bytes: Uint8Array };
   clickCount: number;
 }

@@ -17,14 +17,14 @@ after(() => fess.close());
 const search = (init: RequestInit = {}) =>
   fetch(`${fess.url}/api/v1/documents?q=test&fields.label=hr`, { redirect: 'manual', ...init });
 
-test('an error body holds an id under a key that ends in a colon', async () => {
+test('the key of the error id ends in a colon', async () => {
   fess.setFault({ kind: 'error', status: 500 });
   const response = await search();
   assert.equal(response.status, 500);
   assert.match(await response.text(), /^{"error_code:":"[0-9a-f-]{36}"}$/);
 });
 
-test('an error body may hold a stack trace with host names', async () => {
+test('an error may contain a stack trace with host names', async () => {
   fess.setFault({ kind: 'error', status: 500, withStack: true });
   assert.match(await (await search()).text(), /opensearch-0\.internal:9201/);
   assert.match(leakyText, /opensearch-0\.internal:9201/);
@@ -39,7 +39,7 @@ test('serves HTML, broken JSON and foreign JSON with 200', async () => {
   assert.deepEqual(await (await search()).json(), ['another', 'service']);
 });
 
-test('a redirect, a rate limit and a blocked address have their own answers', async () => {
+test('simulates redirects, rate limits and blocked addresses', async () => {
   fess.setFault({ kind: 'redirect' });
   assert.equal((await search()).status, 302);
   fess.setFault({ kind: 'rate-limited', retryAfterSeconds: 60 });
@@ -61,7 +61,7 @@ test('a huge answer has the requested length', async () => {
   assert.ok((await (await search()).arrayBuffer()).byteLength > 1024 * 1024);
 });
 
-test('a held answer waits, a slow one arrives', async () => {
+test('holds an answer until it is released, and delays a slow one', async () => {
   fess.setFault({ kind: 'hold' });
   const arrived = fess.nextRequest('q=test');
   const answer = search();
@@ -98,7 +98,7 @@ test('a request line over 8 KiB never reaches Fess', async () => {
   assert.match(response.headers.get('content-type') ?? '', /html/);
 });
 
-test('methods and paths that v1 does not know are 405 and 404, nothing at all is a search', async () => {
+test('v1 answers unknown methods with 405 and unknown paths with 404; its root is a search', async () => {
   const post = await fetch(`${fess.url}/api/v1/documents`, { method: 'POST' });
   assert.deepEqual([post.status, await post.json()], [405, { message: 'POST is not allowed.' }]);
   const unknown = await fetch(`${fess.url}/api/v1/nothing`);
@@ -114,7 +114,7 @@ test('v1 escapes slashes and all non-ASCII characters', async () => {
   assert.doesNotMatch(text, /[\u0080-\uffff]/);
 });
 
-test('labels are hidden from callers in other languages, and data is absent without any', async () => {
+test('hides labels from callers in other languages, and omits an empty list', async () => {
   const other = await startFakeFess({ version: '15.4', labels: [{ label: 'Personal', value: 'hr_de' }] });
   const labels = async (language: string) =>
     (await fetch(`${other.url}/api/v1/labels`, { headers: { 'accept-language': language } })).json();
@@ -123,7 +123,7 @@ test('labels are hidden from callers in other languages, and data is absent with
   await other.close();
 });
 
-test('totals saturate at 10,000 unless exact ones are asked for', async () => {
+test('totals stop at 10,000 unless the request asks for exact totals', async () => {
   const many = generateCorpus({ labels: ['many'], documentsPerLabel: 10_050 }).documents;
   fess.setDocuments(many.map((document) => ({ ...document, content: 'test' })));
   const count = async (extra: string) =>

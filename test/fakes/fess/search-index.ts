@@ -25,7 +25,7 @@ export interface SearchPage {
   facets: FacetAnswer | undefined;
 }
 
-/** Two kinds of failures of a search: Fess answers the first with 400. The second becomes an empty 200 in 15.4 to 15.8. */
+/** Search failures: Fess answers the first kind with 400. It answers the second kind with an empty 200 in 15.4 to 15.8. */
 export class BadRequestError extends Error {}
 export class SwallowedError extends Error {}
 
@@ -42,18 +42,18 @@ const windowMax = 10_000;
 
 export function searchIndex(
   documents: readonly FakeDocument[],
-  given: URLSearchParams,
+  requestParams: URLSearchParams,
   permissions: ReadonlySet<string>,
   settings: IndexSettings,
 ): SearchPage {
-  const params = settings.dropsFilters === true ? withoutFilters(given) : given;
+  const params = settings.dropsFilters === true ? withoutFilters(requestParams) : requestParams;
   const start = integer(params.get('start'), 0);
   const num = pageSize(params.get('num'));
   if (start > 100_000 || start + num > windowMax) throw new BadRequestError('result window');
   if (start < 0) throw new SwallowedError('negative start');
   const visible = documents.filter((document) => mayRead(document, permissions));
-  const near = geoOrBadRequest(params);
-  const run = (operator: Operator) => find(visible.filter(near), parseOrBadRequest(params, operator));
+  const isNear = geoOrBadRequest(params);
+  const run = (operator: Operator) => find(visible.filter(isNear), parseOrBadRequest(params, operator));
   const strict = run('AND');
   const operator = strict.hits.length <= settings.orSearchMinHitCount ? 'OR' : 'AND';
   const found = operator === 'OR' ? run('OR') : strict;
@@ -110,7 +110,7 @@ function page(
   };
 }
 
-/** Returns what Fess 15.4 to 15.8 answer while the engine is down: the same as for a search without hits. */
+/** Returns the answer of Fess 15.4 to 15.8 while the engine is down: the same as for a search without hits. */
 export function emptyPage(params: URLSearchParams): SearchPage {
   const num = pageSize(params.get('num'));
   const found = { search: { query: null, sort: [], defaultField: 'text' as const, text: '' }, hits: [] };

@@ -36,7 +36,7 @@ for (const version of ['15.4', '15.8'] as const) {
       return new Set(data.map(({ doc_id }) => labelOf(corpus.documents, doc_id)));
     }
 
-    test('a plain search stays in its label and echoes the glued query (reference §4.2)', async () => {
+    test('a plain search stays in its label and echoes the joined query (reference §4.2)', async () => {
       const answer = await search({ q: 'test', 'fields.label': 'finance', num: '100' });
       assert.equal(answer.record_count, 40);
       assert.equal(answer.search_query, 'test label:"finance"');
@@ -45,7 +45,7 @@ for (const version of ['15.4', '15.8'] as const) {
 
     const leaking = ['test OR', 'test ||', 'test NOT', 'test AND NOT', 'test: OR', 'NOT', '*:* OR', 'test\tOR'];
     for (const q of leaking) {
-      test(`${JSON.stringify(q)} switches the label off (reference §4.3)`, async () => {
+      test(`${JSON.stringify(q)} disables the label (reference §4.3)`, async () => {
         const found = await labelsFound(q);
         assert.ok(found.has('hr') && found.has('policy'), `found only ${[...found]}`);
       });
@@ -68,7 +68,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.ok(found.has('hr'));
     });
 
-    test('a label value with a quote in it opens the filter', async () => {
+    test('a label value with a quote disables the filter', async () => {
       const { data } = await search({ q: 'test', 'fields.label': 'none" OR test OR label:"x', num: '100' });
       assert.ok(data.some(({ doc_id }) => labelOf(corpus.documents, doc_id) === 'hr'));
     });
@@ -100,7 +100,7 @@ for (const version of ['15.4', '15.8'] as const) {
       }
     });
 
-    test('sort orders ascending by default and takes the score away', async () => {
+    test('sorts in ascending order by default and omits the score', async () => {
       const { data } = await search({ q: 'test', 'fields.label': 'finance', sort: 'created', num: '3' });
       assert.deepEqual(
         data.map(({ filename }) => filename),
@@ -129,7 +129,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.deepEqual([none['page_count'], none['page_numbers'], none['start_record_number']], [1, ['1'], 0]);
     });
 
-    test('facets count the found documents, and an unknown field empties the answer', async () => {
+    test('facets count the found documents; an unknown field gives an empty answer', async () => {
       const answer = await search({ q: 'test', 'facet.field': 'label', 'facet.query': 'budget' });
       assert.deepEqual(answer['facet_field'], [
         { name: 'label', result: ['finance', 'hr', 'policy'].map((value) => ({ value, count: 40 })) },
@@ -138,7 +138,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.equal((await search({ q: 'test', 'facet.field': 'nothing' })).record_count, 0);
     });
 
-    test('facets come back in their own order, and a duplicate facet empties the answer', async () => {
+    test('facet queries are ordered by hash; a duplicate gives an empty answer', async () => {
       const asked = ['label:"finance"', 'NOT label:"finance"', 'budget', 'report'];
       const facets = async (queries: string[]) => {
         const params = new URLSearchParams({ q: 'test', num: '1' });
@@ -157,7 +157,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.equal((await facets(['budget', 'budget'])).record_count, 0);
     });
 
-    test('totals end at 10,000, counts do not', async () => {
+    test('totals stop at 10,000, facet counts do not', async () => {
       const many = generateCorpus({ labels: ['finance'], documentsPerLabel: 10_020 }).documents;
       fess.setDocuments(many.map((document) => ({ ...document, content: 'test' })));
       const answer = await search({ q: 'test', 'facet.query': 'label:"finance"', num: '1' });
@@ -168,7 +168,7 @@ for (const version of ['15.4', '15.8'] as const) {
       );
     });
 
-    test('health as each generation writes it', async () => {
+    test('reports health in the format of each API', async () => {
       const shape = async () => (await get(`${api}/health`)).json();
       const green = { response: { status: 0, engine: { status: 'GREEN', ping_status: 0 } } };
       assert.deepEqual(await shape(), version === '15.4' ? { data: { status: 'green', timed_out: false } } : green);
@@ -234,7 +234,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.match(followed.headers.get('content-type') ?? '', /html/);
     });
 
-    test('/cache and /go ask for no label', async () => {
+    test('/cache and /go ignore labels', async () => {
       const page = firstDocument('hr');
       const cached = await (await get(`/cache/?docId=${page.docId}`)).text();
       assert.match(cached, /This is a cache of[\s\S]*Cached page of hr/);
@@ -246,7 +246,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.equal((await get(`/go/?docId=${page.docId}`)).headers.get('location'), '/error/');
     });
 
-    test('suggestions and popular words follow label and field', async () => {
+    test('filters suggestions and popular words by label and field', async () => {
       const field = version === '15.4' ? 'field' : 'fn';
       const suggested = await (await get(`${api}/suggest-words?q=foo&label=hr&${field}=title&num=3`)).text();
       assert.match(suggested, /foo report hr/);
@@ -258,7 +258,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.doesNotMatch(popular, /finance/);
     });
 
-    test('the scroll streams one object a line', async () => {
+    test('scroll search streams one object per line', async () => {
       const text = await (await get(`${api}/documents/all?q=test&fields.label=hr`)).text();
       assert.equal(text.trimEnd().split('\n').length, 40);
     });

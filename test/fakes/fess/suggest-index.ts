@@ -50,8 +50,8 @@ export function popularWords(
     .map(({ text }) => text);
 }
 
-function overlaps(values: readonly string[], wanted: readonly string[]): boolean {
-  return wanted.length === 0 || wanted.some((value) => values.includes(value));
+function overlaps(values: readonly string[], requested: readonly string[]): boolean {
+  return requested.length === 0 || requested.some((value) => values.includes(value));
 }
 
 function hash(text: string): number {

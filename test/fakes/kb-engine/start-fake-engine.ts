@@ -4,8 +4,8 @@ import { Busboy } from '@fastify/busboy';
 import { type LoopbackServer, type Owner, serveHttp } from '../loopback-server.ts';
 
 /**
- * A kb engine that is not Carrel's: lists are bare arrays, errors are `{detail}`, job ids are strings, hits have no document_id,
- * fields are missing, and only documented filters work. Jobs finish at once, unless `holdsJobs` is set.
+ * A kb engine that differs from Carrel's. Lists are arrays, errors are `{detail}`, job ids are strings, hits have no document_id,
+ * fields are missing, and only documented filters work. Jobs finish immediately, unless `holdsJobs` is set.
  */
 export interface FakeEngine extends LoopbackServer {
   readonly requests: Recorded[];
@@ -43,7 +43,7 @@ export interface FakeDocument {
 
 export interface FakeOptions {
   apiKey?: string;
-  /** Whether a tag request either adds or removes: `remove` is then ignored if there is something to add. */
+  /** If true, a tag request that adds tags ignores `remove`. */
   halfTags?: boolean;
   /** Jobs don't advance until the test finishes them. */
   holdsJobs?: boolean;
@@ -57,9 +57,9 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
   const requests: Recorded[] = [];
   const interrupts: Interruption[] = [];
 
-  const add: FakeEngine['add'] = (given) => {
-    const id = given.id ?? documents.size + 41;
-    const text = given.text ?? '';
+  const add: FakeEngine['add'] = (fields) => {
+    const id = fields.id ?? documents.size + 41;
+    const text = fields.text ?? '';
     const document = {
       id,
       title: '',
@@ -68,7 +68,7 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
       source_path: null,
       text,
       hash: createHash('sha256').update(text).digest('hex'),
-      ...given,
+      ...fields,
     };
     documents.set(id, document);
     return document;
