@@ -8,15 +8,13 @@ export const answerBytesDefault = 4 * 1024 * 1024;
 /** Bytes per answer reserved for the protocol's own fields. */
 export const envelopeBytes = 2_048;
 
-/**
- * Share of the answer reserved for fields other than list items (query, hints, omitted ids), up to `besideBytesMax`.
- */
-const besideShare = 0.25;
-const besideBytesMax = 256 * 1024;
+/** Share of the answer reserved for fields other than list items, and its max bytes. */
+const reservedShare = 0.25;
+const reservedBytesMax = 256 * 1024;
 
-/** Returns the max bytes for list items in this call's answer. Tools omit further items and report their ids. */
+/** Returns the max bytes for list items in this call's answer. */
 export function itemBytesMax({ answerBytesMax = answerBytesDefault }: Pick<Call, 'answerBytesMax'>): number {
-  return answerBytesMax - Math.min(besideBytesMax, Math.floor(answerBytesMax * besideShare));
+  return answerBytesMax - Math.min(reservedBytesMax, Math.floor(answerBytesMax * reservedShare));
 }
 
 /** Returns the first items that fit into `bytesMax`. */
@@ -29,13 +27,13 @@ export function fitItems<Item>(items: readonly Item[], bytesMax: number): Item[]
   return tooMany === -1 ? [...items] : items.slice(0, tooMany);
 }
 
-/** Throws if an answer is too large. Tools shorten long answers themselves; this check catches the rest. */
+/** Throws if an answer is too large. Most tools shorten their answers, so this rarely happens. */
 export function checkAnswer<Answer>(answer: Answer, bytesMax: number, { copies, done }: AnswerKind): Answer {
   if (wireBytes(answer, copies, bytesMax) <= bytesMax) return answer;
-  const carriedOut = done ? 'The call succeeded, but its' : 'The';
+  const subject = done ? 'The call succeeded, but its' : 'The';
   throw new CarrelError(
     'answer_too_large',
-    `${carriedOut} answer exceeds the limit of ${bytesMax} bytes. Ask for less at a time: a smaller limit, fewer ids or a shorter range.`,
+    `${subject} answer exceeds the limit of ${bytesMax} bytes. Ask for less at a time: a smaller limit, fewer ids or a shorter range.`,
     { data: { bytesMax } },
   );
 }

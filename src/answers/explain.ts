@@ -3,18 +3,14 @@ import { oneLine } from '../base/text.ts';
 import { findMatches } from '../words/snippet.ts';
 import { plainQuery } from '../words/word-query.ts';
 
-/*
- * Answers are short by default, because every token costs money. With `explain`, they also say how a result was
- * found.
- */
-
+/** Argument of searches. Answers are short by default, because every token costs money. */
 export const explainInput = {
   explain: z.boolean().default(false).describe('Add why, scores, hash and range.'),
 };
 
 const hashDigits = 16;
 
-/** Returns the part of a hash that answers show. The `verify` tool accepts it. */
+/** Shortens a hash for answers. The `verify` tool accepts it. */
 export function shortHash(hash: string): string {
   return hash.slice(0, hashDigits);
 }
@@ -29,9 +25,9 @@ export function rounded<Data>(data: Data): Data {
 
 interface Found {
   readonly query: string;
-  /** The text in which the query's words may occur, including the title. */
+  /** The text that was searched, including the title. */
   readonly text: string;
-  /** The query's words that occur in the text. If undefined, `whyFound` looks for them. */
+  /** The query's words that occur in the text; found by `whyFound` if undefined. */
   readonly words?: readonly string[] | undefined;
   /** The passage's location, such as `page 3`. */
   readonly location?: string | undefined;

@@ -14,24 +14,15 @@ interface MemberPage<Member> {
 }
 
 const pageSize = 50;
-/**
- * Number of members before the cursor's position that are read again, so that one read finds members that moved a
- * little.
- */
+/** Number of members read before the cursor's position, to find members that moved a little. */
 const overlap = 40;
 const windowSize = overlap + pageSize + 1;
-/**
- * Windows to search for the cursor's members, relative to its position. Additions move members to higher offsets,
- * removals to lower ones.
- */
+/** Windows to search for the cursor's members, relative to its position. Additions move members up, removals down. */
 const windows = [0, 1, 2, 3, -1, -2, -3];
 /** Max ids in a cursor. With several, its position is found even if one member was removed or moved. */
 const marksMax = 5;
 
-/**
- * Returns the page after the previous page's last members, even if those have moved. Members that stay in the list
- * are neither skipped nor repeated.
- */
+/** Returns the next page, even if members have moved. Members that stay in the list are neither skipped nor repeated. */
 export async function listInPages<Member>(
   list: OffsetList<Member>,
   cursors: CursorSigner,
@@ -40,14 +31,14 @@ export async function listInPages<Member>(
   const { offset, members } =
     cursor === undefined
       ? { offset: 0, members: await list.read(0, pageSize + 1) }
-      : await behind(list, cursors.read(cursor));
+      : await membersAfter(list, cursors.read(cursor));
   const page = members.slice(0, pageSize);
   if (members.length <= pageSize) return { members: page };
   const marks = page.slice(-marksMax).map(list.idOf);
   return { members: page, nextCursor: cursors.issue(offset + pageSize, marks) };
 }
 
-async function behind<Member>(
+async function membersAfter<Member>(
   list: OffsetList<Member>,
   { at, marks }: CursorPosition,
 ): Promise<{ offset: number; members: readonly Member[] }> {
@@ -58,8 +49,8 @@ async function behind<Member>(
     if (last === -1) continue;
     const offset = start + last + 1;
     const members = found.slice(last + 1);
-    const isWhole = members.length > pageSize || found.length < windowSize;
-    return { offset, members: isWhole ? members : await list.read(offset, pageSize + 1) };
+    const isFullPage = members.length > pageSize || found.length < windowSize;
+    return { offset, members: isFullPage ? members : await list.read(offset, pageSize + 1) };
   }
   throw new CarrelError('invalid_cursor', 'The list has changed too much. Start again without a cursor.');
 }

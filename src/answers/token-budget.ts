@@ -25,11 +25,11 @@ export interface Budgeted<Item, Id> {
   withText(item: Item, text: string): Item;
   /** The tool call that returns the text after this many characters. */
   next(item: Item, chars: number): string;
-  /** The part of an item that counts against the budget; by default all of it. */
-  paid?(item: Item): object;
+  /** The part of an item that counts against the budget; by default the whole item. */
+  counted?(item: Item): object;
 }
 
-const tooSmall = 'The budget is too small for one result; this is the best one, shortened as far as possible.';
+const tooSmall = 'The budget is too small for one result; this is the best one, truncated.';
 
 /**
  * Returns the first items that fit the budget. The next item is truncated if enough of its text fits, and omitted
@@ -41,7 +41,7 @@ export function fitBudget<Item extends object, Id>(
   shape: Budgeted<Item, Id>,
 ): { items: Item[]; report: { budget?: BudgetReport<Id> } } {
   if (budget === undefined) return { items: [...items], report: {} };
-  const costOf = (item: Item): number => estimateTokens(JSON.stringify(shape.paid?.(item) ?? item));
+  const costOf = (item: Item): number => estimateTokens(JSON.stringify(shape.counted?.(item) ?? item));
   const fitting: Item[] = [];
   const cut: BudgetReport<Id>['cut'] = [];
   let used = 0;
@@ -55,7 +55,7 @@ export function fitBudget<Item extends object, Id>(
     const tokensLeft = budget - used - costOf(shape.withText(item, ''));
     // Always include the best item: an empty answer would look as if nothing was found.
     const isFirst = fitting.length === 0;
-    const shortened = shortenItem(item, isFirst ? Math.max(tokensLeft, worthReadingTokens) : tokensLeft, shape);
+    const shortened = shortenItem(item, isFirst ? Math.max(tokensLeft, truncatedTokensMin) : tokensLeft, shape);
     if (shortened !== undefined) cut.push(shortened.note);
     const last = shortened?.item ?? (isFirst ? item : undefined);
     if (last !== undefined) {
@@ -72,12 +72,13 @@ export function fitBudget<Item extends object, Id>(
   };
 }
 
-const worthReadingTokens = 40;
+/** Min tokens of a truncated text. */
+const truncatedTokensMin = 40;
 
 function shortenItem<Item, Id>(item: Item, tokens: number, shape: Budgeted<Item, Id>) {
   const characters = Array.from(shape.text(item));
   const cost = estimateTokens(shape.text(item));
-  if (tokens < worthReadingTokens || cost <= tokens) return undefined;
+  if (tokens < truncatedTokensMin || cost <= tokens) return undefined;
   // Token density varies within a text, so take slightly less than computed.
   const chars = Math.floor(characters.length * (tokens / cost) * 0.9);
   return {

@@ -52,12 +52,12 @@ const nameCharsMax = 64;
 export function createCatalogue(toolsets: readonly Toolset[], options: CatalogueOptions): Catalogue {
   const offered = new Map<string, OfferedTool>();
   const disabled = new Set<string>();
-  const unwanted = new Set(options.disabledTools.map((name) => name.toLowerCase()));
+  const disabledNames = new Set(options.disabledTools.map((name) => name.toLowerCase()));
   for (const toolset of toolsets) {
     for (const tool of toolset.tools) {
       assert(/^[a-zA-Z0-9_-]+$/.test(tool.name) && tool.name.length <= nameCharsMax, `invalid tool name ${tool.name}`);
       assert(!offered.has(tool.name) && !disabled.has(tool.name), `two tools are named ${tool.name}`);
-      if ((options.readOnly && tool.effect !== 'read') || unwanted.has(tool.name.toLowerCase())) {
+      if ((options.readOnly && tool.effect !== 'read') || disabledNames.has(tool.name.toLowerCase())) {
         disabled.add(tool.name);
       } else {
         offered.set(tool.name, offerTool(tool, toolset));
@@ -97,11 +97,11 @@ function offerTool(tool: Tool, toolset: Toolset): OfferedTool {
   };
 }
 
-function once<T extends object>(make: () => T): () => T {
-  let made: T | undefined;
+function once<T extends object>(create: () => T): () => T {
+  let created: T | undefined;
   return () => {
-    made ??= make();
-    return made;
+    created ??= create();
+    return created;
   };
 }
 

@@ -4,10 +4,7 @@ import type { Call } from './call.ts';
 export interface CitableTexts {
   /** Prefixes of their URIs. */
   uriPrefixes: readonly string[];
-  /**
-   * Name of the tool that also fetches these texts from other servers. If that tool is disabled, `verify` can't read
-   * them either.
-   */
+  /** Name of the tool that fetches these texts from other servers. `verify` can read them only if it is enabled. */
   tool?: string;
   /** Undefined if nothing exists at this URI. */
   read(uri: string, call: Call): Promise<CitableText | undefined>;

@@ -36,11 +36,10 @@ export function askToRemove(
   count: number | string,
   { samples, about }: { samples: readonly string[]; about: string },
 ): Questions {
-  const what = count === 1 ? one : many;
-  const shown = samples.slice(0, samplesMax).map(sampleLine);
-  const more = shown.length === 0 ? '' : `, such as ${shown.map((sample) => `“${sample}”`).join(', ')}`;
-  const message = `Delete ${count} ${what}${more}?`;
-  return { confirm: { message, fields: { confirm: { type: 'boolean', title: `Delete ${count} ${what}` } }, about } };
+  const title = `Delete ${count} ${count === 1 ? one : many}`;
+  const names = samples.slice(0, samplesMax).map((sample) => `“${sampleLine(sample)}”`);
+  const message = `${title}${names.length === 0 ? '' : `, such as ${names.join(', ')}`}?`;
+  return { confirm: { message, fields: { confirm: { type: 'boolean', title } }, about } };
 }
 
 /** Questions with the user's answers. */

@@ -6,10 +6,7 @@ import type { CallCounter } from '../base/shared-window.ts';
 export interface Quota {
   limit: number;
   windowMs: number;
-  /**
-   * Counts the calls. Set it if work outside this toolset's tools counts too, such as `find`. By default, one is
-   * created.
-   */
+  /** Counts the calls. Set it if calls of other toolsets, such as `find`, count too. */
   window?: CallCounter;
 }
 

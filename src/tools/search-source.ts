@@ -42,14 +42,14 @@ export interface SourceHit {
 
 export interface SourceAnswer {
   hits: SourceHit[];
-  /** Number of low-relevance hits left out. */
+  /** Number of omitted low-relevance hits. */
   omitted?: number;
   reranking?: { readonly state: 'applied' | 'off' | 'failed'; readonly reason?: string } | undefined;
   /** Why the answer is degraded. For example, only keyword search worked. */
   degraded?: string;
 }
 
-interface SourceQuestion {
+export interface SourceQuestion {
   readonly query: string;
   readonly limit: number;
   /** Include low-relevance hits. */
@@ -72,7 +72,7 @@ export interface SourceFilters {
 export interface SearchSource {
   name: string;
   description: string;
-  /** Whether to search this source if the caller names no sources. False for the web. */
+  /** True if the source is searched when the caller names none. False for the web. */
   searchedByDefault: boolean;
   /** The filters that this source supports. A search with any other filter skips the source. */
   filters?: readonly (keyof SourceFilters)[];

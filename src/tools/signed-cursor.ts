@@ -3,7 +3,7 @@ import { isSigned, sign } from '../base/signing-key.ts';
 
 export interface CursorPosition {
   readonly at: number;
-  /** What else identifies the position: ids of list members, or a text's hash. */
+  /** Further identification of the position: ids of list members, or a text's hash. */
   readonly marks: readonly string[];
 }
 
@@ -17,11 +17,11 @@ export interface CursorSigner {
 const signatureBytes = 16;
 
 /**
- * Creates a signer whose cursors only the same list accepts. If each process has its own key, a restart invalidates
- * them.
+ * Creates a signer whose cursors are valid only in the same scope. If each process has its own key, a restart
+ * invalidates them.
  */
-export function createCursorSigner(list: string): CursorSigner {
-  const signed = (position: string): Buffer => sign(`cursor ${list}`, position).subarray(0, signatureBytes);
+export function createCursorSigner(scope: string): CursorSigner {
+  const signed = (position: string): Buffer => sign(`cursor ${scope}`, position).subarray(0, signatureBytes);
   return {
     issue(at, marks = []) {
       const position = [at, ...marks].join('.');
@@ -33,7 +33,7 @@ export function createCursorSigner(list: string): CursorSigner {
       const isOurs = isSigned(actual, signed(position));
       // The last character of base64url has unused bits, so accept only the spelling that `issue` writes.
       if (!isOurs || actual.toString('base64url') !== signature) {
-        throw new CarrelError('invalid_cursor', 'This cursor was not issued by this list. Start again without one.');
+        throw new CarrelError('invalid_cursor', 'This cursor is invalid here or has expired. Start again without one.');
       }
       const [at, ...marks] = position.split('.');
       return { at: Number(at), marks };

@@ -20,8 +20,8 @@ interface ToolFacts {
   /** True if the tool contacts other systems, such as the web or Fess. */
   openWorld?: boolean;
   /**
-   * True if calls neither wait for other calls nor become jobs, so that job status is always available. They must
-   * answer at once, from memory.
+   * True if calls neither wait for other calls nor become jobs, so that job status is always available. Such calls must
+   * answer immediately, from memory.
    */
   takesNoSlot?: boolean;
   /** The quota that calls count against. */
@@ -38,8 +38,8 @@ interface ToolFacts {
    */
   found?: { list: string; title: string; id?: { field: string; prefix: string }; unless?: string };
   /**
-   * Clients that support tasks get one for every call, not only for slow calls. The task starts at once, or after the
-   * user has answered the questions. `required`: calls from clients without task support are rejected.
+   * Clients that support tasks get one for every call, not only for slow calls. The task starts immediately, or after
+   * the user has answered the questions. `required`: calls from clients without task support are rejected.
    */
   task?: { begins: 'at once' | 'after questions'; required?: boolean };
   /** Work that continues after the answer and survives a restart, for clients that support tasks. */
@@ -92,18 +92,14 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
 }
 
 /**
- * Creates the output schema of an answer whose fields vary: an open object that lists all possible fields in its
- * description. FastMCP's Python client returns such an answer as a complete dictionary. If the schema declared
- * properties, that client would drop all other fields. `<field>?` marks an optional field.
+ * Creates the output schema of an answer whose fields vary. The description lists them; `<field>?` marks an optional one.
+ * They are not declared as properties, because FastMCP's Python client would drop all others.
  */
 export function freeAnswer(fields: string) {
   return z.looseObject({}).meta({ description: fields, additionalProperties: true });
 }
 
-/**
- * Creates a schema for an open object that declares these fields, all optional. FastMCP's client returns it as an
- * object with attributes.
- */
+/** Creates a schema that declares optional fields. FastMCP's client returns such an answer as an object with attributes. */
 export function named<Field extends string>(...fields: Field[]) {
   return z.looseObject(
     Object.fromEntries(fields.map((field) => [field, z.unknown().optional()])) as Record<

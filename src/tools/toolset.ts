@@ -69,7 +69,7 @@ export function scopeToolsets(toolsets: readonly Toolset[], rights: Rights): Too
     .flatMap((toolset) => (toolset.scopedTo ? (toolset.scopedTo(rights) ?? []) : toolset));
 }
 
-/** Whether a call may return a job handle. The tool then has the argument `wait`. */
+/** Returns true if a call may return a job handle. The tool then has the argument `wait`. */
 export function mayBecomeJob(tool: Tool, toolset: Toolset): boolean {
   return toolset.slowCallMs !== undefined && tool.takesNoSlot !== true;
 }

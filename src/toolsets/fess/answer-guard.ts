@@ -1,4 +1,4 @@
-/** What an answer of Fess shows about the labels of its results. Undefined fields are missing in the answer. */
+/** Evidence in an answer of Fess about the labels of its results. Undefined if the answer lacks it. */
 interface LabelEvidence {
   searchQuery: string | undefined;
   hitLabels: readonly (readonly string[] | undefined)[];
@@ -11,12 +11,11 @@ interface LabelEvidence {
 }
 
 /**
- * Checks that all results have the label, as far as the answer shows. If not, no result may be returned. This is the second
- * line of defence, after the query guard.
+ * Returns false if the answer shows results without the label. Then no result may be returned. This is the second line of
+ * defense, after the query guard.
  *
- * `outside` detects a server with `query.orsearch.min.hit.count`. If a search finds little, such a server repeats it with OR
- * between its parts. That makes the label optional, and the query in the answer doesn't show it. `labelled` detects the same for
- * up to 10,000 results, and does not depend on how the search engine handles a query that is only a negation.
+ * The counts detect servers with `query.orsearch.min.hit.count`. If a search finds little, such a server repeats it with OR
+ * between its parts, which makes the label optional. The query in the answer doesn't show it.
  */
 export function isWithinLabel(answer: LabelEvidence, label: string): boolean {
   const { searchQuery, hitLabels, labelled, outside, total } = answer;
@@ -27,16 +26,16 @@ export function isWithinLabel(answer: LabelEvidence, label: string): boolean {
 }
 
 /**
- * True if the query in the answer has the label as a separate required clause: it is at the end (only other filters and the
- * sort may follow), quotes and parentheses before it are balanced, and no operator or backslash directly before it applies to it.
+ * Returns true if the query in the answer ends with the label as a separate required clause. Only other filters and the
+ * sort may follow. No unbalanced quote or parenthesis, operator or backslash before it may change its meaning.
  */
 function isFiltered(searchQuery: string, label: string): boolean {
   const filter = `label:"${label}"`;
   const at = searchQuery.lastIndexOf(filter);
   if (at < 0) return false;
   const before = searchQuery.slice(0, at);
-  const behind = searchQuery.slice(at + filter.length);
-  return isClosed(before) && isHarmlessTail(behind);
+  const after = searchQuery.slice(at + filter.length);
+  return isClosed(before) && isHarmlessTail(after);
 }
 
 function isClosed(text: string): boolean {

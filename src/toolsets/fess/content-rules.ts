@@ -1,6 +1,6 @@
 import { CarrelError, type ErrorCode, isCarrelError } from '../../base/errors.ts';
 
-/** Detects PDF by content type and, if given, bytes. The header may come later: PDF readers accept junk before it. */
+/** Detects PDF by content type or bytes. Like PDF readers, it accepts other bytes before the header. */
 export function isPdf(contentType: string, bytes?: Uint8Array): boolean {
   if (/^\s*application\/(?:x-)?pdf\b/i.test(contentType)) return true;
   if (bytes === undefined) return false;
@@ -27,7 +27,7 @@ export function plainText(contentType: string, bytes: Uint8Array): string | unde
   }
 }
 
-/** Adds the setting that caused a refusal to its message, so that the caller can ask the operator. */
+/** Adds the setting that caused a refusal to its message. */
 export function explainRefusal(error: unknown, viaFess: boolean): unknown {
   if (!isCarrelError(error)) return error;
   if (error.code === 'invalid_url' || error.code === 'credentials_in_url') {
@@ -51,7 +51,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
   fetch_timeout: 'The setting is contentFetch.timeoutMs.',
 };
 
-/** Added only if `viaFess` is off. If it is on, Fess was already asked and has no copy. */
+/** Further hints if `viaFess` is off. */
 const viaFessHints: Partial<Record<ErrorCode, string>> = {
   scheme_not_allowed: 'Files on a share need contentFetch.viaFess.',
   private_network_blocked: "With contentFetch.viaFess, the bridge reads Fess's copy instead of a private address.",

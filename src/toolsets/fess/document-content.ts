@@ -32,7 +32,8 @@ interface DocumentContentDeps {
   extractor: Extractor;
 }
 
-const rememberedMax = 2_000;
+const hashesMax = 2_000;
+const conversionsMax = 8;
 
 /**
  * Reads a document's text from the first of these sources that has it:
@@ -40,37 +41,36 @@ const rememberedMax = 2_000;
  * 1. the index, if its text is longer than a digest can be;
  * 2. Fess's own copy, if enabled (`viaFess`);
  * 3. the document's URL, through the safe fetcher, under the rules of `contentFetch`;
- * 4. the index again, if 2 and 3 are forbidden, fail or return no text: a short text in the index may be complete. A digest
- * doesn't count.
+ * 4. the index again, if it has a short text that is not a digest.
  *
  * Texts are not cached, so that changes are noticed. Only the conversion of identical bytes is reused.
  */
 export function createDocumentContent(settings: FessSettings, deps: DocumentContentDeps): DocumentContent {
   const { contentFetch } = settings;
-  const hashes = new BoundedMap<string, string>(rememberedMax);
-  const converted = new BoundedMap<string, Omit<DocumentText, 'hash' | 'source'>>(8);
+  const hashes = new BoundedMap<string, string>(hashesMax);
+  const converted = new BoundedMap<string, Omit<DocumentText, 'hash' | 'source'>>(conversionsMax);
 
   const acquire = async (document: FessDocument, phases: Phases, signal: AbortSignal) => {
     const indexed = fullIndexText(document) ?? (contentFetch.enabled ? undefined : anyIndexText(document));
     if (indexed !== undefined) return { text: indexed, isTruncated: false, source: 'index' as const };
     if (!contentFetch.enabled) throw fetchDisabled();
     const body = indexedBody(document);
-    const short = body === undefined ? undefined : { text: body, isTruncated: false, source: 'index' as const };
+    const fallback = body === undefined ? undefined : { text: body, isTruncated: false, source: 'index' as const };
     try {
       const fetched = await fetchText(document, phases, signal);
-      return fetched.text.trim() === '' ? (short ?? fetched) : fetched;
+      return fetched.text.trim() === '' ? (fallback ?? fetched) : fetched;
     } catch (error) {
       const isRefusal = isCarrelError(error) && error.code !== 'internal' && !signal.aborted;
-      if (short === undefined || !isRefusal) throw error;
-      return short;
+      if (fallback === undefined || !isRefusal) throw error;
+      return fallback;
     }
   };
 
   const fetchText = async (document: FessDocument, phases: Phases, signal: AbortSignal) => {
-    const cached = contentFetch.viaFess ? await phases.during('fetching', () => fromFess(document, signal)) : undefined;
-    const found = cached ?? (await phases.during('fetching', () => fromAddress(document, signal)));
-    const source = cached === undefined ? ('url' as const) : ('fess' as const);
-    return { ...(await phases.during('converting', () => convert(found, signal))), source };
+    const copy = contentFetch.viaFess ? await phases.during('fetching', () => fromFess(document, signal)) : undefined;
+    const fetched = copy ?? (await phases.during('fetching', () => fromUrl(document, signal)));
+    const source = copy === undefined ? ('url' as const) : ('fess' as const);
+    return { ...(await phases.during('converting', () => convert(fetched, signal))), source };
   };
 
   const fromFess = async (document: FessDocument, signal: AbortSignal): Promise<Bytes | undefined> => {
@@ -89,7 +89,7 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
     }
   };
 
-  const fromAddress = async ({ url }: FessDocument, signal: AbortSignal): Promise<Bytes> => {
+  const fromUrl = async ({ url }: FessDocument, signal: AbortSignal): Promise<Bytes> => {
     try {
       assertNotFess(url, settings.fessBaseUrl);
       const { body, contentType } = await deps.fetch(url, { signal, inspectHead: checkHead });
@@ -114,15 +114,15 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
     const plain = plainText(contentType, bytes);
     if (plain !== undefined) return { text: plain, isTruncated: false };
     const key = createHash('sha256').update(`${contentType}\n${url}\n`).update(bytes).digest('hex');
-    const known = converted.get(key);
-    if (known !== undefined) return known;
+    const cached = converted.get(key);
+    if (cached !== undefined) return cached;
     const { text, truncated } = await deps.extractor.extract(
       { bytes, contentType, url, mode: 'text', extent: 'all' },
       { signal },
     );
-    const made = { text, isTruncated: truncated !== undefined };
-    converted.set(key, made);
-    return made;
+    const result = { text, isTruncated: truncated !== undefined };
+    converted.set(key, result);
+    return result;
   };
 
   return {
@@ -153,7 +153,7 @@ function assertNotFess(url: string, fessBaseUrl: string): void {
   if (target === null || target.host !== base.host) return;
   const path = target.pathname.slice(base.pathname.replace(/\/+$/, '').length);
   if (!/^\/+(?:api|json|cache|go|search|admin|thumbnail|osdd)(?:\/|$)/i.test(path)) return;
-  throw new CarrelError('host_not_allowed', 'The document is a page of Fess itself, which is never read.');
+  throw new CarrelError('host_not_allowed', 'The document is a page of Fess itself. Such pages are never read.');
 }
 
 function fetchDisabled(): CarrelError {
@@ -165,7 +165,7 @@ function fetchDisabled(): CarrelError {
 /** Max characters of a digest in Fess. A longer text must be more than a digest. */
 const digestCharsMax = 200;
 
-/** Returns the text in the index if it is certainly more than a digest. */
+/** Returns the text in the index if it is too long to be a digest. */
 function fullIndexText(document: FessDocument): string | undefined {
   const text = anyIndexText(document);
   return text !== undefined && text.length > digestCharsMax ? text : undefined;
@@ -176,7 +176,7 @@ function anyIndexText({ content, digest, fields }: FessDocument): string | undef
   return longest([content, fields['body'], digest]);
 }
 
-/** Returns content or body, even if short: if Fess returns these fields, the text of a short document is complete. */
+/** Returns content or body. Even a short one is complete if Fess returns these fields. */
 function indexedBody({ content, fields }: FessDocument): string | undefined {
   return longest([content, fields['body']]);
 }

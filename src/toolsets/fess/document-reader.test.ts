@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { textHash } from '../../base/text-hash.ts';
-import { createCursorSeal } from './cursor-seal.ts';
+import { createCursorSigner } from '../../tools/signed-cursor.ts';
 import { type Chunk, chunkAt } from './document-reader.ts';
 
-const seal = createCursorSeal();
-const bound = ['doc', 'me'];
+const cursors = createCursorSigner('doc me');
 const content = (text: string) => ({ text, hash: textHash(text), source: 'index' as const, isTruncated: false });
 
 function readAll(text: string, chunkBytesMax: number): Chunk[] {
   const chunks: Chunk[] = [];
   let cursor: string | undefined;
   do {
-    const chunk = chunkAt(content(text), { chunkBytesMax, seal, bound, cursor });
+    const chunk = chunkAt(content(text), { chunkBytesMax, cursors, cursor });
     chunks.push(chunk);
     cursor = chunk.nextCursor;
   } while (cursor !== undefined);
@@ -46,9 +45,9 @@ test('a text that fits is one chunk, an empty one too', () => {
 });
 
 test('a cursor of a changed text is content_changed; one of another document or caller is invalid (contract §4)', () => {
-  const { nextCursor: cursor } = chunkAt(content('abcdefgh'), { chunkBytesMax: 4, seal, bound, cursor: undefined });
+  const { nextCursor: cursor } = chunkAt(content('abcdefgh'), { chunkBytesMax: 4, cursors, cursor: undefined });
   const read = (text: string, owner: string) =>
-    chunkAt(content(text), { chunkBytesMax: 4, seal, bound: ['doc', owner], cursor });
+    chunkAt(content(text), { chunkBytesMax: 4, cursors: createCursorSigner(`doc ${owner}`), cursor });
   assert.equal(read('abcdefgh', 'me').text, 'efgh');
   assert.throws(() => read('abcdefgX', 'me'), { code: 'content_changed' });
   assert.throws(() => read('abcdefgh', 'you'), { code: 'invalid_cursor' });

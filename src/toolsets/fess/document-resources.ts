@@ -1,25 +1,23 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { Call } from '../../tools/call.ts';
 import type { ResourceContents, ResourceProvider, ResourceSummary } from '../../tools/resource.ts';
-import type { CursorSeal } from './cursor-seal.ts';
+import { createCursorSigner } from '../../tools/signed-cursor.ts';
 import type { DocumentReader } from './document-reader.ts';
 import type { FessApi, FessHit } from './fess-api/fess-api.ts';
 import { type KnowledgeDomain, visibleLine } from './knowledge-domain.ts';
-import { resultWindow } from './parameter-guard.ts';
 
 interface DocumentResourcesDeps {
   api: FessApi;
   documents: DocumentReader;
-  seal: CursorSeal;
   domain: KnowledgeDomain;
   pageSizeMax: number;
 }
 
 /** Provides a domain's documents as MCP resources: metadata and text. */
 export function createDocumentResources(deps: DocumentResourcesDeps): ResourceProvider {
-  const { api, documents, seal, domain, pageSizeMax } = deps;
+  const { api, documents, domain, pageSizeMax } = deps;
   const uriPrefix = documentUri(domain, '');
-  const bound = ['list', domain.slug];
+  const cursors = createCursorSigner(`fess list ${domain.slug}`);
 
   return {
     uriPrefix,
@@ -40,14 +38,16 @@ export function createDocumentResources(deps: DocumentResourcesDeps): ResourcePr
       },
     ],
     async list(cursor, { signal }) {
-      const start = cursor === undefined ? 0 : placeOf(cursor);
+      const start = cursor === undefined ? 0 : cursors.read(cursor).at;
       // The only sort order of Fess that stays the same from page to page.
       const request = { label: domain.labelFilter, query: '*:*', start, num: pageSizeMax, sort: 'created.asc' };
       const { hits, nextStart } = await api.search(request, { signal });
-      if (hits.length === 0 && start > 0) throw staleCursor();
+      if (hits.length === 0 && start > 0) {
+        throw new CarrelError('invalid_cursor', 'This cursor has expired. List again without one.');
+      }
       return {
         resources: hits.flatMap((hit) => summaries(domain, hit)),
-        ...(nextStart === undefined ? {} : { nextCursor: seal.close(bound, [nextStart]) }),
+        ...(nextStart === undefined ? {} : { nextCursor: cursors.issue(nextStart) }),
       };
     },
     async read({ uri, cursor }, call) {
@@ -57,12 +57,6 @@ export function createDocumentResources(deps: DocumentResourcesDeps): ResourcePr
     complete: (_template, variable, typed, call) =>
       variable === 'docId' ? completeDocId(api, domain.labelFilter, typed, call) : Promise.resolve([]),
   };
-
-  function placeOf(cursor: string): number {
-    const [start] = seal.open(bound, cursor) ?? [];
-    if (typeof start === 'number' && start < resultWindow) return start;
-    throw staleCursor();
-  }
 }
 
 export function documentUri({ slug }: KnowledgeDomain, docId: string): string {
@@ -126,7 +120,7 @@ export function parseUri(uri: string, uriPrefix: string): { docId: string; isCon
   return { docId, isContent: content !== undefined };
 }
 
-/** Completes an id, or words, because nobody types ids. For words, searches for Fess's first suggestion. */
+/** Completes an id. Also accepts words, because nobody types ids: they search for Fess's first suggestion. */
 async function completeDocId(api: FessApi, label: string, typed: string, { signal }: Call): Promise<string[]> {
   const text = typed.trim();
   const ids = async (query: string): Promise<string[]> =>
@@ -140,7 +134,3 @@ async function completeDocId(api: FessApi, label: string, typed: string, { signa
 }
 
 const completionsMax = 20;
-
-function staleCursor(): CarrelError {
-  return new CarrelError('invalid_cursor', 'This cursor is invalid or has expired. List again without one.');
-}

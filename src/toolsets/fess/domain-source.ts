@@ -27,7 +27,7 @@ export function createDomainSource(api: FessApi, domain: KnowledgeDomain): Searc
           why: `Fess rank ${index + 1} in ${domain.name}`,
         })),
         ...(isPartial ? { degraded: 'part of the index did not respond' } : {}),
-        ...(isOutageRuledOut ? {} : { degraded: 'Fess does not say whether its engine is up' }),
+        ...(isOutageRuledOut ? {} : { degraded: 'Fess does not report whether its search engine is up' }),
       };
     },
   };

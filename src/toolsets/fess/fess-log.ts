@@ -6,7 +6,7 @@ import { createFileSink } from '../../base/log-sinks.ts';
 import type { FessConfig } from './read-fess-config.ts';
 
 const fileBytesMax = 10 * 1024 * 1024;
-/** Max log files. Limits disk use if much is logged within `retainDays`. */
+/** Max log files, to limit disk use. */
 const filesMax = 20;
 const dayMs = 86_400_000;
 
@@ -31,7 +31,7 @@ export function openFessLog({ folder, logging }: FessConfig, debug: boolean): Lo
   }
 }
 
-/** Formats a line with the time since the start, as `[HH:MM:SS]`. Joins multi-line messages, so that every line has it. */
+/** Formats a line with the time since the start, as `[HH:MM:SS]`. Joins multi-line messages. */
 function elapsedLine({ level, event, fields }: LogRecord): string {
   return `[${clock(Math.floor(process.uptime()))}] ${logLine(`${level} ${event}${formatFields(fields)}`)}`;
 }
@@ -40,7 +40,7 @@ function clock(seconds: number): string {
   return [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60].map(twoDigits).join(':');
 }
 
-/** Returns the name of a debug log, with the local time, because people search by time of day. */
+/** Returns the name of a debug log, in local time. */
 function debugName(now: Date): string {
   const date = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map(twoDigits).join('-');
   const time = [now.getHours(), now.getMinutes(), now.getSeconds()].map(twoDigits).join('-');

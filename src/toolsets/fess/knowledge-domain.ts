@@ -4,14 +4,14 @@ import type { DomainSettings, FessSettings } from './fess-config.ts';
 
 /** A knowledge domain: the documents with one Fess label. It has its own tools and URIs. */
 export interface KnowledgeDomain {
-  /** Id, name and description are as configured, without invisible characters. */
+  /** Id, name and description are the configured texts without invisible characters. */
   id: string;
   name: string;
   description: string;
   labelFilter: string;
   /** The id as it appears in tool names and URIs. */
   slug: string;
-  /** Describes the domain. It is part of every tool description, because hosts often show models nothing else. */
+  /** Description of the domain, at the end of every tool description. Hosts often show models nothing else. */
   block: string;
 }
 
@@ -26,7 +26,7 @@ export function describeDomains(file: string, { domain, domains = [] }: FessSett
   if (all.length === 0) {
     throw fault(
       file,
-      'domain is missing: it must be an object with id, name and labelFilter (or domains, several of them)',
+      'domain is missing: it must be an object with id, name and labelFilter. For several domains, set domains to a list of them',
     );
   }
   const paths = new Map<string, string>();
@@ -37,7 +37,10 @@ export function describeDomains(file: string, { domain, domains = [] }: FessSett
     }
     const other = paths.get(slug);
     if (other !== undefined) {
-      throw fault(file, `${path}.id and ${other}.id both give the tool name fess_${slug}_search: choose another id`);
+      throw fault(
+        file,
+        `${path}.id and ${other}.id lead to the same tool name, fess_${slug}_search: change one of them`,
+      );
     }
     paths.set(slug, path);
     return describe(settings, slug);
@@ -45,8 +48,8 @@ export function describeDomains(file: string, { domain, domains = [] }: FessSett
 }
 
 /**
- * Removes invisible and bidirectional control characters, which could hide text from the operator that a model reads. The ones
- * listed here are letters that render as nothing.
+ * Removes characters that could hide text from people but not from models: invisible and bidirectional control characters,
+ * and letters that render as nothing.
  */
 export function visible(text: string): string {
   return cleanText(text).replaceAll(/[\u115f\u1160\u17b4\u17b5\u3164\uffa0]/g, '');
@@ -75,7 +78,7 @@ function describe(settings: DomainSettings, slug: string): KnowledgeDomain {
   return { id, name, description, labelFilter, slug, block };
 }
 
-/** Puts a text on one line, so that it stays on its line of the block. */
+/** Returns the visible text on one line, so that it can't add lines to the block. */
 export function visibleLine(text: string): string {
   return visible(text.replaceAll(/\s*[\p{Cc}\u2028\u2029]+\s*/gu, ' ')).trim();
 }

@@ -1,7 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
 import { guardQuery } from './query-guard.ts';
 
-/** Facets as the search tool takes them. The names are Fess's, without `facet.`. */
+/** Facet arguments of the search tool, with Fess's names without `facet.`. */
 export interface FessFacets {
   field?: readonly string[] | undefined;
   query?: readonly string[] | undefined;
@@ -41,7 +41,7 @@ export function guardLanguage(lang: string): string {
   throw invalid('lang', 'must be a language code such as en or pt-br');
 }
 
-/** Fields that Fess can count by. Not title and content, which are split into words. For other names, Fess counts nothing. */
+/** Fields that Fess can count by. Title and content are split into words, so they can't be counted. */
 const facetFields = [
   'content_length',
   'filetype',
@@ -85,10 +85,10 @@ export function guardGeo(geo: FessGeo): FessGeo {
   return { point: `${latitude},${longitude}`, distance: geo.distance };
 }
 
-/** Max results of a query that the search engine can return. Later ones cannot be reached. */
+/** Max results of a query that the search engine can return. */
 export const resultWindow = 10_000;
 
-/** Validates a page. If it goes beyond the result window, shortens it instead of failing. */
+/** Validates a page, and shortens it at the end of the result window. */
 export function guardPage(start: number, num: number): { start: number; num: number } {
   inRange('start', start, 0, resultWindow - 1);
   inRange('pageSize', num, 1, 100);

@@ -10,14 +10,14 @@ export interface Phases {
 type Phase = 'fetching' | 'converting' | 'chunking';
 
 const total = 100;
-/** Range of each phase: its start, and the limit that it approaches but never reaches. */
+/** Progress at the start of each phase, and the limit that it approaches. */
 const spans: Record<Phase, readonly [number, number]> = {
   fetching: [5, 70],
   converting: [70, 95],
   chunking: [95, 99],
 };
 const tickMs = 1_000;
-/** Share of the remaining range that is added per tick, so that progress always grows but never reaches the limit. */
+/** Share of the remaining range that is added per tick, so that progress grows but never reaches the limit. */
 const tickShare = 0.15;
 
 export function createPhases(call: Pick<Call, 'report'>): Phases {

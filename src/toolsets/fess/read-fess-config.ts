@@ -23,11 +23,11 @@ export interface FessConfig extends FessSettings {
   warnings: readonly string[];
 }
 
-/** Reads the configuration from the file `named`, or from the usual locations. */
-export function readFessConfig(env: Environment, named?: string): FessConfig {
-  const file = named === undefined ? findFessConfig(env) : resolve(named);
+/** Reads the configuration from `path`, by default from the first of the usual folders that has one. */
+export function readFessConfig(env: Environment, path?: string): FessConfig {
+  const file = path === undefined ? findFessConfig(env) : resolve(path);
   const content = file === undefined ? undefined : readJsonFile(file);
-  if (file === undefined || content === undefined) throw missing(file ?? usualFessConfig(env));
+  if (file === undefined || content === undefined) throw missing(file ?? expectedFessConfig(env));
   const parsed = fessConfigSchema.safeParse(content, { reportInput: true });
   if (!parsed.success) throw invalid(file, parsed.error.issues[0]);
   const settings = { ...parsed.data, ...tokenFrom(env) };
@@ -42,7 +42,7 @@ export function readFessConfig(env: Environment, named?: string): FessConfig {
     warnings: [
       ...unknownKeys(content, fessConfigSchema, '').map((path) => `${file}: ${path} is not a setting`),
       ...hiddenTexts(settings).map((path) => `${file}: ${path} has invisible characters, which are removed`),
-      ...(holdsSecret(parsed.data) && isReadableByOthers(file) ? [exposedWarning(file)] : []),
+      ...(containsSecret(parsed.data) && isReadableByOthers(file) ? [exposedWarning(file)] : []),
     ],
   };
 }
@@ -57,11 +57,14 @@ function missing(file: string): CarrelError {
 function invalid(file: string, issue: z.core.$ZodIssue | undefined): CarrelError {
   const path = formatPath(issue?.path ?? []);
   const subject = path === '' ? 'the file' : path;
-  return new CarrelError('invalid_config', `${file}: ${subject} ${issue?.message ?? 'is not valid'}${found(issue)}.`);
+  return new CarrelError(
+    'invalid_config',
+    `${file}: ${subject} ${issue?.message ?? 'is not valid'}${formatInput(issue)}.`,
+  );
 }
 
-/** Shows the invalid value, unless it is too long or could be a secret. */
-function found(issue: z.core.$ZodIssue | undefined): string {
+/** Formats the invalid value, unless it is too long or could be a secret. */
+function formatInput(issue: z.core.$ZodIssue | undefined): string {
   const name = String(issue?.path.at(-1) ?? '');
   if (issue?.input === undefined || /token|url/i.test(name)) return '';
   const shown = JSON.stringify(issue.input) ?? '';
@@ -92,8 +95,8 @@ function checkHosts(file: string, { contentFetch }: FessSettings): void {
   }
 }
 
-/** True if the file contains a secret. A password in the URL is one too. */
-function holdsSecret({ fessAccessToken, security, fessBaseUrl }: FessSettings): boolean {
+/** Returns true if the file contains a token, or a password in the URL. */
+function containsSecret({ fessAccessToken, security, fessBaseUrl }: FessSettings): boolean {
   return (fessAccessToken ?? security.httpAuthToken) !== undefined || new URL(fessBaseUrl).password !== '';
 }
 
@@ -128,7 +131,7 @@ function unwrap(schema: unknown): unknown {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The MCP-Fess specification spells the folder with and without a dot. The third is the later name of the original bridge. */
+/** Folders of the configuration file. The MCP-Fess specification spells the first with and without a dot. */
 const folders = ['.mcp-feiss', 'mcp-feiss', '.mcp-fess'] as const;
 
 /** Returns the first configuration file that exists, in the order of `folders`. Undefined if there is none. */
@@ -141,8 +144,8 @@ export function findFessConfig(env: Environment): string | undefined {
   return undefined;
 }
 
-/** Returns where the file is expected, for the error if there is none. */
-function usualFessConfig(env: Environment): string {
+/** Returns the path to name in the error if there is no file. */
+function expectedFessConfig(env: Environment): string {
   return configFile(env, folders[0]);
 }
 

@@ -7,7 +7,6 @@ import type { Tool } from '../../tools/tool.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import { createSafeFetch } from '../../web/safe-fetch.ts';
 import { parseTargetList } from '../../web/target-list.ts';
-import { createCursorSeal } from './cursor-seal.ts';
 import { createDocumentContent } from './document-content.ts';
 import { createDocumentReader } from './document-reader.ts';
 import { createDocumentResources } from './document-resources.ts';
@@ -34,8 +33,8 @@ export interface FessToolsetDeps {
   ownTargets: readonly string[];
 }
 
-/** Max waiting requests, as a multiple of `maxInFlightRequests`. Further ones are rejected. */
-const waitingShare = 8;
+/** Max queued requests per request in flight. Further requests are rejected. */
+const queuedPerRequest = 8;
 
 /**
  * Creates the bridge to Fess: tools, resources and prompts of every configured domain. Names, fields and errors follow the
@@ -43,16 +42,15 @@ const waitingShare = 8;
  */
 export function createFessToolset(config: FessConfig, { jobs, log, ownTargets }: FessToolsetDeps): Toolset {
   const { limits, timeouts } = config;
-  const api = openApi(config, log);
-  const extractor = openExtractor(config);
+  const api = createApi(config, log);
+  const extractor = createFessExtractor(config);
   const fetch = createSafeFetch(fetchRules(config, ownTargets));
   const content = createDocumentContent(config, { api, fetch, extractor });
-  const seal = createCursorSeal();
   const pageSizeMax = limits.maxPageSize;
 
-  const parts = config.knowledgeDomains.map((domain) => {
+  const domains = config.knowledgeDomains.map((domain) => {
     const label = domain.labelFilter;
-    const documents = createDocumentReader({ api, content, seal, domain, chunkBytesMax: limits.maxChunkBytes });
+    const documents = createDocumentReader({ api, content, domain, chunkBytesMax: limits.maxChunkBytes });
     const tools = [
       createSearchTool({ label, pageSizeMax }, api),
       createSuggestTool({ label }, api),
@@ -64,27 +62,27 @@ export function createFessToolset(config: FessConfig, { jobs, log, ownTargets }:
     ];
     return {
       tools: tools.map((tool) => inDomain(tool, domain, config.knowledgeDomains.length > 1)),
-      resources: createDocumentResources({ api, documents, seal, domain, pageSizeMax }),
+      resources: createDocumentResources({ api, documents, domain, pageSizeMax }),
       citable: createCitableDocuments(documents, domain),
       prompts: createPrompts(api, domain),
       source: createDomainSource(api, domain),
     };
   });
 
-  void greetFess(api, config, log);
+  void checkFess(api, config, log);
   return {
     name: 'fess',
-    tools: parts.flatMap(({ tools }) => tools),
-    resources: parts.map(({ resources }) => resources),
-    citable: parts.map(({ citable }) => citable),
-    prompts: parts.flatMap(({ prompts }) => prompts),
-    sources: parts.map(({ source }) => source),
+    tools: domains.flatMap(({ tools }) => tools),
+    resources: domains.map(({ resources }) => resources),
+    citable: domains.map(({ citable }) => citable),
+    prompts: domains.flatMap(({ prompts }) => prompts),
+    sources: domains.map(({ source }) => source),
     failures: { as: 'jsonrpc' },
     listsBounds: true,
     slowCallMs: timeouts.longRunningThresholdMs,
     inFlight: {
       runningMax: limits.maxInFlightRequests,
-      waitingMax: limits.maxInFlightRequests * waitingShare,
+      waitingMax: limits.maxInFlightRequests * queuedPerRequest,
     },
     announce: announcement(config.knowledgeDomains),
     health: () => ({ fess: { domains: config.knowledgeDomains.map(({ id }) => id) } }),
@@ -105,7 +103,7 @@ function inDomain(tool: Tool, { slug, block, name }: KnowledgeDomain, isOneOfSev
   };
 }
 
-/** Returns the domains for `serverInfo` and the capabilities. `domain` is the first one, `domains` all if there are several. */
+/** Returns the domains for `serverInfo` and the capabilities. `domains` is present only if there are several. */
 function announcement(domains: readonly KnowledgeDomain[]): NonNullable<Toolset['announce']> {
   const [first] = domains;
   const domain = first === undefined ? {} : domainFacts(first);
@@ -116,7 +114,7 @@ function announcement(domains: readonly KnowledgeDomain[]): NonNullable<Toolset[
   };
 }
 
-function openApi({ fessBaseUrl, fessApi, fessAccessToken, timeouts, contentFetch }: FessConfig, log: Logger) {
+function createApi({ fessBaseUrl, fessApi, fessAccessToken, timeouts, contentFetch }: FessConfig, log: Logger) {
   return createFessApi(
     {
       baseUrl: fessBaseUrl,
@@ -140,7 +138,7 @@ function fetchRules({ contentFetch }: FessConfig, ownTargets: readonly string[])
   const allowed = parseTargetList(contentFetch.allowedHostAllowlist);
   return {
     schemes: contentFetch.allowedSchemes,
-    // If hosts are listed, only these are fetched, and they may be private.
+    // If hosts are listed, only these may be fetched, and they may be private.
     onlyHosts: allowed,
     allowPrivate: allowed,
     refused: parseTargetList(ownTargets),
@@ -151,8 +149,7 @@ function fetchRules({ contentFetch }: FessConfig, ownTargets: readonly string[])
   };
 }
 
-/** Creates the extractor. Its processes start when a document needs them. */
-function openExtractor({ contentFetch }: FessConfig) {
+function createFessExtractor({ contentFetch }: FessConfig) {
   return createExtractor({
     cpuMsMax: 30_000,
     memoryMb: 512,
@@ -164,13 +161,13 @@ function openExtractor({ contentFetch }: FessConfig) {
   });
 }
 
-/** Checks at start whether Fess responds. If not, only logs a warning: later requests fail one by one until it does. */
-async function greetFess(api: DetectingFessApi, config: FessConfig, log: Logger): Promise<void> {
+/** Checks at start whether Fess responds and accepts the token. Only logs warnings, because Fess may recover. */
+async function checkFess(api: DetectingFessApi, config: FessConfig, log: Logger): Promise<void> {
   const { fessBaseUrl, fessAccessToken } = config;
-  const host = hostOf(fessBaseUrl);
+  const { host } = new URL(fessBaseUrl);
   const version = await api.detect().catch((error: unknown) => {
-    const isSilent = isCarrelError(error) && error.code === 'fess_timeout';
-    const event = isSilent ? 'Fess did not answer in time' : 'Fess cannot be reached';
+    const isTimeout = isCarrelError(error) && error.code === 'fess_timeout';
+    const event = isTimeout ? 'Fess did not answer in time' : 'Fess cannot be reached';
     log.warn(`${event}; requests fail until it responds. Check fessBaseUrl and the server`, { host });
     return null;
   });
@@ -179,14 +176,10 @@ async function greetFess(api: DetectingFessApi, config: FessConfig, log: Logger)
       host,
     });
   if (version === undefined || version === null) return;
-  log.info('Fess answers', { version });
+  log.info('Fess is reachable', { version });
   if (fessAccessToken === undefined) return;
-  // Checks the token with `labels`. Health needs no token, and some servers return no results for a search with a bad token.
+  // Checks the token with `labels`: health needs no token, and a search with a bad one may just find nothing.
   await api.labels().catch((error: unknown) => {
     if (faultOf(error) === 'refused_token') log.warn('Fess rejects the access token; check fessAccessToken');
   });
-}
-
-function hostOf(url: string): string {
-  return new URL(url).host;
 }

@@ -1,39 +1,37 @@
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Call } from '../../tools/call.ts';
-import type { SearchSource, SourceAnswer, SourceFilters, SourceHit } from '../../tools/search-source.ts';
+import type { SearchSource, SourceAnswer, SourceHit, SourceQuestion } from '../../tools/search-source.ts';
 
 export interface SourceReport {
   source: string;
   /** `skipped`: not requested, or the source doesn't support the filters or a quick search. */
   status: 'searched' | 'degraded' | 'failed' | 'skipped';
   hits: number;
-  /** Why the source failed or is degraded, in our own words. */
+  /** Why the source failed or is degraded. */
   message?: string;
 }
 
-interface Asked {
+interface SourceResults {
   lists: { source: string; hits: SourceHit[] }[];
-  /** Number of low-relevance hits that the sources left out. */
+  /** Number of low-relevance hits that the sources omitted. */
   omitted: number;
   /** The worst state that any source reports. */
   reranking: SourceAnswer['reranking'];
   reports: SourceReport[];
 }
 
-interface Question {
-  query: string;
-  limit: number;
-  includesWeak: boolean;
+interface Question extends SourceQuestion {
   /** Names of the sources to search. */
-  wanted: ReadonlySet<string>;
-  filters?: SourceFilters | undefined;
-  /** Searches by words alone, and skips sources that can't. */
-  isQuick?: boolean | undefined;
+  names: ReadonlySet<string>;
   timeoutMs: number;
 }
 
 /** Searches the chosen sources in parallel. A failing source is reported and doesn't affect the others. */
-export async function askSources(sources: readonly SearchSource[], question: Question, call: Call): Promise<Asked> {
+export async function askSources(
+  sources: readonly SearchSource[],
+  question: Question,
+  call: Call,
+): Promise<SourceResults> {
   const outcomes = await Promise.all(
     sources.map(async (source) => {
       if (!isSearched(source, question)) return { report: report(source, 'skipped'), answer: { hits: [] } };
@@ -54,7 +52,7 @@ function isSearched({ name, filters = [], canBeQuick }: SearchSource, question: 
     value === undefined ? [] : [filter],
   );
   if (question.isQuick && !canBeQuick) return false;
-  return question.wanted.has(name) && used.every((filter) => filters.some((known) => known === filter));
+  return question.names.has(name) && used.every((filter) => filters.some((supported) => supported === filter));
 }
 
 function worstOf(states: readonly NonNullable<SourceAnswer['reranking']>[]): SourceAnswer['reranking'] {
@@ -67,15 +65,12 @@ interface Outcome {
 }
 
 async function askSource(source: SearchSource, question: Question, call: Call): Promise<Outcome> {
-  const { query, limit, includesWeak, filters, isQuick, timeoutMs } = question;
+  const { names: _, timeoutMs, ...request } = question;
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([call.signal, timeout]);
   try {
-    const answer = await orAborted(
-      source.search({ query, limit, includesWeak, filters, isQuick }, { ...call, signal }),
-      signal,
-    );
-    const hits = answer.hits.slice(0, limit);
+    const answer = await orAborted(source.search(request, { ...call, signal }), signal);
+    const hits = answer.hits.slice(0, request.limit);
     const status = answer.degraded === undefined ? 'searched' : 'degraded';
     return { report: report(source, status, hits.length, answer.degraded), answer: { ...answer, hits } };
   } catch (error) {
@@ -98,9 +93,9 @@ function report(source: SearchSource, status: SourceReport['status'], hits = 0, 
 /** Rejects as soon as the signal aborts: a source that ignores it must not delay the others. */
 function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const giveUp = (): void => reject(signal.reason);
-    if (signal.aborted) giveUp();
-    signal.addEventListener('abort', giveUp, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }

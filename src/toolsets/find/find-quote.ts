@@ -11,7 +11,7 @@ interface FoundQuote {
   range: [number, number];
 }
 
-/** UTF-16 units of a long text that are processed before other calls get their turn. A megabyte takes about 50 ms. */
+/** UTF-16 units of a long text that are processed without a pause for other calls. */
 export const sliceUnits = 200_000;
 
 /**
@@ -72,21 +72,21 @@ export async function findQuote(
  * Works like `indexOf`, but in linear time (Knuth-Morris-Pratt). The built-in method takes seconds for a long
  * quotation in a repetitive text.
  */
-function indexIn(text: string, wanted: string, from: number): number {
-  // Failure table: the length of the longest prefix of `wanted` that also ends at each position.
-  const borders = new Uint32Array(wanted.length);
+function indexIn(text: string, pattern: string, from: number): number {
+  // Failure table: the length of the longest prefix of `pattern` that also ends at each position.
+  const borders = new Uint32Array(pattern.length);
   let matched = 0;
-  for (let at = 1; at < wanted.length; at += 1) {
-    while (matched > 0 && wanted.charCodeAt(at) !== wanted.charCodeAt(matched)) matched = borders[matched - 1] ?? 0;
-    if (wanted.charCodeAt(at) === wanted.charCodeAt(matched)) matched += 1;
+  for (let at = 1; at < pattern.length; at += 1) {
+    while (matched > 0 && pattern.charCodeAt(at) !== pattern.charCodeAt(matched)) matched = borders[matched - 1] ?? 0;
+    if (pattern.charCodeAt(at) === pattern.charCodeAt(matched)) matched += 1;
     borders[at] = matched;
   }
   matched = 0;
   for (let at = from; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    while (matched > 0 && code !== wanted.charCodeAt(matched)) matched = borders[matched - 1] ?? 0;
-    if (code === wanted.charCodeAt(matched)) matched += 1;
-    if (matched === wanted.length) return at + 1 - matched;
+    while (matched > 0 && code !== pattern.charCodeAt(matched)) matched = borders[matched - 1] ?? 0;
+    if (code === pattern.charCodeAt(matched)) matched += 1;
+    if (matched === pattern.length) return at + 1 - matched;
   }
   return -1;
 }
@@ -153,7 +153,7 @@ interface NearestSentence {
   of: number;
 }
 
-/** Min share of the quotation's words; a sentence with fewer is probably about something else. */
+/** Min share of the quotation's words that a sentence must have. */
 const shareMin = 0.5;
 const sentenceCharsMax = 400;
 
@@ -163,7 +163,7 @@ export async function findNearestSentence(
   passages: readonly CitablePassage[],
   signal: AbortSignal,
 ): Promise<NearestSentence | undefined> {
-  const wanted = new Set(wordsOf(quote));
+  const quoted = new Set(wordsOf(quote));
   let nearest: NearestSentence | undefined;
   let read = 0;
   for (const [passage, { text }] of passages.entries()) {
@@ -173,12 +173,11 @@ export async function findNearestSentence(
         await nextTurn(undefined, { signal });
         read = 0;
       }
-      // Checks the words of the sentence, because a quotation may have many more.
-      const shared = new Set(wordsOf(sentence).filter((word) => wanted.has(word))).size;
-      if (shared > (nearest?.shared ?? 0)) nearest = { passage, text: sentence, shared, of: wanted.size };
+      const shared = new Set(wordsOf(sentence).filter((word) => quoted.has(word))).size;
+      if (shared > (nearest?.shared ?? 0)) nearest = { passage, text: sentence, shared, of: quoted.size };
     }
   }
-  return nearest !== undefined && nearest.shared >= wanted.size * shareMin ? nearest : undefined;
+  return nearest !== undefined && nearest.shared >= quoted.size * shareMin ? nearest : undefined;
 }
 
 function* sentencesOf(text: string): Iterable<string> {

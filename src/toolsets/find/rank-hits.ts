@@ -9,7 +9,7 @@ import { leavesOf, plainQuery } from '../../words/word-query.ts';
 
 interface JudgedHits {
   readonly hits: FoundHit[];
-  /** Number of low-relevance hits left out. */
+  /** Number of omitted low-relevance hits. */
   readonly omitted: number;
   /** Undefined if there was nothing to score. */
   readonly reranking: RerankingState | undefined;
@@ -25,12 +25,12 @@ export async function judgeHits(
   reranker: Reranker,
 ): Promise<JudgedHits> {
   const all = lists.flatMap(({ source, hits }) => hits.map((hit) => ({ ...hit, source })));
-  const known = all.flatMap((hit) => (hit.relevance === undefined ? [] : [{ ...hit, relevance: hit.relevance }]));
-  const unknown = all.filter(({ relevance }) => relevance === undefined);
-  if (unknown.length === 0) return { hits: comparedAcross(known, reranker), omitted: 0, reranking: undefined };
-  const ranked = unknown.map((hit, id) => ({
+  const scored = all.flatMap((hit) => (hit.relevance === undefined ? [] : [{ ...hit, relevance: hit.relevance }]));
+  const unscored = all.filter(({ relevance }) => relevance === undefined);
+  if (unscored.length === 0) return { hits: comparedAcross(scored, reranker), omitted: 0, reranking: undefined };
+  const ranked = unscored.map((hit, id) => ({
     id,
-    score: 1 - id / unknown.length,
+    score: 1 - id / unscored.length,
     coverage: coverageOf(hit, query),
     hit,
   }));
@@ -46,7 +46,7 @@ export async function judgeHits(
     const why = whyFound({ query, text: `${hit.title}\n${hit.snippet}`, passage: hit.snippet });
     return { ...hit, relevance, why: `${hit.why}; ${why}`, scores: sharesOf(evidence, reranker) };
   });
-  return { hits: comparedAcross([...known, ...judged], reranker), omitted, reranking };
+  return { hits: comparedAcross([...scored, ...judged], reranker), omitted, reranking };
 }
 
 /**
@@ -59,17 +59,14 @@ function coverageOf({ title, snippet }: SourceHit, query: string): number {
   return matched.size / Math.max(1, leavesOf(words).length);
 }
 
-/**
- * Lowers the relevance of hits that stand out only in their own source. Each source has compared its hits with one
- * another; this function compares them with the hits of the other sources.
- */
+/** Lowers the relevance of hits that stand out only in their own source. */
 function comparedAcross(hits: readonly FoundHit[], { judge }: Pick<Reranker, 'judge'>): FoundHit[] {
   return hits.map((hit) => {
     const { logit, lead } = hit.scores ?? {};
     const others = hits.flatMap(({ source, replaced_by: newer, scores }) =>
-      source !== hit.source && newer === undefined && isNumber(scores?.logit) ? [scores.logit] : [],
+      source !== hit.source && newer === undefined && isFiniteNumber(scores?.logit) ? [scores.logit] : [],
     );
-    if (others.length === 0 || !isNumber(logit) || !isNumber(lead)) return hit;
+    if (others.length === 0 || !isFiniteNumber(logit) || !isFiniteNumber(lead)) return hit;
     const [before, after] = [lead, leadAmong(logit, lead, others)].map(
       (each) => judge({ logit, lead: each }).relevance,
     );
@@ -78,7 +75,7 @@ function comparedAcross(hits: readonly FoundHit[], { judge }: Pick<Reranker, 'ju
 }
 
 /** Checks a score, because a remote engine may send anything. */
-function isNumber(value: unknown): value is number {
+function isFiniteNumber(value: unknown): value is number {
   return Number.isFinite(value);
 }
 
@@ -87,17 +84,14 @@ export interface FoundHit extends SourceHit {
   relevance: number;
 }
 
-/**
- * Sorts the hits of all sources by relevance, then date, then source order. Of hits with the same URI, only the best
- * one remains.
- */
+/** Sorts the hits of all sources by relevance, then date, then source order. Keeps only the best hit per URI. */
 export function byRelevance(hits: readonly FoundHit[]): FoundHit[] {
   const found = new Map<string, FoundHit>();
   for (const hit of hits) {
-    const known = found.get(hit.uri);
-    if (known === undefined) found.set(hit.uri, { ...hit });
-    else if (known.source !== hit.source) {
-      const [better, other] = hit.relevance > known.relevance ? [hit, known] : [known, hit];
+    const earlier = found.get(hit.uri);
+    if (earlier === undefined) found.set(hit.uri, { ...hit });
+    else if (earlier.source !== hit.source) {
+      const [better, other] = hit.relevance > earlier.relevance ? [hit, earlier] : [earlier, hit];
       found.set(hit.uri, { ...better, why: `${better.why}; ${other.source}: ${other.why}` });
     }
   }

@@ -206,7 +206,7 @@ export function fitEntries<Item extends Pick<ShownEntry, 'id' | 'text_content'>>
     withText: (entry, text) => ({ ...entry, text_content: text }),
     next: ({ id }, chars) => `read_context_range(context_id=${id}, start_char=${chars}${past})`,
     // Images don't count: their token cost depends on the model.
-    paid: ({ images: _, ...rest }: Item & { images?: unknown }) => rest,
+    counted: ({ images: _, ...rest }: Item & { images?: unknown }) => rest,
   };
   const { items, report } = fitBudget(entries, budget, shape);
   const omitted = report.budget?.omitted_ids ?? [];

@@ -1,6 +1,6 @@
 import { CarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
-import type { FessApiVersion, FessCallOptions, FessHealth } from './fess-api.ts';
+import type { FessCallOptions, FessHealth } from './fess-api.ts';
 import { errorIdIn, type FessClient, type FessResponse, jsonObject, statusError } from './fess-client.ts';
 import { faultOf, fessError } from './fess-errors.ts';
 
@@ -8,7 +8,7 @@ import { faultOf, fessError } from './fess-errors.ts';
 export interface FessServer {
   client: FessClient;
   dialect: FessDialect;
-  /** True if the server has treated the label as optional. Searches are then sent in the strict form at once. */
+  /** True if the server has treated the label as optional. All searches then use the strict form. */
   isLoose: boolean;
   onLoose: () => void;
   /** Called if the server rejects a request although its engine is up. */
@@ -25,9 +25,8 @@ export interface FessRefusal {
 }
 
 /**
- * Sends a request and returns the answer's body without its envelope. After a 400 or 5xx, asks the health endpoint too: if the
- * search engine is down, Fess may answer 400, as for an invalid query, and `suggest` answers 500. Fess 15.7 also answers 500 to
- * a wrong token.
+ * Sends a request and returns the answer's body without its envelope. After a 400 or 5xx it also checks the health endpoint,
+ * because these statuses may mean that the search engine is down. Fess 15.7 also answers 500 to a wrong token.
  */
 export async function askFess(
   server: FessServer,
@@ -44,7 +43,7 @@ export async function askFess(
   return { body: server.dialect.open(jsonObject(response), endpoint), httpStatus: status };
 }
 
-/** Reports a refused request. Throws if the token is wrong: then the request works without it. Call it if the engine is up. */
+/** Reports a refused request. Throws if the token is wrong, that is, if the request works without it. */
 async function explainRefusal(
   { client, onRefusal }: FessServer,
   response: FessResponse,
@@ -58,7 +57,7 @@ async function explainRefusal(
   if (anonymous.status < 500) throw fessError('refused_token', { endpoint, httpStatus });
 }
 
-/** Asks for the health status. A 503 is a valid answer: status red. v2 uses upper case and omits `timed_out`. */
+/** Returns the health status. A 503 means red. v2 uses upper case and omits `timed_out`. */
 export async function askHealth({ client, dialect }: FessServer, options?: FessCallOptions): Promise<FessHealth> {
   const endpoint = dialect.health;
   const response = await client.get(endpoint, new URLSearchParams(), options);
@@ -76,9 +75,8 @@ export async function askHealth({ client, dialect }: FessServer, options?: FessC
 }
 
 /**
- * Checks that the search engine is up. If it is down, Fess answers a search with 200 and no results; only the health endpoint
- * reveals it. Returns true if it is up and false if unknown. Throws if it is down; the error names `endpoint`, with the HTTP
- * status of the health endpoint.
+ * Checks that the search engine is up, because Fess answers a search with 200 and no results if it is down. Returns true if
+ * it is up and false if unknown. Throws if it is down; the error names `endpoint`.
  */
 export async function ruleOutOutage(server: FessServer, endpoint: string, options?: FessCallOptions): Promise<boolean> {
   try {
@@ -86,7 +84,7 @@ export async function ruleOutOutage(server: FessServer, endpoint: string, option
     if (status !== 'red') return true;
   } catch (error) {
     const fault = faultOf(error);
-    if (fault !== undefined && silentFaults.has(fault)) return false;
+    if (fault !== undefined && inconclusiveFaults.has(fault)) return false;
     if (!(error instanceof CarrelError)) throw error;
     if (fault !== 'engine_down' && fault !== 'server_failed') throw atEndpoint(error, endpoint);
     const httpStatus = Number(error.data['httpStatus']);
@@ -95,8 +93,8 @@ export async function ruleOutOutage(server: FessServer, endpoint: string, option
   throw fessError('engine_down', { endpoint, httpStatus: 503 });
 }
 
-/** Faults of the health endpoint that say nothing about the search engine. Answers of other endpoints are still valid. */
-const silentFaults: ReadonlySet<unknown> = new Set([
+/** Faults of the health endpoint that leave the state of the search engine unknown. */
+const inconclusiveFaults: ReadonlySet<unknown> = new Set([
   'refused_token',
   'refused_address',
   'rate_limited',
@@ -121,7 +119,6 @@ function atEndpoint(error: CarrelError, endpoint: string): CarrelError {
 
 /** Differences between v1 (up to 15.6) and v2 (15.7 and later): paths, envelope and some names. */
 export interface FessDialect {
-  version: FessApiVersion;
   search: string;
   suggest: string;
   popularWords: string;
@@ -137,12 +134,11 @@ export interface FessDialect {
   open(body: Record<string, unknown>, endpoint: string): Record<string, unknown>;
   /** Returns the part of a health answer that has the status, also for a 503. */
   openHealth(body: Record<string, unknown>): unknown;
-  /** True if this JSON comes from this version of the API, whatever its status. */
+  /** True if this JSON comes from this version of the API. */
   isSpokenBy(body: Record<string, unknown>): boolean;
 }
 
 export const dialectV1: FessDialect = {
-  version: 'v1',
   search: '/api/v1/documents',
   suggest: '/api/v1/suggest-words',
   popularWords: '/api/v1/popular-words',
@@ -159,7 +155,6 @@ export const dialectV1: FessDialect = {
 };
 
 export const dialectV2: FessDialect = {
-  version: 'v2',
   search: '/api/v2/search',
   suggest: '/api/v2/suggest-words',
   popularWords: '/api/v2/popular-words',

@@ -48,57 +48,89 @@ export interface DetectingFessApi extends FessApi {
 }
 
 /**
- * Creates the client of a Fess server of any version. Fess has API v1 before 15.7, and v2 since then. It answers requests for the
- * missing one with a redirect to an HTML page. A call that finds no API therefore tries the other version, and keeps it if it
- * works: at start, and again after an upgrade of Fess.
+ * Creates the client of a Fess server of any version. Fess has API v1 before 15.7, and v2 since then. It answers requests
+ * for the missing version with a redirect to an HTML page. A call that finds no API therefore tries the other version.
  */
 export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): DetectingFessApi {
   const client = createFessClient(config);
-  const shared = {
-    lookedUp: new WeakSet<FessDocument>(),
+  const serverOf = (dialect: FessDialect): FessServer => ({
+    client,
+    dialect,
+    isLoose: false,
     onLoose: () => deps.onLoose?.(),
-    onRefusal: (refusal: FessRefusal) => deps.onRefusal?.(refusal),
-  };
-  const adapters = {
-    v1: createFessAdapter(client, dialectV1, shared),
-    v2: createFessAdapter(client, dialectV2, shared),
-  };
+    onRefusal: (refusal) => deps.onRefusal?.(refusal),
+  });
+  const servers = { v1: serverOf(dialectV1), v2: serverOf(dialectV2) };
   const setting = config.fessApi ?? 'auto';
   let version: FessApiVersion = setting === 'auto' ? 'v1' : setting;
+  /** Documents that `document()` found in their label. Only these may be read, because `/cache` and `/go` check no label. */
+  const lookedUp = new WeakSet<FessDocument>();
+  const assertLookedUp = (document: FessDocument) => {
+    if (!lookedUp.has(document))
+      throw new CarrelError('internal', 'The document was not looked up with its label first.');
+  };
 
   const use = (next: FessApiVersion) => {
     if (next !== version) deps.onVersion?.(next);
     version = next;
   };
 
-  async function call<T>(run: (api: FessApi) => Promise<T>, options: FessCallOptions = {}): Promise<T> {
+  async function call<T>(run: (server: FessServer) => Promise<T>, options: FessCallOptions = {}): Promise<T> {
     const tried = version;
     try {
-      return await run(adapters[tried]);
+      return await run(servers[tried]);
     } catch (error) {
       const fault = faultOf(error);
       const mayBeMissing = fault === 'api_missing' || fault === 'not_json' || fault === 'unexpected_shape';
       if (setting !== 'auto' || !mayBeMissing) throw error;
       const other = tried === 'v1' ? 'v2' : 'v1';
-      if (!(await isServed(client, dialects[other], options).catch(() => false))) throw error;
+      if (!(await isServed(servers[other], options).catch(() => false))) throw error;
       use(other);
-      return run(adapters[other]);
+      return run(servers[other]);
     }
   }
 
   return {
-    search: (request, options) => call((api) => api.search(request, options), options),
-    suggest: (request, options) => call((api) => api.suggest(request, options), options),
-    popularWords: (request, options) => call((api) => api.popularWords(request, options), options),
-    labels: (options) => call((api) => api.labels(options), options),
-    health: (options) => call((api) => api.health(options), options),
-    document: (docId, label, options) => call((api) => api.document(docId, label, options), options),
-    cachedPage: (document, options) => adapters[version].cachedPage(document, options),
-    original: (document, options) => adapters[version].original(document, options),
+    search: (request, options) =>
+      call(async (server) => (await searchWithin(server, request, options)).answer, options),
+    suggest: (request, options) =>
+      call(async (server) => {
+        const { suggest, suggestKey } = server.dialect;
+        const params = suggestParameters(request, server.dialect);
+        const found = readSuggestions(await getList(server, suggest, suggestKey, params, options), server.dialect);
+        return found.filter(({ labels }) => labels.length === 0 || labels.includes(request.label));
+      }, options),
+    popularWords: (request, options) =>
+      call(async (server) => {
+        const { popularWords, popularKey } = server.dialect;
+        const list = await getList(server, popularWords, popularKey, popularWordsParameters(request), options);
+        const words = strings(list);
+        if (words.length === 0) await ruleOutOutage(server, popularWords, options);
+        return words;
+      }, options),
+    labels: (options) =>
+      call(async (server) => {
+        const { labels, labelsKey } = server.dialect;
+        return readLabels(await getList(server, labels, labelsKey, new URLSearchParams(), options));
+      }, options),
+    health: (options) => call((server) => askHealth(server, options), options),
+    async document(docId, label, options) {
+      const document = await call((server) => lookUp(server, docId, label, options), options);
+      lookedUp.add(document);
+      return document;
+    },
+    async cachedPage(document, options) {
+      assertLookedUp(document);
+      return readCachedPage(client, version, document, options);
+    },
+    async original(document, options) {
+      assertLookedUp(document);
+      return readOriginal(client, document, options);
+    },
     async detect() {
       const candidates: FessApiVersion[] = setting === 'auto' ? ['v1', 'v2'] : [setting];
       for (const candidate of candidates) {
-        if (!(await isServed(client, dialects[candidate], {}))) continue;
+        if (!(await isServed(servers[candidate], {}))) continue;
         use(candidate);
         return candidate;
       }
@@ -108,63 +140,11 @@ export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): De
   };
 }
 
-const dialects: Record<FessApiVersion, FessDialect> = { v1: dialectV1, v2: dialectV2 };
-
-/** True if the server has this API version. Asks for health, which needs no permission and is different in each version. */
-async function isServed(client: FessClient, dialect: FessDialect, options: FessCallOptions): Promise<boolean> {
+/** Returns true if the server has this API version. Queries its health, which needs no permission. */
+async function isServed({ client, dialect }: FessServer, options: FessCallOptions): Promise<boolean> {
   const response = await client.get(dialect.health, new URLSearchParams(), options);
   const body = parseMeasured(response.body.toString('utf8'));
   return isObject(body) && dialect.isSpokenBy(body);
-}
-
-interface FessAdapterDeps {
-  /** Documents that `document()` found in their label. Only these may be read, because `/cache` and `/go` check no label. */
-  lookedUp: WeakSet<FessDocument>;
-  /** Called once, when the server treats the label as optional. */
-  onLoose: () => void;
-  onRefusal: FessServer['onRefusal'];
-}
-
-/** Creates the client of one API version. */
-function createFessAdapter(client: FessClient, dialect: FessDialect, { lookedUp, ...deps }: FessAdapterDeps): FessApi {
-  const server: FessServer = { client, dialect, isLoose: false, ...deps };
-  const assertLookedUp = (document: FessDocument) => {
-    if (!lookedUp.has(document))
-      throw new CarrelError('internal', 'The document was not looked up with its label first.');
-  };
-  return {
-    search: async (request, options) => (await searchWithin(server, request, options)).answer,
-    suggest: async (request, options) => {
-      const params = suggestParameters(request, dialect);
-      const found = readSuggestions(
-        await getList(server, dialect.suggest, dialect.suggestKey, params, options),
-        dialect,
-      );
-      return found.filter(({ labels }) => labels.length === 0 || labels.includes(request.label));
-    },
-    popularWords: async (request, options) => {
-      const params = popularWordsParameters(request);
-      const words = strings(await getList(server, dialect.popularWords, dialect.popularKey, params, options));
-      if (words.length === 0) await ruleOutOutage(server, dialect.popularWords, options);
-      return words;
-    },
-    labels: async (options) =>
-      readLabels(await getList(server, dialect.labels, dialect.labelsKey, new URLSearchParams(), options)),
-    health: (options) => askHealth(server, options),
-    document: async (docId, label, options) => {
-      const document = await lookUp(server, docId, label, options);
-      lookedUp.add(document);
-      return document;
-    },
-    cachedPage: async (document, options) => {
-      assertLookedUp(document);
-      return readCachedPage(client, dialect, document, options);
-    },
-    original: async (document, options) => {
-      assertLookedUp(document);
-      return readOriginal(client, document, options);
-    },
-  };
 }
 
 /** Requests a list. v1 omits the list if it is empty. */
@@ -199,11 +179,11 @@ function readLabels(list: readonly unknown[]): FessLabel[] {
 /** Reads the crawled HTML, without Fess's banner. Null if it is missing or forbidden. */
 async function readCachedPage(
   client: FessClient,
-  dialect: FessDialect,
+  version: FessApiVersion,
   { docId }: FessDocument,
   options?: FessContentOptions,
 ): Promise<string | null> {
-  const page = dialect.version === 'v1' ? await cacheV1(client, docId, options) : await cacheV2(client, docId, options);
+  const page = version === 'v1' ? await cacheV1(client, docId, options) : await cacheV2(client, docId, options);
   const html = page === null ? '' : withoutBanner(page);
   return html === '' ? null : html;
 }

@@ -1,9 +1,8 @@
 import type { FessFacets, FessGeo } from '../parameter-guard.ts';
 
 /**
- * The functions of Fess that the toolset needs, in any API version. Methods that read documents take the domain's label and
- * validate their input themselves. All throw `CarrelError`: `fess_error`, `fess_unreachable`, `fess_timeout`, `cancelled`,
- * `invalid_arguments`, `resource_not_found`.
+ * The functions of Fess that the toolset needs, in any API version. They validate their input and throw `CarrelError`:
+ * `fess_error`, `fess_unreachable`, `fess_timeout`, `cancelled`, `invalid_arguments`, `resource_not_found`.
  */
 export interface FessApi {
   search(request: FessSearchRequest, options?: FessCallOptions): Promise<FessSearchAnswer>;
@@ -59,7 +58,7 @@ export interface FessSearchAnswer {
   relatedQueries: string[];
   /** True if some shards of the index did not answer. */
   isPartial: boolean;
-  /** False if there are no hits and Fess does not tell whether its search engine is up. */
+  /** False if there are no hits and Fess does not report whether its search engine is up. */
   isOutageRuledOut: boolean;
   execTimeMs: number;
 }

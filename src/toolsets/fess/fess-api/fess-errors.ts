@@ -1,6 +1,6 @@
 import { CarrelError } from '../../../base/errors.ts';
 
-/** Why an answer of Fess is not a result. Part of the error's `data`. */
+/** The reason why Fess returned no result. Part of the error's `data`. */
 export type FessFault =
   | 'refused_request'
   | 'refused_token'
@@ -21,9 +21,9 @@ const messages: Record<FessFault, string> = {
   refused_request: 'Fess refused the request. Simplify the query, or check sort and facets.',
   refused_token: 'Fess refused access. The operator must check fessAccessToken (or FESS_ACCESS_TOKEN).',
   refused_address: 'Fess blocks the address of this bridge. The operator must check the rate limit settings of Fess.',
-  rate_limited: 'Fess is receiving too many requests. Try again later.',
+  rate_limited: 'Fess is rate limiting requests. Try again later.',
   server_failed: 'Fess failed to answer. Try again; if it persists, the operator finds the cause in the Fess log.',
-  other_status: 'Fess answered with an unexpected status.',
+  other_status: 'Fess answered with an unexpected status. The operator must check fessBaseUrl.',
   api_missing:
     'Fess has no search API at this address. The operator must check fessBaseUrl, fessApi and the JSON response setting of Fess.',
   not_json:
@@ -32,9 +32,9 @@ const messages: Record<FessFault, string> = {
     'Fess answered in a form that the bridge does not know. The operator must check fessBaseUrl and fessApi.',
   answer_too_large: 'The answer from Fess is too large. Ask for fewer results.',
   answer_incomplete: 'The answer from Fess was truncated. Try again.',
-  engine_down: 'The search engine behind Fess is down, so it is unknown whether anything matches. Try again later.',
+  engine_down: 'The search engine of Fess is down, so it is unknown whether anything matches. Try again later.',
   label_not_applied:
-    'Fess did not keep the search within the knowledge domain, so its results are withheld. The cause is the server, not the query: the operator must set query.orsearch.min.hit.count of Fess to -1, and look for plugins that rewrite searches.',
+    'Fess searched outside the knowledge domain, so its results are withheld. The cause is the server, not the query: the operator must set query.orsearch.min.hit.count of Fess to -1, and look for plugins that rewrite searches.',
 };
 
 interface FessFaultFacts {

@@ -24,7 +24,7 @@ export interface ReadSearch {
 export function readSearchAnswer(
   body: Record<string, unknown>,
   sent: SearchParameters,
-  { label, facets: asked }: Pick<FessSearchRequest, 'label' | 'facets'>,
+  { label, facets: requested }: Pick<FessSearchRequest, 'label' | 'facets'>,
 ): ReadSearch | null {
   const { record_count: total, search_query: searchQuery } = body;
   const data = body['data'] ?? (total === 0 ? [] : undefined);
@@ -40,7 +40,7 @@ export function readSearchAnswer(
       num: sent.num,
       nextStart: documents.length > 0 && next < Math.min(total, resultWindow) ? next : undefined,
       hits: documents.map(readHit),
-      facets: hasFacets(asked) ? readFacets(body, counted, sent, { label, asked }) : undefined,
+      facets: hasFacets(requested) ? readFacets(body, counted, sent, { label, requested }) : undefined,
       relatedQueries: strings(body['related_query']),
       isPartial: body['partial'] === true,
       isOutageRuledOut: true,
@@ -59,7 +59,7 @@ export function readSearchAnswer(
   };
 }
 
-/** Omitted from `fields`: most have their own property, `_id` could be mistaken for `doc_id`, and roles are confidential. */
+/** Fields omitted from `fields`: those with their own property, `_id`, which resembles `doc_id`, and confidential roles. */
 const withheld = new Set(['_id', 'doc_id', 'title', 'url', 'digest', 'score', 'content', 'cache', 'role']);
 const numeric = new Set(['content_length', 'boost', 'click_count', 'favorite_count']);
 /** Fields with HTML: Fess escapes them and marks matches with `<strong>`. */
@@ -84,19 +84,16 @@ function readHit(document: Record<string, unknown>): FessHit {
   };
 }
 
-function hasFacets(asked: FessFacets | undefined): asked is FessFacets {
-  return (asked?.field?.length ?? 0) + (asked?.query?.length ?? 0) > 0;
+function hasFacets(facets: FessFacets | undefined): facets is FessFacets {
+  return (facets?.field?.length ?? 0) + (facets?.query?.length ?? 0) > 0;
 }
 
-/**
- * Returns the facets that the caller requested, in the same order. Fess's answer also has the counts that this server added,
- * and names facet queries as they were sent, which may differ from what the caller wrote.
- */
+/** Returns the requested facets, in the caller's order and wording. Omits the counts that this server added. */
 function readFacets(
   body: Record<string, unknown>,
   counted: ReadonlyMap<string, number>,
   { facetQueries }: SearchParameters,
-  { label, asked }: { label: string; asked: FessFacets },
+  { label, requested }: { label: string; requested: FessFacets },
 ): FessFacetCounts | undefined {
   if (!Array.isArray(body['facet_field']) && !Array.isArray(body['facet_query'])) return undefined;
   const fields = records(body['facet_field']).map(({ name, result }) => ({
@@ -107,10 +104,10 @@ function readFacets(
       .filter(({ value, count }) => count > 0 && (name !== 'label' || value === label)),
   }));
   return {
-    fields: (asked.field ?? []).flatMap((name) => fields.find((field) => field.name === name) ?? []),
+    fields: (requested.field ?? []).flatMap((name) => fields.find((field) => field.name === name) ?? []),
     queries: facetQueries.flatMap((sent, index) => {
       const count = counted.get(sent);
-      return count === undefined ? [] : [{ value: asked.query?.[index] ?? sent, count }];
+      return count === undefined ? [] : [{ value: requested.query?.[index] ?? sent, count }];
     }),
   };
 }

@@ -14,10 +14,10 @@ export interface SearchParameters {
   counts: { labelled: string; outside: string; matching: string | undefined };
 }
 
-/** Max bytes of a query whose matches are counted. Counting puts the query twice into the request line, max 8 KiB. */
+/** Max bytes of a query whose matches are counted. Counting repeats the query in the request line, which has max 8 KiB. */
 const countedBytesMax = 2000;
 
-/** Converts a request to Fess's parameters, and makes it safe. If `isCounted`, the matches of the query are counted too. */
+/** Converts a request to safe parameters for Fess. If `isCounted`, the matches of the query are counted too. */
 export function searchParameters(request: FessSearchRequest, isCounted = false): SearchParameters {
   const query = guardQuery(request.query);
   const isCountable = isCounted && encodeURIComponent(query).length <= countedBytesMax && !hasHead(query);
@@ -32,7 +32,7 @@ export function strictSearchParameters(request: FessSearchRequest): SearchParame
 
 export function strictTooLong(label: string): CarrelError {
   const charsMax = queryLengthMax - requireLabel('', label).length;
-  const message = `Shorten the query: this Fess server takes at most ${charsMax} characters, special characters counting double.`;
+  const message = `Shorten the query: this Fess server accepts at most ${charsMax} characters, special characters counting double.`;
   return new CarrelError('invalid_arguments', message, { data: { field: 'query' } });
 }
 

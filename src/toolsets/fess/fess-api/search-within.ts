@@ -10,9 +10,8 @@ import { type SearchParameters, searchParameters, strictSearchParameters, strict
 /**
  * Searches, and returns only results that are proven to have the label.
  *
- * If a search finds little, a server with `query.orsearch.min.hit.count` repeats it with OR between all parts, which makes label
- * and query optional. If an answer has results without the label, or that do not match the query, the search is repeated in the
- * strict form, which requires both under any default operator. Ordinary searches take one request.
+ * If a search finds little, a server with `query.orsearch.min.hit.count` repeats it with OR between all parts, which makes
+ * label and query optional. If an answer has such results, the search is repeated in a strict form that requires both.
  */
 export async function searchWithin(
   server: FessServer,
@@ -32,7 +31,7 @@ export async function searchWithin(
   return strict;
 }
 
-/** Searches and counts the matches in one request. If they can't be counted, uses the strict form, unless it is too long. */
+/** Searches and counts the matches in one request. If they can't be counted, prefers the strict form. */
 async function searchPlainly(
   server: FessServer,
   request: FessSearchRequest,
@@ -82,12 +81,12 @@ async function attempt(
   return found;
 }
 
-/** True if nothing in the answer comes from outside the label. Pages without hits are checked too: totals reveal documents. */
+/** Returns true if everything in the answer has the label. Checks pages without hits too, because totals reveal documents. */
 function isProved(found: ReadSearch, label: string): boolean {
   return found.total === 0 || isWithinLabel(found, label);
 }
 
-/** Finds the document with this id. As with any search, it is returned only if it has the label. */
+/** Finds the document with this id, if it has the label. */
 export async function lookUp(
   server: FessServer,
   docId: string,

@@ -43,7 +43,7 @@ export function createPopularWordsTool({ label }: { label: string }, api: FessAp
     effect: 'read',
     openWorld: true,
     input: z.object({
-      seed: z.int().min(0).max(2_147_483_647).optional().describe('Another seed picks other words.'),
+      seed: z.int().min(0).max(2_147_483_647).optional().describe('A different seed returns different words.'),
       field: z
         .string()
         .regex(/^[a-zA-Z0-9_]{1,64}$/)
@@ -58,7 +58,7 @@ export function createPopularWordsTool({ label }: { label: string }, api: FessAp
   });
 }
 
-/** Creates the tool `list_labels`. Like `health`, it is not limited to the domain. */
+/** Creates the tool `list_labels`, which is not limited to the domain. */
 export function createListLabelsTool(api: FessApi): Tool {
   return defineTool({
     name: 'list_labels',
@@ -98,7 +98,7 @@ export function createJobGetTool(jobs: CallJobs): Tool {
       'Retrieve progress information for a long-running operation, by the jobId that another tool returned. When it is done, result is the answer.',
     effect: 'read',
     takesNoSlot: true,
-    input: z.object({ jobId: z.string().min(1).max(100).describe('The jobId of the earlier answer.') }),
+    input: z.object({ jobId: z.string().min(1).max(100).describe('The jobId that the tool returned.') }),
     output: z.object({
       jobId: z.string(),
       state: z.enum(['queued', 'running', 'done', 'failed', 'cancelled']),
@@ -114,7 +114,7 @@ export function createJobGetTool(jobs: CallJobs): Tool {
   });
 }
 
-/** Creates the tool `read`: documents are also resources, but some hosts hide resources from their model. */
+/** Creates the tool `read`, for hosts that hide resources from their model. */
 export function createReadTool(documents: DocumentReader): Tool {
   return defineTool({
     name: 'read',

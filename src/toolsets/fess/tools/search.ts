@@ -6,23 +6,18 @@ import { resultWindow } from '../parameter-guard.ts';
 import { createPhases } from '../phases.ts';
 import { queryLengthMax } from '../query-guard.ts';
 
-interface SearchToolConfig {
-  label: string;
-  pageSizeMax: number;
-}
-
 const pageSizeDefault = 20;
 
-export function createSearchTool({ label, pageSizeMax }: SearchToolConfig, api: FessApi): Tool {
+export function createSearchTool({ label, pageSizeMax }: { label: string; pageSizeMax: number }, api: FessApi): Tool {
   return defineTool({
     name: 'search',
     title: 'Search documents',
     description:
-      'Search the knowledge domain for documents matching a query. Returns summaries; the read tool gives the text of one by its doc_id. All words are required; "phrases", OR, NOT, (), title:word and prefix* work.',
+      'Search the knowledge domain for documents matching a query. Returns summaries; the read tool returns the full text by doc_id. All words are required. Supports "phrases", OR, NOT, (), title:word and prefix*.',
     effect: 'read',
     openWorld: true,
     input: z.object({
-      query: z.string().min(1).max(queryLengthMax).describe('What to look for.'),
+      query: z.string().min(1).max(queryLengthMax).describe('Words or query.'),
       pageSize: z
         .int()
         .min(1)
@@ -37,7 +32,7 @@ export function createSearchTool({ label, pageSizeMax }: SearchToolConfig, api: 
         .describe('First result, from 0; nextStart of the previous page.'),
       sort: z.string().max(200).optional().describe('Such as last_modified.desc; default: most relevant first.'),
       lang: z.string().max(20).optional().describe('Such as en.'),
-      facets: facetsInput.optional().describe('Counts of the results by field or query.'),
+      facets: facetsInput.optional().describe('Count the results by field or query.'),
       geo: z
         .object({
           point: z.string().describe('latitude,longitude'),
@@ -45,7 +40,7 @@ export function createSearchTool({ label, pageSizeMax }: SearchToolConfig, api: 
         })
         .strict()
         .optional()
-        .describe('Only documents near a place.'),
+        .describe('Only documents near this place.'),
       includeFields: z
         .array(z.string())
         .max(50)
@@ -122,7 +117,7 @@ function summary(hit: FessHit, includeFields: readonly string[] | undefined): { 
   return { doc_id: docId, ...Object.fromEntries(names.map((name) => [name, available[name]])) };
 }
 
-/** Default fields: those that help to choose a result. Most others repeat these. */
+/** Default fields, which help to choose a result. */
 const summaryFields = [
   'title',
   'url',
@@ -139,6 +134,6 @@ const summaryFields = [
 function notice({ isPartial, isOutageRuledOut }: FessSearchAnswer): { notice?: string } {
   if (isPartial) return { notice: 'Part of the index did not respond: there may be more results.' };
   if (!isOutageRuledOut)
-    return { notice: 'Fess does not say whether its engine is up: no results may mean an outage.' };
+    return { notice: 'Fess does not report whether its search engine is up: no results may mean an outage.' };
   return {};
 }

@@ -24,14 +24,14 @@ export function createVerifyTool(texts: readonly CitableTexts[]): Tool {
         .toLowerCase()
         .refine((hash) => /^[0-9a-f]{12,64}$/.test(hash), { error: 'must have 12 to 64 hexadecimal digits' })
         .optional()
-        .describe('hash of a result (12 to 64 digits), to detect changes of the text.'),
+        .describe('The hash of a search result, to detect changes of the text.'),
     }),
     output: freeAnswer('uri, found, changed, hash, where?, nearest?, message'),
     async run({ uri, quote, hash }, call) {
       const source = texts.find(({ uriPrefixes }) => uriPrefixes.some((prefix) => uri.startsWith(prefix)));
       if (source === undefined) throw unknownKind(uri, prefixes);
       if (!isQuotable(quote)) {
-        throw new CarrelError('validation_error', 'quote contains no words. Give the words to look for in the text.');
+        throw new CarrelError('validation_error', 'quote contains no words. Quote the words to look for.');
       }
       const text = await source.read(uri, call);
       if (text === undefined) {
@@ -44,29 +44,29 @@ export function createVerifyTool(texts: readonly CitableTexts[]): Tool {
         };
       }
       const changed = hash !== undefined && !text.hash.startsWith(hash);
-      return { uri, changed, hash: shortHash(text.hash), ...(await look(quote, text, changed, call.signal)) };
+      return { uri, changed, hash: shortHash(text.hash), ...(await lookUp(quote, text, changed, call.signal)) };
     },
   });
 }
 
-async function look(quote: string, text: CitableText, changed: boolean, signal: AbortSignal) {
+async function lookUp(quote: string, text: CitableText, changed: boolean, signal: AbortSignal) {
   const { passages } = text;
   const found = await findQuote(quote, passages, signal);
   if (found !== undefined) {
     const where = { ...placeOf(passages[found.passage]), range: found.range };
-    const since = changed ? ' The text has changed elsewhere.' : '';
-    return { found: true, where, message: `The quotation is in the text.${since}` };
+    const change = changed ? ' The text has changed elsewhere.' : '';
+    return { found: true, where, message: `The quotation is in the text.${change}` };
   }
   const nearest = await findNearestSentence(quote, passages, signal);
   const cut = text.isTruncated ? ' Only part of the text could be read; the quotation may be in the rest.' : '';
-  const since = changed
+  const outcome = changed
     ? 'The text has changed and no longer contains the quotation.'
     : 'The text does not contain the quotation.';
-  if (nearest === undefined) return { found: false, message: `${since}${cut}` };
+  if (nearest === undefined) return { found: false, message: `${outcome}${cut}` };
   return {
     found: false,
     nearest: { ...placeOf(passages[nearest.passage]), text: nearest.text },
-    message: `${since} The closest sentence contains ${nearest.shared} of the quotation's ${nearest.of} words.${cut}`,
+    message: `${outcome} The closest sentence contains ${nearest.shared} of the quotation's ${nearest.of} words.${cut}`,
   };
 }
 
