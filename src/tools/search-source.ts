@@ -60,7 +60,7 @@ export interface SourceQuestion {
   readonly isQuick?: boolean | undefined;
 }
 
-export interface SourceFilters {
+interface SourceFilters {
   readonly collection?: string | undefined;
   readonly type?: string | undefined;
   readonly tag?: string | undefined;

@@ -34,7 +34,7 @@ export interface KbDeps {
   web?: { readonly sources: WebSources; close(): Promise<void> } | undefined;
   /** Folder for unfinished uploads. */
   stagingFolder: string;
-  /** If uploads must survive a restart, stores them instead of the folder. Then any process can continue them. */
+  /** Stores uploads that must survive a restart, so that any process can continue them. */
   shared?: SharedStore | undefined;
   /** Max bytes of a message of the transport. */
   messageBytesMax: number;
@@ -46,10 +46,10 @@ export interface KbDeps {
   clock?: MonotonicClock;
 }
 
-/** Bytes of a message besides the data of an upload's chunk. */
+/** Bytes reserved in an upload message for everything but the chunk. */
 const envelopeBytes = 4096;
 
-/** Creates the knowledge base tools. Their names and arguments follow the original kb MCP server. */
+/** Creates the knowledge base tools, with the names and arguments of the original kb MCP server. */
 export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
   const { engine, log, web } = deps;
   const idleMs = config.uploadIdleSeconds * 1000;
@@ -76,43 +76,45 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
     chunkBytesMax: Math.max(3, Math.floor((deps.messageBytesMax - envelopeBytes) / 4) * 3),
     idleMs,
   };
-  /** Creates the toolset for an engine. `collections` are those of a restricted caller; `known` is then limited to them. */
-  const over = (known: Engine, collections?: readonly string[]): Toolset => ({
+  /** Creates the toolset for an engine, or for a restricted caller's view of it with only these collections. */
+  const createFor = (view: Engine, collections?: readonly string[]): Toolset => ({
     name: 'kb',
     tools: [
-      createKbSearchTool(known),
-      createKbAddTool(known, { paths, sources: web?.sources, collections }),
-      createKbAddnoteTool(known, collections),
-      createKbUpdateNoteTool(known),
-      createKbGetTool(known),
-      createKbListTool(known),
-      createKbStatusTool(known),
-      createKbJobsTool(known),
+      createKbSearchTool(view),
+      createKbAddTool(view, { paths, sources: web?.sources, collections }),
+      createKbAddnoteTool(view, collections),
+      createKbUpdateNoteTool(view),
+      createKbGetTool(view),
+      createKbListTool(view),
+      createKbStatusTool(view),
+      createKbJobsTool(view),
       ...(web ? [createKbSourcesTool(web.sources, collections)] : []),
-      createKbUploadStartTool({ ...starting, collections }, { uploads, engine: known }),
+      createKbUploadStartTool({ ...starting, collections }, { uploads, engine: view }),
       createKbUploadChunkTool(uploads),
-      createKbUploadFinishTool({ uploads, engine: known }),
-      createKbDeleteTool(known),
-      createKbSetCollectionTool(known),
-      createKbBulkDeleteTool(known),
-      createKbBulkTagsTool(known),
-      createKbBulkSetTagsTool(known),
+      createKbUploadFinishTool({ uploads, engine: view }),
+      createKbDeleteTool(view),
+      createKbSetCollectionTool(view),
+      createKbBulkDeleteTool(view),
+      createKbBulkTagsTool(view),
+      createKbBulkSetTagsTool(view),
     ],
-    consoleTools: [...createKbConsoleTools(known), ...(web ? createSourceTools(web.sources, collections) : [])],
+    consoleTools: [...createKbConsoleTools(view), ...(web ? createSourceTools(web.sources, collections) : [])],
     // As in the original kb MCP server, a failed call returns a tool result, not a JSON-RPC error.
     failures: { as: 'result' },
-    resources: [createDocumentResources(known), ...(web ? [createSourceResources(web.sources, collections)] : [])],
-    original: (id, signal) => known.file(id, { signal }),
-    citable: [createCitableDocuments(known)],
-    sources: [createDocumentSource(known)],
+    resources: [createDocumentResources(view), ...(web ? [createSourceResources(web.sources, collections)] : [])],
+    original: (id, signal) => view.file(id, { signal }),
+    citable: [createCitableDocuments(view)],
+    sources: [createDocumentSource(view)],
     secretRoutes: [createUploadRoute(uploads)],
   });
-  const whole = over(engine);
+  const unrestricted = createFor(engine);
   return {
-    ...whole,
+    ...unrestricted,
     // A remote engine can't be limited to collections, so restricted callers get no tools.
     scopedTo: ({ collections }) =>
-      collections === undefined ? whole : engine.scopedTo && over(engine.scopedTo(collections), collections),
+      collections === undefined
+        ? unrestricted
+        : engine.scopedTo && createFor(engine.scopedTo(collections), collections),
     measure: () => measureEngine(engine, config.engineUrl === undefined ? 'own' : 'engine'),
     async close() {
       await uploads.close();

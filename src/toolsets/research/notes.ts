@@ -12,20 +12,8 @@ const sourceUrlsMax = 20;
 const tagCharsMax = 100;
 const urlCharsMax = 2048;
 
-/** A note, with the fields of the research server's specification (docs/decisions/0007-research.md). */
-const noteShape = z.object({
-  id: z.string().describe('UUID of the note.'),
-  title: z.string(),
-  content: z.string(),
-  tags: z.array(z.string()),
-  source_urls: z.array(z.string()),
-  origin: z.string().optional(),
-  created_at: z.string().describe('ISO 8601, UTC.'),
-  updated_at: z.string().describe('ISO 8601, UTC.'),
-});
-
-/** Renders a note without invisible characters, which could hide words from people. The stored text keeps them. */
-export function showNote(note: Note): z.input<typeof noteShape> {
+/** Returns a note for an answer, without invisible characters that could hide words from people. */
+export function showNote(note: Note) {
   return {
     id: note.id,
     title: cleanText(note.title),
@@ -38,21 +26,11 @@ export function showNote(note: Note): z.input<typeof noteShape> {
   };
 }
 
-const listedNoteShape = z.object({
-  id: z.string(),
-  title: z.string(),
-  tags: z.array(z.string()),
-  origin: z.string().optional(),
-  created_at: z.string(),
-  snippet: z.string().describe('The passage that matches the query, or the start of the text.'),
-  relevance: z.number().optional(),
-});
-
 export function originOf({ sourceUrls }: Pick<Note, 'sourceUrls'>): Origin {
   return originOfSources(sourceUrls, 'user');
 }
 
-export function showListedNote(note: ListedNote): z.input<typeof listedNoteShape> {
+export function showListedNote(note: ListedNote) {
   return {
     id: note.id,
     title: cleanText(note.title),

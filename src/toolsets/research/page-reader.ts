@@ -17,9 +17,7 @@ export interface Page {
 interface PageRequest {
   url: string;
   mode: ExtractMode;
-  /**
-   * Uses the text of a recent read, if there is one, even if the page has changed since. For reading a page in parts.
-   */
+  /** Accepts the text of a recent read, so that the parts of a page come from the same version. */
   reusesRecent: boolean;
   signal: AbortSignal;
 }
@@ -46,14 +44,14 @@ export function createPageReader({ fetch, extractor, clock = () => performance.n
   return {
     async read({ url, mode, reusesRecent, signal }) {
       const key = `${mode} ${url}`;
-      const known = reusesRecent ? recent.find(key) : undefined;
-      if (known) return known;
+      const cached = reusesRecent ? recent.find(key) : undefined;
+      if (cached) return cached;
       try {
         const response = await fetch(url, { signal, accept: pageTypes, inspectHead: checkHead });
         const { body: bytes, contentType } = response;
         const source = { bytes, url: response.url, mode, ...(contentType === undefined ? {} : { contentType }) };
         const page = pageOf(await extractor.extract(source, { signal }), response.url);
-        recent.keep(key, page);
+        recent.add(key, page);
         return page;
       } catch (error) {
         throw isCarrelError(error) ? asFetchError(error) : error;
@@ -74,13 +72,13 @@ function pageOf(document: ExtractedDocument, url: string): Page {
   };
 }
 
-/** Rejects useless downloads early, by status and content type. What passes is checked again by its bytes. */
+/** Rejects useless downloads by status and content type, before the body is read. */
 function checkHead({ status, url, contentType = '' }: FetchHead): void {
   const host = new URL(url).hostname;
   if (status < 200 || status > 299) {
-    const says =
+    const problem =
       statusWords[status] ?? (status >= 500 ? 'the site has a problem; try again later' : 'the page is not available');
-    throw new CarrelError('fetch_failed', `${host} answered with status ${status}: ${says}.`, {
+    throw new CarrelError('fetch_failed', `${host} answered with status ${status}: ${problem}.`, {
       data: { host, status },
     });
   }
@@ -105,15 +103,12 @@ const refusals: readonly ErrorCode[] = [
   'port_not_allowed',
   'private_network_blocked',
 ];
-/** Codes of errors that are not about the page. These errors stay as they are. */
-const passedOn: readonly ErrorCode[] = ['cancelled', 'too_many_in_flight'];
+/** Codes of errors that are not about the page and stay unchanged. */
+const unchanged: readonly ErrorCode[] = ['cancelled', 'too_many_in_flight'];
 
-/**
- * Replaces an error's code with one of the three that the specification has for unreadable pages. `details.reason`
- * keeps our own code.
- */
+/** Converts an error's code to one that the specification defines. `details.reason` has the original code. */
 function asFetchError(error: CarrelError): CarrelError {
-  if (passedOn.includes(error.code)) return error;
+  if (unchanged.includes(error.code)) return error;
   const code = fetchCode(error.code);
   const reason = error.code === code ? {} : { reason: error.code };
   return new CarrelError(code, error.message, { cause: error, data: { details: { ...reason, ...error.data } } });
@@ -128,7 +123,7 @@ const recentMs = 5 * 60_000;
 const recentPagesMax = 32;
 const recentCharsMax = 8_000_000;
 
-/** Caches recent pages, so that the parts of a page need only one fetch and come from the same text. */
+/** Caches the text of recent pages. */
 function createRecentPages(clock: () => number) {
   const pages = new Map<string, { page: Page; until: number }>();
   let chars = 0;
@@ -141,7 +136,7 @@ function createRecentPages(clock: () => number) {
       const entry = pages.get(key);
       return entry !== undefined && clock() < entry.until ? entry.page : undefined;
     },
-    keep(key: string, page: Page): void {
+    add(key: string, page: Page): void {
       remove(key);
       pages.set(key, { page, until: clock() + recentMs });
       chars += page.text.length;

@@ -1,33 +1,27 @@
-interface PageWindow {
-  content: string;
-  /** Where the next window starts. Together, the windows are the whole text. */
-  end: number;
-}
-
-/** Max share of a window that stays unused so that it can end at a better break. */
-const spareShare = 0.4;
+/** Max share of a window that may stay unused, so that it can end at a better break. */
+const unusedShareMax = 0.4;
 
 /**
- * Returns at most `charsMax` UTF-16 units from `start`, ending after a paragraph, else a sentence, line or word.
- * Surrogate pairs are never split, so a window may have two units although `charsMax` is 1.
+ * Returns at most `charsMax` UTF-16 units from `start`, ending after a paragraph, else a sentence, line or word. `end` is
+ * the start of the next window. Surrogate pairs are never split, so a window may have two units although `charsMax` is 1.
  */
-export function windowAt(text: string, start: number, charsMax: number): PageWindow {
+export function windowAt(text: string, start: number, charsMax: number): { content: string; end: number } {
   const from = isInsidePair(text, start) ? start - 1 : start;
   if (text.length - from <= charsMax) return { content: text.slice(from), end: text.length };
   const latest = from + charsMax;
-  const earliest = from + Math.ceil(charsMax * (1 - spareShare));
+  const earliest = from + Math.ceil(charsMax * (1 - unusedShareMax));
   const end = bestEnd(text, earliest, latest) ?? wholeCharacterEnd(text, from, latest);
   return { content: text.slice(from, end), end };
 }
 
-/** Patterns of places where a window may end, best first. They include the white space that follows. */
+/** Patterns of breaks where a window may end, best first, including the following white space. */
 const ends = [/\n\s*\n\s*/g, /(?:[.!?…]["'”’)\]]*\s+)|[。！？]/g, /\n\s*/g, /\s+/g];
 
 function bestEnd(text: string, earliest: number, latest: number): number | undefined {
-  const spare = text.slice(earliest, latest);
-  for (const kind of ends) {
+  const candidates = text.slice(earliest, latest);
+  for (const pattern of ends) {
     let end: number | undefined;
-    for (const match of spare.matchAll(kind)) end = earliest + match.index + match[0].length;
+    for (const match of candidates.matchAll(pattern)) end = earliest + match.index + match[0].length;
     if (end !== undefined) return end;
   }
   return undefined;

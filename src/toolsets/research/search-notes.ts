@@ -1,6 +1,5 @@
 import { judgePage, reachOf, type TextToJudge } from '../../search/rank/judging.ts';
-import type { Evidence } from '../../search/rank/relevance.ts';
-import type { Reranker, RerankingState } from '../../search/rerank/reranker.ts';
+import type { Reranker } from '../../search/rerank/reranker.ts';
 import type { ListedNote } from '../../storage/notes/note.ts';
 import type { NoteStore } from '../../storage/notes/notes.ts';
 
@@ -9,26 +8,13 @@ interface NoteSearch {
   readonly tags?: readonly string[] | undefined;
   readonly limit: number;
   readonly offset: number;
-  /** Leave out low-relevance notes. */
+  /** Omit low-relevance notes. */
   readonly cutsWeak: boolean;
   readonly signal: AbortSignal;
 }
 
-interface FoundNote {
-  readonly note: ListedNote;
-  readonly relevance: number;
-  readonly evidence: Evidence;
-}
-
-interface FoundNotes {
-  readonly notes: readonly FoundNote[];
-  readonly total: number;
-  readonly omitted: number;
-  readonly reranking: RerankingState;
-}
-
 /** Searches notes by words and reranks the best ones. */
-export async function searchNotes(request: NoteSearch, notes: NoteStore, reranker: Reranker): Promise<FoundNotes> {
+export async function searchNotes(request: NoteSearch, notes: NoteStore, reranker: Reranker) {
   const { query, tags, limit, offset, cutsWeak, signal } = request;
   const reach = reachOf({ limit, offset });
   const { notes: found, total } = await notes.list({ query, tags, ...reach }, { signal });

@@ -21,8 +21,14 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
     filters: ['tag'],
     canBeQuick: true,
     async search({ query, limit, includesWeak, filters: { tag } = {}, isQuick }, { signal }) {
-      const wanted = tag === undefined ? undefined : [tag];
-      const request = { query, tags: wanted, limit, offset: 0, cutsWeak: !includesWeak, signal };
+      const request = {
+        query,
+        tags: tag === undefined ? undefined : [tag],
+        limit,
+        offset: 0,
+        cutsWeak: !includesWeak,
+        signal,
+      };
       const judge = isQuick ? withoutModel(reranker) : reranker;
       const { notes: found, omitted, reranking } = await searchNotes(request, notes, judge);
       return {
@@ -48,22 +54,22 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
   };
 }
 
-interface WebSourceConfig {
-  resultsMax: number;
-  /** The quota of `web_search`. A `find` that includes the web counts against it. */
-  quota: Quota & { window: CallCounter };
-}
+type CountedQuota = Quota & { window: CallCounter };
 
-export function createWebSource({ resultsMax, quota }: WebSourceConfig, chain: ProviderChain): SearchSource {
+/** Creates the source for web pages. Searches count against the quota of `web_search`. */
+export function createWebSource(
+  { resultsMax, quota }: { resultsMax: number; quota: CountedQuota },
+  chain: ProviderChain,
+): SearchSource {
   return {
     name: 'web',
     description: 'web pages',
     searchedByDefault: false,
     async search({ query, limit }, call) {
       await spend(quota.window, 'search', quota, call.caller.id);
-      const wanted = { query, limit: Math.min(limit, resultsMax), signal: call.signal };
-      const { results, provider, attempts } = await chain.search(wanted);
-      const blocked = attempts.slice(0, -1).map((attempt) => `${attempt.provider} ${attempt.outcome}`);
+      const request = { query, limit: Math.min(limit, resultsMax), signal: call.signal };
+      const { results, provider, attempts } = await chain.search(request);
+      const failed = attempts.slice(0, -1).map((attempt) => `${attempt.provider} ${attempt.outcome}`);
       return {
         hits: results.map(({ title, url, snippet }, rank) => ({
           uri: url,
@@ -75,7 +81,7 @@ export function createWebSource({ resultsMax, quota }: WebSourceConfig, chain: P
           origin: 'web',
           why: `${provider} rank ${rank + 1}`,
         })),
-        ...(blocked.length > 0 ? { degraded: `used ${provider} instead (${blocked.join(', ')})` } : {}),
+        ...(failed.length > 0 ? { degraded: `used ${provider} instead (${failed.join(', ')})` } : {}),
       };
     },
   };
@@ -92,7 +98,7 @@ export function createCitableNotes(notes: NoteStore): CitableTexts {
 }
 
 /** Makes web pages citable, in their current version. Reading one counts against the quota of `fetch_page`. */
-export function createCitablePages(quota: Quota & { window: CallCounter }, pages: PageReader): CitableTexts {
+export function createCitablePages(quota: CountedQuota, pages: PageReader): CitableTexts {
   return {
     uriPrefixes: ['https://', 'http://'],
     tool: 'fetch_page',

@@ -91,7 +91,7 @@ for (const { version, transport } of [
       for (const query of ['test', 'nothing-like-this']) {
         const { error } = await world.peer.call('search', { query });
         assert.equal(error?.data?.['code'], 'fess_error', query);
-        assert.match(error?.message ?? '', /engine behind Fess is down/);
+        assert.match(error?.message ?? '', /engine of Fess is down/);
       }
       world.fess.setHealth('green');
       const none = dataOf(await world.peer.call('search', { query: 'nothinglikethis' }));

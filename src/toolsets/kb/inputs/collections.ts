@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { collectionOf, collectionTag, isCollectionTag, outsideCollections } from '../../../engine/collection-tag.ts';
 
-/* A document's collection is one of its tags. The engine only knows tags. */
+/* A document's collection is stored as a tag, because the engine only supports tags. */
 
 export const defaultCollection = 'documents';
 
@@ -22,8 +22,8 @@ interface TagArguments {
 
 /** Reads `collection` and `tags`. A tag `collection:…` means the same as the argument `collection`. */
 export function readTags({ collection, tags = [] }: TagArguments): { collection: string | undefined; tags: string[] } {
-  const named = [...(collection === undefined ? [] : [collection]), ...tags.filter(isCollectionTag).map(nameIn)];
-  const [first, ...others] = new Set(named);
+  const names = [...(collection === undefined ? [] : [collection]), ...tags.filter(isCollectionTag).map(nameIn)];
+  const [first, ...others] = new Set(names);
   if (others.length > 0) {
     throw new CarrelError(
       'invalid_arguments',
@@ -36,7 +36,7 @@ export function readTags({ collection, tags = [] }: TagArguments): { collection:
   return { collection: first, tags: [...new Set(tags.filter((tag) => !isCollectionTag(tag)))] };
 }
 
-/** Returns the tags to store, the collection's first. `allowed` has the collections of a restricted caller. */
+/** Returns the tags to store, starting with the collection's. `allowed` has the collections of a restricted caller. */
 export function tagsToStore(tagArguments: TagArguments, allowed?: readonly string[]): string[] {
   const { collection = allowed?.[0] ?? defaultCollection, tags } = readTags(tagArguments);
   if (allowed?.includes(collection) === false) throw outsideCollections(allowed);

@@ -8,9 +8,9 @@ import type { ResourceProvider } from '../../../tools/resource.ts';
 import { beginning, checkSameText, createCursorSigner } from '../../../tools/signed-cursor.ts';
 import { documentUriPrefix, showDocument } from './shapes.ts';
 
-/** Approximate max UTF-16 units of text per read. A cursor continues. */
+/** Approximate max UTF-16 units of text per read. */
 const readingUnitsMax = 200_000;
-/** Max bytes per read. Enough for the JSON of that much text. */
+/** Max bytes that the engine sends per read. */
 const readingBytesMax = 4 * 1024 * 1024;
 const mimeType = 'text/plain';
 const completionsMax = 20;
@@ -54,7 +54,7 @@ export function createDocumentResources(
         return JSON.stringify([total, documents[0]?.id, documents[0]?.updated_at]);
       }
       const id = idOf(uri);
-      const found = await engine.documentAlone(id, { signal }).catch(unknownAs(uri));
+      const found = await engine.documentAlone(id, { signal }).catch(rethrowNotFound(uri));
       const { title, content_hash, updated_at, tags } = found;
       return JSON.stringify([title, content_hash, updated_at, tags]);
     },
@@ -68,25 +68,25 @@ export function createDocumentResources(
       const position = cursor === undefined ? beginning : readCursors.read(cursor);
       const first = position.at;
       const part = { first_chunk: first, bytesMax: readingBytesMax, signal };
-      const { chunks, chunks_left: left, ...document } = await engine.document(id, part).catch(unknownAs(uri));
+      const { chunks, chunks_left: left, ...document } = await engine.document(id, part).catch(rethrowNotFound(uri));
       // Hashed again, because engines have different formats of hashes.
       const marks = [String(id), hash('sha256', document.content_hash ?? '')];
       checkSameText(position, marks);
-      const shown = readable(chunks);
+      const shown = firstChunks(chunks);
       const { uri: own, ...meta } = showDocument(document);
-      const isMore = shown.length < chunks.length || left !== undefined;
-      const following = isMore ? { nextCursor: readCursors.issue(nextChunk(shown, first), marks) } : {};
+      const hasMore = shown.length < chunks.length || left !== undefined;
+      const next = hasMore ? { nextCursor: readCursors.issue(nextChunk(shown, first), marks) } : {};
       const text = shown.map((chunk) => chunk.text).join('\n\n');
       return {
-        contents: [{ uri: own, mimeType, text, _meta: { ...meta, ...following } }],
-        ...following,
+        contents: [{ uri: own, mimeType, text, _meta: { ...meta, ...next } }],
+        ...next,
       };
     },
   };
 }
 
 /** Returns the first chunks, until their text reaches `readingUnitsMax`. Chunks are not split. */
-function readable(chunks: readonly EngineChunk[]): readonly EngineChunk[] {
+function firstChunks(chunks: readonly EngineChunk[]): readonly EngineChunk[] {
   let units = 0;
   const tooMany = chunks.findIndex(({ text }) => {
     const isFull = units >= readingUnitsMax;
@@ -102,7 +102,7 @@ function idOf(uri: string): number {
   return Number(id);
 }
 
-function unknownAs(uri: string): (error: unknown) => never {
+function rethrowNotFound(uri: string): (error: unknown) => never {
   return (error) => {
     throw error instanceof CarrelError && error.code === 'document_not_found' ? notFound(uri) : error;
   };

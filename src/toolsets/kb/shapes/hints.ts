@@ -4,13 +4,13 @@ import type { Engine, EngineCall, TagCount } from '../../../engine/engine.ts';
 import { editDistance } from '../../../words/edit-distance.ts';
 import { splitTags } from '../inputs/collections.ts';
 
-export interface Narrowing {
+export interface DocumentFilters {
   readonly tags: readonly string[] | undefined;
   readonly type: string | undefined;
 }
 
 /** Explains why a list is empty. */
-export function noneLeft({ tags, type }: Narrowing): string {
+export function noDocuments({ tags, type }: DocumentFilters): string {
   const { collection, tags: others } = splitTags(tags ?? []);
   const filters = { collection: collection !== null, tags: others.length > 0, type: type !== undefined };
   const used = Object.entries(filters).flatMap(([name, isUsed]) => (isUsed ? [name] : []));
@@ -18,21 +18,21 @@ export function noneLeft({ tags, type }: Narrowing): string {
   return `No document matches the filters (${used.join(', ')}). Leave some out; kb_list shows existing tags.`;
 }
 
-interface Searched extends Narrowing {
+interface SearchFilters extends DocumentFilters {
   readonly ftsOnly: boolean;
   readonly threshold: number | undefined;
 }
 
-/** Explains why a search found nothing. Undefined if the engine fails to count the documents. */
+/** Explains why a search found nothing. Returns undefined if the engine fails to count the documents. */
 export async function nothingFound(
   engine: Pick<Engine, 'documents'>,
-  { ftsOnly, threshold, ...narrowing }: Searched,
+  { ftsOnly, threshold, ...filters }: SearchFilters,
   options: EngineCall,
 ): Promise<string | undefined> {
-  const searched = await engine.documents({ ...narrowing, limit: 1, offset: 0 }, options).catch(() => undefined);
+  const searched = await engine.documents({ ...filters, limit: 1, offset: 0 }, options).catch(() => undefined);
   options.signal?.throwIfAborted();
   if (searched === undefined) return undefined;
-  if (searched.total === 0) return noneLeft(narrowing);
+  if (searched.total === 0) return noDocuments(filters);
   const among = searched.total === 1 ? 'the one document' : `${searched.total} documents`;
   if (threshold !== undefined && threshold > 0) {
     return `Nothing in ${among} reaches the threshold ${threshold}. Search without it.`;
@@ -46,9 +46,9 @@ interface NamedCount {
   documents: number;
 }
 
-interface Used {
+interface UsedNames {
   readonly named: NamedCount[];
-  /** Number of all of them, including those that are not in `named`. */
+  /** Number of all names, including those that are not in `named`. */
   readonly total: number;
 }
 
@@ -57,11 +57,11 @@ export async function overview(
   engine: Pick<Engine, 'tags'>,
   most: number,
   options: EngineCall,
-): Promise<{ collections: Used; tags: Used }> {
+): Promise<{ collections: UsedNames; tags: UsedNames }> {
   const used = (await engine.tags(options))
     .filter(({ count }) => count > 0)
     .sort((left, right) => right.count - left.count);
-  const mostUsed = (tags: readonly TagCount[], nameOf: (tag: string) => string): Used => ({
+  const mostUsed = (tags: readonly TagCount[], nameOf: (tag: string) => string): UsedNames => ({
     named: tags.slice(0, most).map(({ tag, count }) => ({ name: nameOf(tag), documents: count })),
     total: tags.length,
   });
@@ -81,7 +81,7 @@ const namedMax = 10;
 /** Max collections whose spelling is compared with an unknown name. */
 const comparedMax = 10_000;
 
-/** Creates the error for an unknown collection. It names existing ones, those with the most similar spelling first. */
+/** Creates the error for an unknown collection. It names existing collections, the most similar first. */
 export function unknownCollection(wanted: string, known: readonly string[]): CarrelError {
   const word = wanted.toLowerCase();
   const nearest = known
@@ -92,13 +92,13 @@ export function unknownCollection(wanted: string, known: readonly string[]): Car
     .map(({ name }) => name);
   const others = known.length - nearest.length;
   const names = nearest.join(', ') + (others > 0 ? ` and ${others} more (kb_list)` : '');
-  const there = nearest.length === 0 ? 'There are no collections yet.' : `Existing collections: ${names}.`;
-  return new CarrelError('collection_not_found', `There is no collection ${wanted}. ${there}`, {
+  const existing = nearest.length === 0 ? 'There are no collections yet.' : `Existing collections: ${names}.`;
+  return new CarrelError('collection_not_found', `There is no collection ${wanted}. ${existing}`, {
     data: { collection: wanted, collections: nearest },
   });
 }
 
-/** Throws if the collection doesn't exist. Called if nothing was found. Does nothing if the engine fails to list tags. */
+/** Throws if the collection doesn't exist. Does nothing if the engine fails to list tags. */
 export async function checkCollection(
   engine: Pick<Engine, 'tags'>,
   tags: readonly string[] | undefined,

@@ -1,10 +1,10 @@
 import { rounded, shortHash } from '../../../answers/explain.ts';
-import type { EngineDocument, EngineHit, EngineJob, SubmitOutcome } from '../../../engine/engine.ts';
+import type { EngineDocument, EngineHit, EngineJob } from '../../../engine/engine.ts';
 import { type Origin, originField, originOfSources } from '../../../tools/origin.ts';
 import { freeAnswer } from '../../../tools/tool.ts';
 import { splitTags } from '../inputs/collections.ts';
 
-/* Answer shapes. Fields are listed explicitly, because an engine may send more. */
+/* Functions that convert the engine's data to answers. They list the fields, because an engine may send more. */
 
 export const documentUriPrefix = 'carrel://kb/doc/';
 
@@ -38,7 +38,7 @@ function placeField({ doc_type: type, chunk_metadata: metadata }: EngineHit) {
   return Object.keys(shown).length === 0 ? {} : { chunk_metadata: shown };
 }
 
-/** Adds the fields for `explain`, and those that the tool `verify` needs later. */
+/** Adds the fields for `explain`, including those for the tool `verify`. */
 export function explainHit(hit: EngineHit) {
   return {
     ...showHit(hit),
@@ -67,7 +67,7 @@ export function showDocument(document: EngineDocument) {
     content_hash: document.content_hash == null ? null : shortHash(document.content_hash),
     chunk_count: document.chunk_count,
     has_file: document.has_file,
-    ...leftOut(document),
+    ...incompleteFields(document),
     created_at: document.created_at,
     updated_at: document.updated_at,
   };
@@ -78,8 +78,8 @@ export function originOfDocument({ doc_type, source_path }: Pick<EngineDocument,
   return originOfSources([source_path], doc_type === 'note' ? 'user' : 'file');
 }
 
-/** Returns the fields that say which parts of a document are missing or not processed yet. */
-export function leftOut({ truncated, pending }: Pick<EngineDocument, 'truncated' | 'pending'>) {
+/** Returns the fields about missing or unprocessed parts of a document. */
+export function incompleteFields({ truncated, pending }: Pick<EngineDocument, 'truncated' | 'pending'>) {
   return { ...(truncated === undefined ? {} : { truncated }), ...(pending === undefined ? {} : { pending }) };
 }
 
@@ -102,41 +102,9 @@ export function showJob(job: EngineJob) {
     error: job.error === null ? null : job.error.replace(/\p{Cc}+/gu, ' ').slice(0, errorCharsMax),
     document_id: job.document_id,
     chunk_count: job.chunk_count,
-    ...leftOut(job),
+    ...incompleteFields(job),
     ...(job.kind === 'crawl' && job.details?.['summary'] !== undefined ? { summary: job.details['summary'] } : {}),
     created_at: job.created_at,
     updated_at: job.updated_at,
   };
 }
-
-/** Shows the result of a submission: a job, or the existing document or job with the same content. */
-export function showOutcome(outcome: SubmitOutcome, tags: readonly string[], existing: EngineDocument | undefined) {
-  if (outcome.accepted) {
-    const { job_id, status, filename } = outcome;
-    return { status, job_id, filename, ...splitTags(tags) };
-  }
-  const { document_id, job_id, title } = outcome;
-  const holder = document_id === undefined ? `job ${job_id}` : `document ${document_id}`;
-  return {
-    status: 'duplicate',
-    ...(document_id === undefined ? {} : { document_id }),
-    ...(job_id === undefined ? {} : { job_id }),
-    title: title ?? existing?.title ?? null,
-    ...(existing === undefined ? {} : splitTags(existing.tags)),
-    message: `The same content is already ${holder}, so nothing was added.${hintToMove(tags, existing)}`,
-  };
-}
-
-/** Returns a hint if the existing document is in another collection than the requested one. */
-function hintToMove(wanted: readonly string[], existing: EngineDocument | undefined): string {
-  if (existing === undefined) return '';
-  const [from, to] = [splitTags(existing.tags).collection, splitTags(wanted).collection];
-  if (from === to || to === null) return '';
-  const location = from === null ? 'in no collection' : `in the collection ${from}`;
-  return ` It is ${location}; kb_set_collection moves it to ${to}.`;
-}
-
-/** If `status` is `duplicate`, `document_id` or `job_id` is that of the existing content. */
-export const outcomeFields = 'status, job_id?, document_id?, filename?, title?, collection?, tags?, message?';
-
-export const outcomeOutput = freeAnswer(`${outcomeFields}, upload_id?`);

@@ -6,51 +6,46 @@ import type { BulkOutcome, BulkSelection, Engine, EngineCall, EngineDocument } f
 import { agreedTo, askToRemove, unconfirmedIdsMax } from '../../../tools/question.ts';
 import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, readTags, tagListInput, tagsToMatch } from '../inputs/collections.ts';
-import { docTypeInput, documentIdInput } from '../kb-parts.ts';
-
-const idsMax = 10_000;
+import { docTypeInput, documentIdInput } from '../inputs/document-inputs.ts';
 
 /** Names the conditions in tool descriptions. */
 const selected =
   'the documents that match every given condition: document_ids, collection, tags (all of them), doc_type, ids from from_id to to_id';
 
-// Empty lists are rejected, because an engine might treat them as no condition.
+const idsMax = 10_000;
+const hasItems = (items: readonly unknown[]): boolean => items.length > 0 && items.length <= idsMax;
+
+// Rejects empty lists, because an engine might ignore them and select all documents.
 const selectionInput = {
-  document_ids: z.array(documentIdInput).refine(isSome, { error: 'must have 1 to 10000 items' }).optional(),
+  document_ids: z
+    .array(documentIdInput)
+    .refine(hasItems, { error: `must have 1 to ${idsMax} items` })
+    .optional(),
   collection: collectionInput.optional(),
-  tags: tagListInput.refine(isSome, { error: 'must have at least 1 item' }).optional(),
+  tags: tagListInput.refine(hasItems, { error: 'must have at least 1 item' }).optional(),
   doc_type: docTypeInput.optional(),
   from_id: documentIdInput.optional(),
   to_id: documentIdInput.optional(),
   force: z.boolean().default(false).describe('Proceed even if most documents match.'),
 };
 
-function isSome(items: readonly unknown[]): boolean {
-  return items.length > 0 && items.length <= idsMax;
-}
-
-type Selecting = z.output<z.ZodObject<typeof selectionInput>>;
-
-/** Reads the conditions, all of which must hold. Throws if there are none. */
-function readSelection(input: Selecting): BulkSelection {
+/** Converts the arguments to a selection. Throws if there is no condition. */
+function readSelection(input: z.output<z.ZodObject<typeof selectionInput>>): BulkSelection {
   const { document_ids, doc_type, from_id, to_id, force } = input;
-  const tags = tagsToMatch(input);
-  const named = { document_ids, tags, doc_type, from_id, to_id };
-  if (Object.values(named).every((value) => value === undefined)) {
+  const conditions = { document_ids, tags: tagsToMatch(input), doc_type, from_id, to_id };
+  if (Object.values(conditions).every((value) => value === undefined)) {
     throw new CarrelError(
       'invalid_arguments',
       'Select documents with document_ids, collection, tags, doc_type, from_id or to_id.',
     );
   }
-  return { ...named, force };
+  return { ...conditions, force };
 }
 
-const bulkFields = 'matched, total, changed, job_id';
+const outcomeFields = 'matched, total, changed, job_id';
 
-const bulkOutput = freeAnswer(bulkFields);
-
-/** Returns only the fields that tools show. */
-function showBulk({ matched, total, changed, job_id }: BulkOutcome) {
+/** Returns only these fields, because an engine may send more. */
+function showOutcome({ matched, total, changed, job_id }: BulkOutcome) {
   return { matched, total, changed, job_id };
 }
 
@@ -62,9 +57,9 @@ export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete' | 'docu
     effect: 'change',
     input: z.object({
       ...selectionInput,
-      dry_run: z.boolean().default(false).describe('Only say which documents would be deleted.'),
+      dry_run: z.boolean().default(false).describe('Only report which documents would be deleted.'),
     }),
-    output: freeAnswer(`${bulkFields}; with dry_run: dry_run, matched, total, changed, document_ids, titles`),
+    output: freeAnswer(`${outcomeFields}; with dry_run: dry_run, matched, total, changed, document_ids, titles`),
     async questions(input, { signal }) {
       const selection = readSelection(input);
       if (input.dry_run || (selection.document_ids?.length ?? Number.POSITIVE_INFINITY) <= unconfirmedIdsMax)
@@ -77,23 +72,23 @@ export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete' | 'docu
       const selection = readSelection(input);
       if (input.dry_run) return dryRun(engine, selection, { signal });
       const agreed = agreedTo(asked);
-      const deleted = agreed === undefined ? selection : await stillChosen(engine, selection, agreed, { signal });
-      return showBulk(await engine.bulkDelete(deleted, { signal }));
+      const confirmed = agreed === undefined ? selection : await checkUnchanged(engine, selection, agreed, { signal });
+      return showOutcome(await engine.bulkDelete(confirmed, { signal }));
     },
   });
 }
 
 /** Max ids that a dry run lists. */
-const idsShown = 100;
+const shownIdsMax = 100;
 
 async function dryRun(engine: Pick<Engine, 'documents'>, selection: BulkSelection, options: EngineCall) {
   const { count, ids = [], titles } = await previewSelection(engine, selection, options);
   const { total } = await engine.documents({ limit: 1, offset: 0 }, options);
-  return { dry_run: true, matched: count, total, changed: 0, document_ids: ids.slice(0, idsShown), titles };
+  return { dry_run: true, matched: count, total, changed: 0, document_ids: ids.slice(0, shownIdsMax), titles };
 }
 
-/** Selects exactly the documents that the user confirmed. Throws if the selection has changed since. */
-async function stillChosen(
+/** Returns a selection of exactly the documents that the user confirmed. Throws if the selection has changed since. */
+async function checkUnchanged(
   engine: Pick<Engine, 'documents'>,
   selection: BulkSelection,
   agreed: string,
@@ -120,20 +115,21 @@ export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags'>): Tool {
       remove: tagListInput.optional(),
       set_collection: collectionInput.optional(),
     }),
-    output: bulkOutput,
+    output: freeAnswer(outcomeFields),
     async run({ add, remove = [], set_collection: named, ...selection }, { signal }) {
       const { collection, tags } = readTags({ collection: named, tags: add });
       if (collection === undefined && tags.length === 0 && remove.length === 0) {
         throw new CarrelError('invalid_arguments', 'Nothing would change: give add, remove or set_collection.');
       }
-      const chosen = readSelection(selection);
-      if (collection === undefined) return showBulk(await engine.bulkTags(chosen, { remove, add: tags }, { signal }));
+      const documents = readSelection(selection);
+      if (collection === undefined)
+        return showOutcome(await engine.bulkTags(documents, { remove, add: tags }, { signal }));
       const change = {
         remove: remove.filter((tag) => !isCollectionTag(tag)),
         add: [collectionTag(collection), ...tags],
         replaces: 'collections',
       } as const;
-      return showBulk(await engine.bulkTags(chosen, change, { signal }));
+      return showOutcome(await engine.bulkTags(documents, change, { signal }));
     },
   });
 }
@@ -146,14 +142,14 @@ export function createKbBulkSetTagsTool(engine: Pick<Engine, 'bulkSetTags' | 'bu
     effect: 'change',
     idempotent: true,
     input: z.object({ ...selectionInput, set_tags: tagListInput, set_collection: collectionInput.optional() }),
-    output: bulkOutput,
+    output: freeAnswer(outcomeFields),
     async run({ set_tags: newTags, set_collection: named, ...selection }, { signal }) {
       const { collection, tags } = readTags({ collection: named, tags: newTags });
-      const chosen = readSelection(selection);
+      const documents = readSelection(selection);
       if (collection !== undefined) {
-        return showBulk(await engine.bulkSetTags(chosen, [collectionTag(collection), ...tags], { signal }));
+        return showOutcome(await engine.bulkSetTags(documents, [collectionTag(collection), ...tags], { signal }));
       }
-      return showBulk(await engine.bulkTags(chosen, { add: tags, replaces: 'others' }, { signal }));
+      return showOutcome(await engine.bulkTags(documents, { add: tags, replaces: 'others' }, { signal }));
     },
   });
 }
@@ -163,53 +159,44 @@ const pageSize = 500;
 const pagesMax = 20;
 const titlesMax = 3;
 
-interface SelectionPreview {
-  count: number | string;
-  /** Sample titles. */
-  titles: string[];
-  /** Ids of the selected documents. Undefined if there are too many documents to examine. */
-  ids?: number[];
-  /** Changes if other documents are selected. */
-  hash: string;
-}
-
 /**
- * Counts and lists the documents that a bulk operation selects. Examines documents one by one, because `documents()` can't filter
- * by id, and not every engine knows the other conditions.
+ * Counts and lists the documents that a bulk operation selects. Examines documents one by one, because `documents()`
+ * can't filter by id, and not every engine supports the other conditions. `hash` changes if other documents are selected.
  */
 async function previewSelection(
   engine: Pick<Engine, 'documents'>,
   selection: BulkSelection,
   options: EngineCall,
-): Promise<SelectionPreview> {
+): Promise<{ count: number | string; titles: string[]; ids?: number[]; hash: string }> {
   const { tags, doc_type: type } = selection;
-  const isChosen = chooses(selection);
+  const selects = predicateOf(selection);
   const found = new Map<number, string>();
-  const preview = () => {
-    const titles = [...found.values()].slice(0, titlesMax);
-    const ids = [...found.keys()];
-    return { titles, ids, hash: idsHash(ids) };
-  };
   let total = 0;
   for (let page = 0; page < pagesMax; page += 1) {
     const request = { tags, type, limit: pageSize, offset: page * pageSize };
     const listed = await engine.documents(request, options);
-    for (const { id, title } of listed.documents.filter(isChosen)) found.set(id, title);
+    for (const { id, title } of listed.documents.filter(selects)) found.set(id, title);
     total = listed.total;
-    if ((page + 1) * pageSize >= total || listed.documents.length === 0) return { count: found.size, ...preview() };
+    if ((page + 1) * pageSize < total && listed.documents.length > 0) continue;
+    const ids = [...found.keys()];
+    return { count: found.size, titles: sampleTitles(), ids, hash: idsHash(ids) };
   }
-  const { titles, hash } = preview();
-  // The hash covers only the documents examined. A new document changes it too, because lists start with the last change.
-  return { count: `${found.size} or more`, titles, hash: textHash(`${hash} ${total}`) };
+  // The total makes the hash detect new documents, which are listed first, even though not all were examined.
+  const hash = textHash(`${idsHash([...found.keys()])} ${total}`);
+  return { count: `${found.size} or more`, titles: sampleTitles(), hash };
+
+  function sampleTitles(): string[] {
+    return [...found.values()].slice(0, titlesMax);
+  }
 }
 
-function chooses(selection: BulkSelection): (document: EngineDocument) => boolean {
-  const { document_ids: ids, from_id: from = 0, to_id: to = Number.MAX_SAFE_INTEGER, doc_type: type } = selection;
-  const wanted = ids && new Set(ids);
-  return ({ id, doc_type: own, tags }) =>
-    (wanted?.has(id) ?? true) &&
+function predicateOf(selection: BulkSelection): (document: EngineDocument) => boolean {
+  const { from_id: from = 0, to_id: to = Number.MAX_SAFE_INTEGER, doc_type: type, tags: required = [] } = selection;
+  const ids = selection.document_ids && new Set(selection.document_ids);
+  return ({ id, doc_type, tags }) =>
+    (ids?.has(id) ?? true) &&
     id >= from &&
     id <= to &&
-    (type === undefined || own === type) &&
-    (selection.tags ?? []).every((tag) => tags.includes(tag));
+    (type === undefined || doc_type === type) &&
+    required.every((tag) => tags.includes(tag));
 }

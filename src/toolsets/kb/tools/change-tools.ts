@@ -4,7 +4,7 @@ import { collectionTag, isCollectionTag } from '../../../engine/collection-tag.t
 import type { Engine, EngineCall, EngineDocument } from '../../../engine/engine.ts';
 import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
 import { collectionInput } from '../inputs/collections.ts';
-import { documentIdInput, noteInput } from '../kb-parts.ts';
+import { documentIdInput, noteInput } from '../inputs/document-inputs.ts';
 import { documentOutput, showDocument } from '../shapes/shapes.ts';
 
 export function createKbUpdateNoteTool(engine: Pick<Engine, 'updateNote'>): Tool {
@@ -56,8 +56,8 @@ export function createKbSetCollectionTool(engine: Pick<Engine, 'documentAlone' |
  * 2. Remove them and add the new one in one request. Carrel's own engine does both or neither.
  * 3. Check the result. If another engine did only a part, do the rest: first remove, then add.
  *
- * Another client may change the collection between 1 and 2. Then both clients see two tags, and both keep the alphabetically
- * first one. If each kept its own, two tags or none would remain.
+ * If another client changes the collection at the same time, both clients see two tags. Both then keep the alphabetically
+ * first one, so that exactly one remains.
  */
 export async function setCollection(
   engine: Pick<Engine, 'documentAlone' | 'changeTags'>,
@@ -65,19 +65,19 @@ export async function setCollection(
   collection: string | undefined,
   options: EngineCall,
 ): Promise<EngineDocument> {
-  const wanted = collection === undefined ? [] : [collectionTag(collection)];
+  const target = collection === undefined ? [] : [collectionTag(collection)];
   let document: EngineDocument = await engine.documentAlone(id, options);
-  const old = document.tags.filter((tag) => isCollectionTag(tag) && !wanted.includes(tag));
-  const missing = wanted.filter((tag) => !document.tags.includes(tag));
+  const old = document.tags.filter((tag) => isCollectionTag(tag) && !target.includes(tag));
+  const missing = target.filter((tag) => !document.tags.includes(tag));
   if (old.length > 0 || missing.length > 0) {
     document = await engine.changeTags(id, { remove: old, add: missing }, options);
   }
   const left = document.tags.filter((tag) => old.includes(tag));
   if (left.length > 0) document = await engine.changeTags(id, { remove: left }, options);
-  if (wanted.length > 0 && !document.tags.some(isCollectionTag)) {
-    document = await engine.changeTags(id, { add: wanted }, options);
+  if (target.length > 0 && !document.tags.some(isCollectionTag)) {
+    document = await engine.changeTags(id, { add: target }, options);
   }
-  for (let round = 0; round < roundsMax; round += 1) {
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const [, ...others] = document.tags.filter(isCollectionTag).sort();
     if (others.length === 0) return document;
     document = await engine.changeTags(id, { remove: others }, options);
@@ -88,5 +88,5 @@ export async function setCollection(
   );
 }
 
-/** Max attempts to remove a second collection. Each client that interferes costs one. */
-const roundsMax = 5;
+/** Max attempts to remove a second collection. */
+const attemptsMax = 5;

@@ -3,13 +3,10 @@ import { CarrelError } from '../../../base/errors.ts';
 import type { SourceRequest, WebSources } from '../../../crawl/web-sources.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { createLastingIngestion } from '../actions/lasting-ingestion.ts';
 import { splitTags, tagsToStore } from '../inputs/collections.ts';
-import { describeOutcome, filingInput, noteInput, pathInput } from '../kb-parts.ts';
-import { outcomeOutput } from '../shapes/shapes.ts';
+import { newDocumentInput, noteInput, pathInput } from '../inputs/document-inputs.ts';
+import { createLastingIngestion, describeOutcome, outcomeOutput } from '../shapes/submission.ts';
 import { type PathRules, submitPath } from '../uploads/local-file.ts';
-
-const { collection, tags, title } = filingInput;
 
 interface KbAddDeps {
   readonly paths: PathRules;
@@ -19,6 +16,8 @@ interface KbAddDeps {
   readonly collections?: readonly string[] | undefined;
 }
 
+const { source_path: _, ...describingInput } = newDocumentInput;
+
 export function createKbAddTool(
   engine: Pick<Engine, 'submit' | 'documentAlone' | 'job' | 'cancelJob'>,
   { paths, sources, collections: allowed }: KbAddDeps,
@@ -27,7 +26,7 @@ export function createKbAddTool(
     name: 'kb_add',
     title: 'Add to the knowledge base',
     description:
-      'Adds a text, file, web page or site to the knowledge base. Give one of text, path, url. It is searchable once its job is done: kb_jobs.',
+      'Adds a text, file, web page or site to the knowledge base. Give one of text, path, url. Returns a job; the content is searchable once kb_jobs reports it done.',
     effect: 'add',
     idempotent: true,
     input: z.object({
@@ -35,9 +34,7 @@ export function createKbAddTool(
       path: pathInput.optional(),
       url: z.string().optional(),
       mode: z.enum(['site', 'sitemap', 'feed']).optional(),
-      title,
-      collection,
-      tags,
+      ...describingInput,
     }),
     output: outcomeOutput,
     lasting: createLastingIngestion(engine),
@@ -45,25 +42,25 @@ export function createKbAddTool(
       if ([text, path, url].filter((each) => each !== undefined).length !== 1) {
         throw new CarrelError('invalid_arguments', 'Give exactly one of text, path and url.');
       }
-      const filing = { title, tags: tagsToStore(tagArguments, allowed) };
+      const described = { title, tags: tagsToStore(tagArguments, allowed) };
       if (url !== undefined) {
-        return addAddress(sources, { url, ...filing, ...(mode === undefined ? {} : { [mode]: true }) });
+        return addUrl(sources, { url, ...described, ...(mode === undefined ? {} : { [mode]: true }) });
       }
       if (mode !== undefined) throw new CarrelError('invalid_arguments', 'mode is only valid with url.');
       const outcome =
         path === undefined
-          ? await engine.submit({ note: text ?? '', ...filing }, call)
-          : await submitPath(engine, paths, { path, ...filing }, call);
-      return describeOutcome(engine, outcome, filing.tags, call);
+          ? await engine.submit({ note: text ?? '', ...described }, call)
+          : await submitPath(engine, paths, { path, ...described }, call);
+      return describeOutcome(engine, outcome, described.tags, call);
     },
   });
 }
 
-async function addAddress(sources: KbAddDeps['sources'], request: SourceRequest) {
+async function addUrl(sources: KbAddDeps['sources'], request: SourceRequest) {
   if (sources === undefined) {
     throw new CarrelError(
       'invalid_arguments',
-      'This server cannot add web pages, because its engine is remote (KB_ENGINE_URL). Run carrel add where the engine runs.',
+      'This server cannot add web pages, because its engine is remote (KB_ENGINE_URL). Run `carrel add` on the machine of the engine.',
     );
   }
   const { source_id, job_id, url } = await sources.add(request);
@@ -78,10 +75,10 @@ export function createKbAddnoteTool(
     name: 'kb_addnote',
     title: 'Add a note',
     description:
-      'Saves a note in the knowledge base, beside its documents. Returns a job; poll kb_jobs. kb_add does the same for files.',
+      'Saves a note in the knowledge base. Returns a job; poll kb_jobs. kb_add also adds files and web pages.',
     effect: 'add',
     idempotent: true,
-    input: z.object({ text: noteInput, ...filingInput }),
+    input: z.object({ text: noteInput, ...newDocumentInput }),
     output: outcomeOutput,
     lasting: createLastingIngestion(engine),
     async run({ text, title, source_path, ...tagArguments }, { signal }) {

@@ -7,7 +7,7 @@ import { wireBytes } from '../../../base/wire-bytes.ts';
 import { nextChunk, partsAfter } from '../../../engine/document-parts.ts';
 import type { Engine, EngineCall, EngineChunk, EngineDocumentWithChunks } from '../../../engine/engine.ts';
 import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
-import { documentIdInput, sourcePathInput } from '../kb-parts.ts';
+import { documentIdInput, sourcePathInput } from '../inputs/document-inputs.ts';
 import { outlineOf, type PlacedChunk } from '../shapes/outline.ts';
 import { documentFields, showDocument } from '../shapes/shapes.ts';
 
@@ -16,7 +16,7 @@ const chunksDefault = 500;
 const budgetDefault = 8_000;
 /** Max share of the budget for the outline. */
 const outlineShare = 0.25;
-/** Min tokens for chunks. Enough for the start of any chunk, so that every call returns some text. */
+/** Min tokens for chunks, so that every call returns some text. */
 const tokensMin = 200;
 const documentsMax = 100;
 
@@ -49,7 +49,7 @@ export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>):
   });
 }
 
-/** Returns the first items that fit, at least one. Callers see from `total` that there are more. */
+/** Returns the first items that fit, at least one. */
 function withinBudget<Item extends object>(items: readonly Item[], budget: number): Item[] {
   let used = 0;
   return items.filter((item, index) => {
@@ -73,13 +73,13 @@ async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, 
   const tokensLeft = page.budget_tokens - estimateTokens(JSON.stringify(head));
   const isWhole = beyond === 0 && fitBudget(chunks, tokensLeft, shapeFor(id)).items.length === chunks.length;
   const isLong = page.first_chunk === 0 && !isWhole;
-  const outline = isLong ? outlineOf(await placesIn(engine, part, options), page.budget_tokens * outlineShare) : [];
+  const outline = isLong ? outlineOf(await locateChunks(engine, part, options), page.budget_tokens * outlineShare) : [];
   const left = Math.max(tokensMin, tokensLeft - (outline.length === 0 ? 0 : estimateTokens(JSON.stringify(outline))));
 
   const wanted = fitItems(chunks.slice(0, page.max_chunks), page.bytesMax - wireBytes(outline, 2));
   const { items, report } = fitBudget(wanted, left, shapeFor(id));
   const cut = items.length === 1 ? (report.budget?.cut ?? []) : [];
-  // Returns whole chunks. A chunk is truncated only if it is the first and does not fit by itself.
+  // Returns whole chunks, unless the first one alone does not fit.
   const shown = cut.length === 0 && items.at(-1)?.text !== wanted[items.length - 1]?.text ? items.slice(0, -1) : items;
   const isMore = shown.length < chunks.length || beyond > 0;
   const next = isMore ? nextChunk(shown, page.first_chunk) : undefined;
@@ -101,8 +101,8 @@ async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, 
   };
 }
 
-/** Returns the location of each chunk. Reads the whole document, but keeps no text of the later parts. */
-async function placesIn(
+/** Returns the location of each chunk, without the text of the later parts. */
+async function locateChunks(
   engine: Pick<Engine, 'document'>,
   part: EngineDocumentWithChunks,
   options: EngineCall,

@@ -6,9 +6,9 @@ import { documentSorts } from '../../../storage/documents/read-documents.ts';
 import type { Call } from '../../../tools/call.ts';
 import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, splitTags, tagListInput, tagsToMatch } from '../inputs/collections.ts';
-import { docTypeInput, queryInput } from '../kb-parts.ts';
-import { checkCollection, type Narrowing, noneLeft, overview } from '../shapes/hints.ts';
-import { leftOut } from '../shapes/shapes.ts';
+import { docTypeInput, queryInput } from '../inputs/document-inputs.ts';
+import { checkCollection, type DocumentFilters, noDocuments, overview } from '../shapes/hints.ts';
+import { incompleteFields } from '../shapes/shapes.ts';
 
 /** Max tags and max collections in an answer. */
 const namesMax = 200;
@@ -45,12 +45,12 @@ export function createKbListTool(engine: ListEngine): Tool {
   });
 }
 
-/** Creates `kb_table` for the console: like kb_list, but sortable, and with the types of all documents. */
+/** Creates the console's `kb_table`: a sortable kb_list with the types of all documents. */
 export function createKbTableTool(engine: ListEngine, upkeep: EngineUpkeep): Tool {
   return defineTool({
     name: 'kb_table',
     title: 'Documents as a table',
-    description: 'kb_list in any order, with the types of all documents.',
+    description: 'Lists documents like kb_list, in any order, with the types of all documents.',
     effect: 'read',
     input: listInput.extend({ sort: z.enum(documentSorts).default('changed'), descending: z.boolean().default(true) }),
     output: freeAnswer('the fields of kb_list, and types'),
@@ -72,12 +72,12 @@ async function list(
 ) {
   const { signal } = call;
   const tags = tagsToMatch({ collection, tags: tag });
-  const [{ documents, total }, there] = await Promise.all([
+  const [{ documents, total }, used] = await Promise.all([
     engine.documents({ tags, type, query, limit, offset, sort }, { signal }),
     overview(engine, namesMax, { signal }),
   ]);
   if (total === 0) await checkCollection(engine, tags, { signal });
-  const names = { collections: there.collections.named, tags: there.tags.named };
+  const names = { collections: used.collections.named, tags: used.tags.named };
   const shown = fitItems(documents.map(row), itemBytesMax(call) - wireBytes(names, 2));
   const next = offset + shown.length;
   return {
@@ -87,19 +87,19 @@ async function list(
     ...(shown.length < documents.length
       ? { truncated: true, next_offset: next, hint: `The answer is full: continue with kb_list(offset=${next}).` }
       : hintFor({ total, shown: shown.length }, { tags, type, query, offset })),
-    ...omitted('collections_omitted', there.collections.total),
-    ...omitted('tags_omitted', there.tags.total),
+    ...omitted('collections_omitted', used.collections.total),
+    ...omitted('tags_omitted', used.tags.total),
   };
 }
 
 /** Explains why a list is empty, and what to do. */
 function hintFor(
   { total, shown }: { total: number; shown: number },
-  { query, offset, ...narrowing }: Narrowing & { query: string | undefined; offset: number },
+  { query, offset, ...filters }: DocumentFilters & { query: string | undefined; offset: number },
 ): { hint?: string } {
   if (shown > 0) return {};
   if (total > 0) return { hint: `offset ${offset} is past the last of ${total} documents; start again with offset 0.` };
-  if (query === undefined) return { hint: noneLeft(narrowing) };
+  if (query === undefined) return { hint: noDocuments(filters) };
   return { hint: 'No title or path contains all of these words; kb_search searches the text.' };
 }
 
@@ -112,7 +112,7 @@ function row(document: EngineDocument) {
     source_path: document.source_path,
     chunks: document.chunk_count,
     created_at: document.created_at,
-    ...leftOut(document),
+    ...incompleteFields(document),
   };
 }
 

@@ -7,7 +7,7 @@ import type { Engine, EngineHit, EngineSearchAnswer } from '../../../engine/engi
 import { rerankingField } from '../../../search/rerank/reranker.ts';
 import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, tagListInput, tagsToMatch } from '../inputs/collections.ts';
-import { docTypeInput, queryInput } from '../kb-parts.ts';
+import { docTypeInput, queryInput } from '../inputs/document-inputs.ts';
 import { checkCollection, nothingFound } from '../shapes/hints.ts';
 import { documentUriPrefix, explainHit, type ShownHit, showHit } from '../shapes/shapes.ts';
 
@@ -24,14 +24,14 @@ export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' |
     found: { list: 'results', title: 'title', id: { field: 'document_id', prefix: documentUriPrefix } },
     input: z.object({
       query: queryInput,
-      limit: z.int().min(1).max(100).optional().describe(`Results; default ${resultsDefault}.`),
-      top: z.int().min(1).max(100).optional().describe('The same as limit.'),
+      limit: z.int().min(1).max(100).optional().describe(`Max results; default ${resultsDefault}.`),
+      top: z.int().min(1).max(100).optional().describe('Same as limit.'),
       collection: collectionInput.optional(),
       tags: tagListInput.optional().describe('All of these.'),
       doc_type: docTypeInput.optional().describe('Such as note, pdf, markdown, code.'),
       fts_only: z.boolean().default(false).describe('Words only.'),
       vec_only: z.boolean().default(false).describe('Meaning only.'),
-      threshold: z.number().min(0).max(1).optional().describe('Lowest relevance, 0 to 1.'),
+      threshold: z.number().min(0).max(1).optional().describe('Min relevance, 0 to 1.'),
       include_weak: z.boolean().optional().describe('Include low-relevance results.'),
       neighbours: z.int().min(0).max(5).default(0).describe('Chunks to add before and after each result.'),
       ...explainInput,
@@ -45,7 +45,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' |
       if (input.fts_only && input.vec_only) {
         throw new CarrelError(
           'invalid_arguments',
-          'fts_only and vec_only exclude each other. Omit both to use both searches.',
+          'fts_only and vec_only exclude each other. Omit both to search by words and meaning.',
         );
       }
       const tags = tagsToMatch(input);
@@ -73,8 +73,8 @@ export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' |
       // Hits with neighbours or an explanation are not merged, because these belong to a single chunk.
       const joins = !input.explain && input.neighbours === 0;
       const hits = joins ? joinHits(answer.results) : answer.results.map(input.explain ? explainHit : showHit);
-      const held = fitItems(hits, itemBytesMax(call));
-      const { items, report } = fitBudget(held, input.budget_tokens, shape);
+      const fitting = fitItems(hits, itemBytesMax(call));
+      const { items, report } = fitBudget(fitting, input.budget_tokens, shape);
       return {
         query: answer.query,
         results: items,
@@ -85,7 +85,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' |
         ...rerankingField(answer.reranking),
         ...(answer.degraded === undefined ? {} : { degraded: answer.degraded }),
         ...report,
-        ...leftOut(hits.slice(held.length)),
+        ...omittedFields(hits.slice(fitting.length)),
       };
     },
   });
@@ -96,7 +96,7 @@ function weakFields({ results, weak_omitted: omitted }: EngineSearchAnswer) {
   return { weak_omitted: omitted, ...(results.length === 0 ? { hint: weakHint(omitted, 'chunk', 'chunks') } : {}) };
 }
 
-function leftOut(hits: readonly JoinedHit[]) {
+function omittedFields(hits: readonly JoinedHit[]) {
   if (hits.length === 0) return {};
   return {
     truncated: true,
@@ -122,9 +122,9 @@ type JoinedHit = ShownHit & {
 function joinHits(hits: readonly EngineHit[]): JoinedHit[] {
   const shown: { hit: EngineHit; joined?: EngineHit }[] = [];
   for (const hit of hits) {
-    const beside = shown.find(({ hit: other, joined }) => joined === undefined && areNeighbours(hit, other));
-    if (beside === undefined) shown.push({ hit });
-    else beside.joined = hit;
+    const neighbour = shown.find(({ hit: other, joined }) => joined === undefined && areNeighbours(hit, other));
+    if (neighbour === undefined) shown.push({ hit });
+    else neighbour.joined = hit;
   }
   return shown.map(({ hit, joined }) => (joined === undefined ? showHit(hit) : showJoined(hit, joined)));
 }

@@ -5,7 +5,7 @@ import { collectionTag } from '../../../engine/collection-tag.ts';
 import type { ResourceProvider } from '../../../tools/resource.ts';
 import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
 import { tagsToStore } from '../inputs/collections.ts';
-import { filingInput } from '../kb-parts.ts';
+import { newDocumentInput } from '../inputs/document-inputs.ts';
 
 export function createKbSourcesTool(sources: Pick<WebSources, 'list'>, allowed?: readonly string[]): Tool {
   return defineTool({
@@ -23,7 +23,7 @@ export function createKbSourcesTool(sources: Pick<WebSources, 'list'>, allowed?:
   });
 }
 
-const { collection, tags } = filingInput;
+const { collection, tags } = newDocumentInput;
 const patterns = z.array(z.string()).max(50).optional();
 
 /** Creates the web source tools of the console. `allowed` has the collections of a restricted caller. */

@@ -5,10 +5,9 @@ import type { Engine } from '../../../engine/engine.ts';
 import type { Call } from '../../../tools/call.ts';
 import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
 import type { SecretRoute } from '../../../tools/toolset.ts';
-import { createLastingIngestion } from '../actions/lasting-ingestion.ts';
 import { tagsToStore } from '../inputs/collections.ts';
-import { describeOutcome, docTypeInput, filingInput, pathInput } from '../kb-parts.ts';
-import { outcomeFields, outcomeOutput } from '../shapes/shapes.ts';
+import { docTypeInput, newDocumentInput, pathInput } from '../inputs/document-inputs.ts';
+import { createLastingIngestion, describeOutcome, outcomeFields, outcomeOutput } from '../shapes/submission.ts';
 import type { Uploads } from '../uploads/create-uploads.ts';
 import { type PathRules, submitPath } from '../uploads/local-file.ts';
 
@@ -21,7 +20,7 @@ interface UploadStartConfig {
   collections?: readonly string[] | undefined;
 }
 
-const more = { ...filingInput, doc_type: docTypeInput.optional() };
+const describingInput = { ...newDocumentInput, doc_type: docTypeInput.optional() };
 
 export function createKbUploadStartTool(
   config: UploadStartConfig & { paths: PathRules },
@@ -35,12 +34,12 @@ export function createKbUploadStartTool(
     title: 'Start an upload',
     effect: 'add',
     description:
-      'Uploads a file: give its path to upload it at once (returns job_id). Otherwise give filename and total_size, send the bytes with kb_upload_chunk, or by PUT to upload_url if present, and call kb_upload_finish.',
+      'Uploads a file. Give its path to submit it directly (returns job_id). Or give filename and total_size, send the bytes with kb_upload_chunk or by PUT to upload_url if present, then call kb_upload_finish.',
     input: z.object({
       path: pathInput.optional(),
       filename: fileNameInput.optional().describe('A name, not a path.'),
       total_size: z.int().min(1).optional().describe('Bytes.'),
-      ...more,
+      ...describingInput,
     }),
     output: freeAnswer(`${startedFields}; with path ${outcomeFields}`),
     lasting: createLastingIngestion(engine),
@@ -62,7 +61,7 @@ export function createKbUploadStartTool(
 
 const startedFields = 'upload_id, upload_url?, chunk_bytes_max, expires_after_idle_seconds';
 
-type Starting = z.output<z.ZodObject<typeof more>> & { filename: string; total_size: number };
+type Starting = z.output<z.ZodObject<typeof describingInput>> & { filename: string; total_size: number };
 
 async function start(
   config: UploadStartConfig,
@@ -132,7 +131,7 @@ export function createKbUploadFinishTool(deps: {
 
 const bytesMax = 255;
 
-/** Accepts a file name, not a path. The name is displayed, stored and sent on, and must mean the same everywhere. */
+/** Accepts a file name, not a path. */
 export const fileNameInput = z
   .string()
   .trim()

@@ -41,7 +41,7 @@ interface Receipt {
   chunks: number;
 }
 
-/** Collects the chunks of uploads, and submits complete files to the engine. Chunks are stored until then, or until expiry. */
+/** Collects the chunks of uploads, and submits complete files to the engine. */
 export interface Uploads {
   /** `secret` is the last part of the upload_url. */
   start(request: NewUpload, callerId: string): Promise<{ id: string; secret: string }>;
@@ -86,10 +86,10 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       await forget(id);
       throw notFound();
     }
-    const left = config.survivesRestart ? await staging.find(id) : undefined;
-    const idleMs = left && (await idleMsOf(id));
-    if (left === undefined || idleMs === undefined || idleMs >= config.idleMs) throw notFound();
-    const adopted = uploads.get(id) ?? createUpload(left.manifest, left.chunks, clock() - idleMs);
+    const stored = config.survivesRestart ? await staging.find(id) : undefined;
+    const idleMs = stored && (await idleMsOf(id));
+    if (stored === undefined || idleMs === undefined || idleMs >= config.idleMs) throw notFound();
+    const adopted = uploads.get(id) ?? createUpload(stored.manifest, stored.chunks, clock() - idleMs);
     uploads.set(id, adopted);
     return adopted;
   };
@@ -121,8 +121,8 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     return found.flatMap((each) => (each === undefined ? [] : [createUpload(each.manifest, each.chunks, clock())]));
   };
 
-  /** Returns the uploads that this process is using now, including those not saved yet. */
-  const starting = (): Upload[] => [...uploads.values()].filter(({ users }) => users > 0);
+  /** Returns the uploads that this process is using, including those not saved yet. */
+  const inUse = (): Upload[] => [...uploads.values()].filter(({ users }) => users > 0);
 
   /** Runs work on an upload. The upload can't expire meanwhile. */
   const using = async <Result>(upload: Upload, run: () => Promise<Result>): Promise<Result> => {
@@ -136,9 +136,9 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
   };
 
   /** Runs changes to an upload one at a time, within this process. */
-  const inTurn = <Result>(upload: Upload, signal: AbortSignal, run: () => Promise<Result>): Promise<Result> =>
+  const serialized = <Result>(upload: Upload, signal: AbortSignal, run: () => Promise<Result>): Promise<Result> =>
     using(upload, async () => {
-      const release = await upload.turn.acquire(signal);
+      const release = await upload.lock.acquire(signal);
       try {
         await refresh(upload);
         return await run();
@@ -148,7 +148,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     });
 
   /** Accepts a chunk that was already received if its bytes are the same. Throws otherwise. */
-  const againAs = async (upload: Upload, index: number, bytes: Uint8Array): Promise<Receipt> => {
+  const acceptRepeated = async (upload: Upload, index: number, bytes: Uint8Array): Promise<Receipt> => {
     const { id } = upload.manifest;
     if (bytes.length === upload.chunks.get(index) && (await staging.readChunk(id, index)).equals(bytes)) {
       return receiptOf(upload);
@@ -194,7 +194,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       }
       const others = await unfinishedElsewhere();
       // No `await` from here until the upload is registered, so that no other call uses the same quota.
-      const known = staging.between === undefined ? [...uploads.values()] : starting();
+      const known = staging.between === undefined ? [...uploads.values()] : inUse();
       const listed = new Set(known.map(({ manifest }) => manifest.id));
       const open = [...known, ...others.filter(({ manifest }) => !listed.has(manifest.id))].filter(
         (upload) => !isFinished(upload) && !isExpired(upload),
@@ -216,16 +216,16 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     async addChunk(id, index, bytes, { caller, signal }) {
       const upload = await find(id);
       if (upload.manifest.caller !== caller.id) throw notFound();
-      return inTurn(upload, signal, async () => {
+      return serialized(upload, signal, async () => {
         checkOpen(upload);
-        if (upload.chunks.has(index)) return againAs(upload, index, bytes);
+        if (upload.chunks.has(index)) return acceptRepeated(upload, index, bytes);
         const { totalSize } = upload.manifest;
         if (upload.receivedBytes + bytes.length > totalSize)
           throw tooManyBytes(upload.receivedBytes + bytes.length, totalSize);
         if ((await staging.writeChunk(id, index, bytes)) === undefined) {
           // Another process has stored this chunk meanwhile.
           await refresh(upload);
-          return againAs(upload, index, bytes);
+          return acceptRepeated(upload, index, bytes);
         }
         upload.receivedBytes += bytes.length;
         upload.chunks.set(index, bytes.length);
@@ -238,7 +238,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       if (!timingSafeEqual(hashOf(secret), Buffer.from(upload.manifest.secretHash, 'hex'))) throw notFound();
       const { totalSize } = upload.manifest;
       if (length !== undefined && length > totalSize) throw tooManyBytes(length, totalSize);
-      await inTurn(upload, signal, async () => {
+      await serialized(upload, signal, async () => {
         checkOpen(upload);
         if (upload.chunks.size > 0) throw alreadyReceived();
         upload.isReceiving = true;
@@ -257,7 +257,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     async finish(id, call, known = engine) {
       const upload = await find(id);
       if (upload.manifest.caller !== call.caller.id) throw notFound();
-      const handOver = async () => {
+      const submit = async () => {
         const { manifest } = upload;
         const { filename, tags } = manifest;
         if (manifest.outcome !== undefined) return { outcome: manifest.outcome, tags, filename };
@@ -278,7 +278,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
           .catch((error: unknown) => log.warn('could not remove a finished upload', { error }));
         return { outcome, tags, filename };
       };
-      return inTurn(upload, call.signal, () => exclusively(upload, call.signal, handOver));
+      return serialized(upload, call.signal, () => exclusively(upload, call.signal, submit));
     },
 
     async close() {

@@ -26,7 +26,7 @@ interface FileToSubmit {
 export async function submitPath(
   engine: Pick<Engine, 'submit'>,
   { isLocal, allowedRoots, bytesMax }: PathRules,
-  { path, filename, source_path = path, ...filing }: FileToSubmit,
+  { path, filename, source_path = path, ...described }: FileToSubmit,
   call: Call,
 ): Promise<SubmitOutcome> {
   if (!isLocal) {
@@ -36,12 +36,15 @@ export async function submitPath(
     );
   }
   const folders = { configured: allowedRoots, client: (await call.roots?.()) ?? [] };
-  const { filename: ownName, size, content, close } = await openLocalFile(path, folders);
+  const { filename: fileName, size, content, close } = await openLocalFile(path, folders);
   try {
     if (size > bytesMax) {
-      throw new CarrelError('upload_too_large', `The file has ${size} bytes; the limit is ${bytesMax}.`);
+      throw new CarrelError(
+        'upload_too_large',
+        `The file has ${size} bytes; the limit is ${bytesMax} (KB_UPLOAD_BYTES_MAX).`,
+      );
     }
-    return await engine.submit({ filename: filename ?? ownName, content, size, source_path, ...filing }, call);
+    return await engine.submit({ filename: filename ?? fileName, content, size, source_path, ...described }, call);
   } finally {
     await close();
   }
@@ -58,13 +61,13 @@ interface LocalFile {
 interface AllowedFolders {
   /** Set by the operator. */
   readonly configured: readonly string[];
-  /** Set by the client, which could name folders of others. Only files that belong to this process's user are read there. */
+  /** Set by the client. Only files that belong to this process's user are read there. */
   readonly client: readonly string[];
 }
 
 /**
- * Opens a regular file in an allowed folder. Resolves links; the target of a link must be allowed too. Checks the path again
- * after opening, to detect a link that was put there meanwhile.
+ * Opens a regular file in an allowed folder. The target of a link must be in an allowed folder too. Checks the path again
+ * after opening, to detect a link that was created meanwhile.
  */
 export async function openLocalFile(path: string, folders: AllowedFolders): Promise<LocalFile> {
   if (!isAbsolute(path) || path.includes('\0')) throw notAllowed('path must be absolute.');

@@ -3,7 +3,7 @@ import { readManifest, type Staging } from './staging.ts';
 
 const kind = 'upload';
 const manifestPart = 0;
-/** Kind of the lease that a process holds during submission. Separate from the upload, so that it expires by itself. */
+/** Kind of the lease that a process holds during submission. It expires independently of the upload. */
 const leaseKind = 'upload handed over';
 const firstChunkPart = 10;
 

@@ -12,7 +12,7 @@ const jobId = z.union([z.number(), z.string()]);
 /** Everything about an upload except its bytes. */
 const manifestSchema = z.object({
   id: z.string(),
-  /** The caller who started the upload. Only that one may continue it. */
+  /** The caller who started the upload. No other caller may continue it. */
   caller: z.string(),
   filename: z.string(),
   totalSize: z.int(),
@@ -58,7 +58,7 @@ export interface Staging {
   remove(id: string): Promise<void>;
   /** Finds an upload left by an earlier process. */
   find(id: string): Promise<Found | undefined>;
-  /** Lists uploads with their idle times, by the wall clock, because it is the only clock that processes share. */
+  /** Lists uploads with their idle times by the wall clock, the only clock that processes share. */
   idle(): Promise<{ id: string; idleMs: number }[]>;
   /** Present if several processes may work on the same upload. */
   readonly between?: UploadsBetween;
@@ -81,15 +81,15 @@ export function createStaging(folder: string): Staging {
 
   return {
     async save(manifest) {
-      const own = folderOf(manifest.id);
-      await explained(async () => {
+      const uploadFolder = folderOf(manifest.id);
+      await explainDiskErrors(async () => {
         makeFolder(folder);
-        const made = await mkdir(own, { recursive: true, mode: 0o700 });
-        if (made !== undefined) await syncFolder(folder);
-        await replaceFile(join(own, manifestName), Buffer.from(JSON.stringify(manifest)));
+        const created = await mkdir(uploadFolder, { recursive: true, mode: 0o700 });
+        if (created !== undefined) await syncFolder(folder);
+        await replaceFile(join(uploadFolder, manifestName), Buffer.from(JSON.stringify(manifest)));
       });
     },
-    writeChunk: (id, index, content) => explained(() => replaceFile(chunkFile(id, index), content)),
+    writeChunk: (id, index, content) => explainDiskErrors(() => replaceFile(chunkFile(id, index), content)),
     readChunk: (id, index) => readFile(chunkFile(id, index)),
     async *content(id, indexes) {
       for (const index of indexes) yield* createReadStream(chunkFile(id, index)) as AsyncIterable<Buffer>;
@@ -122,7 +122,7 @@ export function readManifest(text: string | undefined): Manifest | undefined {
   return manifestSchema.safeParse(text === undefined ? undefined : parseJson(text)).data;
 }
 
-async function explained<T>(write: () => Promise<T>): Promise<T> {
+async function explainDiskErrors<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
@@ -139,7 +139,7 @@ async function chunkSizes(folder: string): Promise<Map<number, number>> {
   return sizes;
 }
 
-/** Returns the time of the last change: of the folder, when a file was added, or of a chunk that is being written. */
+/** Returns the time of the last change to the folder, or to a chunk that is being written. */
 async function lastWrite(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
   const growing = names.filter((name) => name.endsWith('.part')).map((name) => join(folder, name));

@@ -3,15 +3,15 @@ import { createSlots, type Slots } from '../../../base/slots.ts';
 import type { Call } from '../../../tools/call.ts';
 import type { Manifest } from './staging.ts';
 
-/** An upload as this process knows it. */
+/** The state of an upload in this process. */
 export interface Upload {
   manifest: Manifest;
   /** Sizes in bytes, by chunk_index. */
   chunks: Map<number, number>;
   receivedBytes: number;
-  /** Lets one change run at a time. */
-  turn: Slots;
-  /** Number of calls that use the upload now. While there are any, it does not expire. */
+  /** Allows one change at a time. */
+  lock: Slots;
+  /** Number of calls that are using the upload. It expires only if there are none. */
   users: number;
   /** True while bytes arrive at upload_url. */
   isReceiving: boolean;
@@ -27,7 +27,7 @@ export function createUpload(manifest: Manifest, chunks: Map<number, number>, no
     manifest,
     chunks,
     receivedBytes: [...chunks.values()].reduce((sum, size) => sum + size, 0),
-    turn: createSlots({ runningMax: 1, waitingMax }),
+    lock: createSlots({ runningMax: 1, waitingMax }),
     users: 0,
     isReceiving: false,
     usedAt: now,
@@ -45,7 +45,7 @@ export function completeChunks({ chunks, receivedBytes, manifest: { totalSize } 
     missing.length > 0
       ? `Chunks are missing: ${shown.join(', ')}${more}`
       : `All chunks from index ${indexes.length} are missing`;
-  // If all bytes are there but an index is missing, no bytes are left for that chunk.
+  // If all bytes have arrived, there are none left for the missing chunks.
   const advice =
     receivedBytes === totalSize
       ? 'chunk_index must count 0, 1, 2 and so on: start again with kb_upload_start.'
@@ -98,22 +98,22 @@ export function checkQuotas(
 ): void {
   const own = open.filter(({ manifest }) => manifest.caller === callerId);
   if (own.length >= quotas.clientUploadsMax) {
-    throw refusal(`You have ${own.length} unfinished uploads, the maximum per client.`);
+    throw quotaError(`You have ${own.length} unfinished uploads, the maximum per client.`);
   }
   if (bytesOf(own) + totalSize > quotas.clientBytesMax) {
-    throw refusal(`Your unfinished uploads would exceed ${quotas.clientBytesMax} bytes.`);
+    throw quotaError(`Your unfinished uploads would exceed ${quotas.clientBytesMax} bytes.`);
   }
   if (open.length >= quotas.uploadsMax || bytesOf(open) + totalSize > quotas.stagingBytesMax) {
-    throw refusal('The server has too many unfinished uploads.');
+    throw quotaError('The server has too many unfinished uploads.');
   }
 }
 
-/** Sums up the declared sizes, whether or not the bytes have arrived. */
+/** Returns the sum of the declared sizes. */
 function bytesOf(uploads: readonly Upload[]): number {
   return uploads.reduce((sum, { manifest }) => sum + manifest.totalSize, 0);
 }
 
-function refusal(problem: string): CarrelError {
+function quotaError(problem: string): CarrelError {
   const message = `${problem} Finish one, or wait until idle ones expire.`;
   return new CarrelError('upload_quota', message, { retryAfterSeconds });
 }

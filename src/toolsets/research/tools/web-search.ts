@@ -5,16 +5,12 @@ import { boundedText } from '../../../tools/text-input.ts';
 import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
 import type { ProviderChain } from '../web-search/provider-chain.ts';
 
-interface WebSearchToolConfig {
-  /** The operator's limit on results. */
-  resultsMax: number;
-}
-
 /** Max and default of the argument `limit`, from the research server's specification. An operator may allow more. */
 const limitMax = 5;
 const limitDefault = 3;
 
-export function createWebSearchTool({ resultsMax }: WebSearchToolConfig, chain: ProviderChain): Tool {
+/** `resultsMax`: the operator's limit on results. */
+export function createWebSearchTool({ resultsMax }: { resultsMax: number }, chain: ProviderChain): Tool {
   return defineTool({
     name: 'web_search',
     title: 'Search the web',

@@ -17,17 +17,17 @@ export interface ProvidersConfig {
 /** Creates all configured providers, in order of preference. DuckDuckGo, which needs no configuration, comes last. */
 export function createProviders(config: ProvidersConfig): SearchProvider[] {
   const { searxngUrl, braveApiKey, serperApiKey, userAgent, searchTimeoutMs: timeoutMs } = config;
-  const asked = { userAgent, timeoutMs };
+  const common = { userAgent, timeoutMs };
   const providers: SearchProvider[] = [];
   const add = (name: 'searxng' | 'brave' | 'serper', own: { address: string; apiKey?: Secret }): void => {
-    const load = async () => (await import('./json-providers.ts')).createJsonProvider(name, { ...own, ...asked });
+    const load = async () => (await import('./json-providers.ts')).createJsonProvider(name, { ...own, ...common });
     providers.push(loadedOnUse(name, load));
   };
   if (searxngUrl !== undefined) add('searxng', { address: searxngUrl });
   if (braveApiKey !== undefined) add('brave', { address: config.braveUrl, apiKey: braveApiKey });
   if (serperApiKey !== undefined) add('serper', { address: config.serperUrl, apiKey: serperApiKey });
-  const own = { address: config.duckduckgoUrl, ...asked };
-  providers.push(loadedOnUse('duckduckgo', async () => (await import('./duckduckgo.ts')).createDuckDuckGo(own)));
+  const duckduckgo = { address: config.duckduckgoUrl, ...common };
+  providers.push(loadedOnUse('duckduckgo', async () => (await import('./duckduckgo.ts')).createDuckDuckGo(duckduckgo)));
   checkChosen(config.searchProvider, providers);
   return providers;
 }
@@ -54,6 +54,6 @@ function checkChosen(chosen: ProviderName, providers: readonly SearchProvider[])
   if (providers.some(({ name }) => name === chosen)) return;
   throw new CarrelError(
     'invalid_config',
-    `SEARCH_PROVIDER is ${chosen}, which needs ${needs[chosen]}. Set it, or use SEARCH_PROVIDER=duckduckgo, which needs nothing.`,
+    `SEARCH_PROVIDER=${chosen} requires ${needs[chosen]}. Set it, or use SEARCH_PROVIDER=duckduckgo, which needs no key.`,
   );
 }

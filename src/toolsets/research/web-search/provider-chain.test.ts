@@ -124,7 +124,7 @@ test('if none answers, the error describes each attempt', async () => {
   const { search } = chainOf({ duckduckgo: [blocked()], serper: [failed] });
   await assert.rejects(search(), (error: CarrelError) => {
     assert.equal(error.code, 'search_failed');
-    assert.match(error.message, /duckduckgo blocks the search.*; serper gave no usable answer/);
+    assert.match(error.message, /duckduckgo blocks the search.*; serper returned no usable answer/);
     assert.match(error.message, /does not mean that there are no results/);
     return true;
   });

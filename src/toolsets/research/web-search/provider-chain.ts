@@ -6,28 +6,15 @@ import {
   ProviderFailure,
   type ProviderName,
   type SearchProvider,
+  type SearchRequest,
   type SearchResult,
 } from './search-provider.ts';
-
-interface ProviderChainConfig {
-  /** The provider to try first if a call names none. */
-  chosen: ProviderName;
-  /** Whether to try the other providers if the first fails. */
-  fallback: boolean;
-}
 
 interface ProviderChainDeps {
   /** The configured providers, in order. */
   providers: readonly SearchProvider[];
   log: Logger;
   clock?: MonotonicClock;
-}
-
-interface WebSearch {
-  query: string;
-  limit: number;
-  provider?: ProviderName | undefined;
-  signal: AbortSignal;
 }
 
 /** `skipped`: the provider has asked for a pause, which isn't over yet. */
@@ -50,15 +37,17 @@ export interface WebSearchAnswer {
 export interface ProviderChain {
   readonly chosen: ProviderName;
   readonly names: readonly ProviderName[];
-  search(search: WebSearch): Promise<WebSearchAnswer>;
+  search(request: SearchRequest & { provider?: ProviderName | undefined }): Promise<WebSearchAnswer>;
 }
 
 /**
- * Queries the chosen provider and, if it blocks the search or fails, the next one. Providers that failed recently
- * come last, but are still tried: the callers' quota keeps the number of requests low.
+ * Queries the chosen provider. If it fails and `fallback` is set, queries the others in order. Providers that failed
+ * recently come last.
  */
-export function createProviderChain(config: ProviderChainConfig, deps: ProviderChainDeps): ProviderChain {
-  const { chosen, fallback } = config;
+export function createProviderChain(
+  { chosen, fallback }: { chosen: ProviderName; fallback: boolean },
+  deps: ProviderChainDeps,
+): ProviderChain {
   const clock = deps.clock ?? (() => performance.now());
   const links = deps.providers.map((provider) => ({ provider, backOff: createBackOff(clock) }));
 
@@ -102,10 +91,7 @@ function inOrder(links: readonly Link[], first: ProviderName, fallback: boolean)
   return line.toSorted((a, b) => ranks[a.backOff.readiness()] - ranks[b.backOff.readiness()]);
 }
 
-async function ask(
-  { provider, backOff }: Link,
-  request: Parameters<SearchProvider['search']>[0],
-): Promise<SearchResult[] | ProviderFailure> {
+async function ask({ provider, backOff }: Link, request: SearchRequest): Promise<SearchResult[] | ProviderFailure> {
   try {
     const results = await provider.search(request);
     backOff.succeeded();
@@ -118,16 +104,16 @@ async function ask(
   }
 }
 
-const says: Record<Exclude<AttemptOutcome, 'answered'>, string> = {
+const problemsOf: Record<Exclude<AttemptOutcome, 'answered'>, string> = {
   blocked: 'blocks the search as automated or too frequent',
   timeout: 'timed out',
-  failed: 'gave no usable answer',
+  failed: 'returned no usable answer',
   skipped: 'asked to pause requests',
 };
 
 function nobodyAnswered(first: ProviderName, attempts: readonly Attempt[], links: readonly Link[]): CarrelError {
   const problems = attempts.map(
-    ({ provider, outcome }) => `${provider} ${outcome === 'answered' ? '' : says[outcome]}`,
+    ({ provider, outcome }) => `${provider} ${outcome === 'answered' ? '' : problemsOf[outcome]}`,
   );
   const asked = new Set(attempts.map(({ provider }) => provider));
   const waiting = links.filter(({ provider }) => asked.has(provider.name));
@@ -140,7 +126,7 @@ function nobodyAnswered(first: ProviderName, attempts: readonly Attempt[], links
   );
 }
 
-/** Chooses one reason for all failures. A block takes precedence, because waiting helps only then. */
+/** Returns one reason for all failures. A block takes precedence, because waiting helps only then. */
 function reasonOf(attempts: readonly Attempt[]): AttemptOutcome {
   const outcomes = attempts.map(({ outcome }) => outcome);
   return outcomes.find((outcome) => outcome === 'blocked') ?? outcomes[0] ?? 'failed';
@@ -160,14 +146,11 @@ interface BackOff {
   failed(failure: ProviderFailure): void;
 }
 
-/**
- * First and longest rest after a failure, in milliseconds. A block lasts minutes, and longer with further requests.
- * An outage may end at any moment.
- */
+/** First and longest rest after a failure, in milliseconds. Blocks last longer than outages. */
 const firstRestMs = { blocked: 30_000, timeout: 2_000, failed: 2_000 };
 const restMsMax = { blocked: 10 * 60_000, timeout: 30_000, failed: 30_000 };
 /** Max pause that a provider can ask for, in milliseconds. */
-const namedMsMax = 10 * 60_000;
+const pauseMsMax = 10 * 60_000;
 
 /** Tracks the failures of a provider. Each consecutive one doubles the rest. */
 function createBackOff(clock: MonotonicClock): BackOff {
@@ -190,7 +173,7 @@ function createBackOff(clock: MonotonicClock): BackOff {
       const now = clock();
       restsUntil = now + Math.min(firstRestMs[reason] * 2 ** streak, restMsMax[reason]);
       streak = Math.min(streak + 1, 20);
-      if (retryAfterSeconds !== undefined) closedUntil = now + Math.min(retryAfterSeconds * 1000, namedMsMax);
+      if (retryAfterSeconds !== undefined) closedUntil = now + Math.min(retryAfterSeconds * 1000, pauseMsMax);
     },
   };
 }

@@ -1,7 +1,7 @@
 export const providerNames = ['duckduckgo', 'searxng', 'brave', 'serper'] as const;
 export type ProviderName = (typeof providerNames)[number];
 
-interface SearchRequest {
+export interface SearchRequest {
   query: string;
   /** Max results; a provider may return fewer. */
   limit: number;
@@ -34,9 +34,7 @@ interface FailureFacts {
   cause?: unknown;
 }
 
-/**
- * A provider's failure. Only the provider chain sees it: if no provider answers, the chain throws a `CarrelError`.
- */
+/** A provider's failure. The provider chain catches it. */
 export class ProviderFailure extends Error {
   override readonly name = 'ProviderFailure';
   readonly reason: FailureReason;
