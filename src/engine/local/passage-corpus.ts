@@ -53,8 +53,8 @@ export function createPassageCorpus(options: PassageCorpusOptions): PassageCorpu
           text,
           limit: depth,
           filter: filter.labels === undefined ? undefined : filter,
-          async look(asked) {
-            found = await passages.find({ words, near: asked }, { signal });
+          async firstRead(nearestRequest) {
+            found = await passages.find({ words, near: nearestRequest }, { signal });
             return found.near ?? Promise.reject(new TypeError('the vectors were not searched'));
           },
           signal: signal ?? new AbortController().signal,

@@ -4,29 +4,26 @@ import { createWorkerCalls } from '../../base/workers/worker-calls.ts';
 import type { NewChunk } from '../../storage/documents/write-chunks.ts';
 import { positionedChunks, type TextToChunk } from './positioned-chunks.ts';
 
-export interface Chunker {
-  chunk(given: TextToChunk, signal?: AbortSignal): Promise<readonly NewChunk[]>;
-  close(): Promise<void>;
-}
+export type Chunker = ReturnType<typeof createChunker>;
 
-/** Max length of texts that are chunked on this thread: they take a millisecond or two. */
+/** Max length of texts that are chunked on the calling thread, in a millisecond or two. */
 const shortUnits = 20_000;
 
-/** Texts longer than this get a thread of their own. It ends when the text is done, which frees its memory. */
+/** Min length of texts that get their own thread. Ending the thread frees its memory. */
 const longUnits = 1_000_000;
 
 /** Chunks long texts on a thread that starts on demand and does not keep the process alive. */
-export function createChunker(): Chunker {
+export function createChunker() {
   let thread: ChunkThread | undefined;
   return {
-    async chunk(given, signal) {
+    async chunk(text: TextToChunk, signal?: AbortSignal): Promise<readonly NewChunk[]> {
       signal?.throwIfAborted();
-      if (given.text.length <= shortUnits) return positionedChunks(given);
-      if (given.text.length > longUnits) return chunkAlone(given, signal);
+      if (text.text.length <= shortUnits) return positionedChunks(text);
+      if (text.text.length > longUnits) return chunkAlone(text, signal);
       if (!thread?.alive) thread = startThread();
-      return thread.call(given, signal);
+      return thread.call(text, signal);
     },
-    async close() {
+    async close(): Promise<void> {
       await thread?.terminate();
     },
   };
@@ -43,10 +40,11 @@ function startThread(): ChunkThread {
   });
 }
 
-async function chunkAlone(given: TextToChunk, signal: AbortSignal | undefined): Promise<readonly NewChunk[]> {
+/** Chunks a text on its own thread. */
+async function chunkAlone(text: TextToChunk, signal: AbortSignal | undefined): Promise<readonly NewChunk[]> {
   const thread = startThread();
   try {
-    return await thread.call(given, signal);
+    return await thread.call(text, signal);
   } finally {
     await thread.terminate();
   }

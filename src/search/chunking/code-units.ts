@@ -5,7 +5,7 @@ export interface CodeLine extends Span {
   /** Columns before the first character; tab stops are every four columns. */
   indent: number;
   isBlank: boolean;
-  /** True if the line belongs to the next one, whatever its indent. */
+  /** True if the line belongs to the next one, regardless of its indent. */
   leads?: boolean;
 }
 

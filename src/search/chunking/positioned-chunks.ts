@@ -9,7 +9,7 @@ export type TextToChunk = Pick<ExtractedDocument, 'text' | 'kind' | 'codeLanguag
   isNote?: boolean;
 };
 
-/** Max length of a document that stays one chunk: its parts would rank separately and crowd out other documents. */
+/** Max length of a document that stays one chunk. As several chunks, it would fill the results. */
 const wholeUnitsMax = 3_000;
 
 /** Chunks a text and adds page and line numbers, from 1. No chunk spans two pages, so that a citation can name the page. */
@@ -58,11 +58,11 @@ function wholeOf(
   const [first] = chunks;
   const last = chunks.at(-1);
   if (!first || !last || last.end - first.start > wholeUnitsMax) return undefined;
-  const placeOf = ({ start, titlePath }: Chunk): string => {
+  const positionOf = ({ start, titlePath }: Chunk): string => {
     const { page, member } = positions.at(start);
     return JSON.stringify([isNote ? [] : titlePath, page, member]);
   };
-  if (chunks.some((chunk) => placeOf(chunk) !== placeOf(first))) return undefined;
+  if (chunks.some((chunk) => positionOf(chunk) !== positionOf(first))) return undefined;
   const titlePath = isNote && chunks.length > 1 ? [] : first.titlePath;
   return { ...first, end: last.end, text: text.slice(first.start, last.end), titlePath };
 }

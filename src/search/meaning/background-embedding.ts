@@ -37,22 +37,22 @@ const batchSize = 32;
 /** Duration of a lease, many times that of a batch. If it expires, another process embeds the texts too, which is harmless. */
 const leaseMs = 30_000;
 /** Max preferred owners. The oldest are dropped: their callers have stopped waiting. */
-const wantedMax = 20_000;
-/** Max characters per batch, so that a caller who needs other texts waits a second at most. */
+const preferredMax = 20_000;
+/** Max characters per batch, so that preferred texts wait a second at most. */
 const batchUnitsMax = 16_000;
 /** Callers stop waiting after this long without progress: the text may take minutes. */
 const stallMs = 5_000;
 
-/** Poll interval for texts that another process has leased and a caller waits for. */
+/** Poll interval while a caller waits for texts that another process has leased. */
 const pollMs = 100;
-/** Poll interval when other processes have leased all remaining texts: those processes may have died. */
-const pollAgainMs = 2_000;
+/** Poll interval while other processes lease all remaining texts. They may have died. */
+const leasedPollMs = 2_000;
 
 export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): BackgroundEmbedding {
   const { vectors, provider, log } = deps;
   const model = provider.name;
-  /** Owners that a caller waits for, latest first. */
-  let wanted = new Set<number>();
+  /** Owners to embed first, latest request first. */
+  let preferred = new Set<number>();
   /** The current batch. Resolves at its end, with the awaited owners whose texts other processes have leased. */
   let step = Promise.withResolvers<readonly number[]>();
   const claimant = randomUUID();
@@ -62,16 +62,16 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   let isProviderDown = false;
   const backlog = createBacklog({
     async doSome(signal) {
-      const asked = [...wanted].slice(0, batchSize);
-      const { isIdle, elsewhere } = await embedNext(asked, signal).catch(async (error: unknown) => {
+      const next = [...preferred].slice(0, batchSize);
+      const { isIdle, elsewhere } = await embedNext(next, signal).catch(async (error: unknown) => {
         // Another process may be able to embed the texts.
         await release();
         throw error;
       });
-      endStep(asked.length > 0 ? elsewhere : []);
-      if (!isIdle || asked.length > 0) return true;
+      endStep(next.length > 0 ? elsewhere : []);
+      if (!isIdle || next.length > 0) return true;
       if (elsewhere.length === 0) deps.onDone?.();
-      else pollAgain();
+      else pollLater();
       return false;
     },
     onFailure(error) {
@@ -91,14 +91,14 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
       const over = delay(waitMs, undefined, { signal: AbortSignal.any([signal, waited.signal]), ref: false });
       const end = over.catch(() => {}).then(() => waited.abort());
       const pause = (ms: number) => delay(ms, undefined, { signal: waited.signal, ref: false }).catch(() => {});
-      const own = new Set(owners);
+      const awaited = new Set(owners);
       let elsewhere = new Set<number>();
       for (let [polls, fewest] = [0, owners.length + 1]; !waited.signal.aborted && !isProviderDown; ) {
-        if (owners.some((owner) => wanted.has(owner))) {
+        if (owners.some((owner) => preferred.has(owner))) {
           const current = step;
           const claimed = await Promise.race([current.promise, end, pause(stallMs)]);
           if (step === current) break;
-          for (const owner of claimed ?? []) if (own.has(owner)) elsewhere.add(owner);
+          for (const owner of claimed ?? []) if (awaited.has(owner)) elsewhere.add(owner);
         } else {
           polls = elsewhere.size < fewest ? 0 : polls + 1;
           fewest = elsewhere.size;
@@ -117,15 +117,16 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     },
   };
 
-  async function embedNext(asked: readonly number[], signal: AbortSignal) {
+  async function embedNext(first: readonly number[], signal: AbortSignal) {
     await deps.ready?.();
-    const owners = asked.length === 0 ? undefined : asked;
+    const owners = first.length === 0 ? undefined : first;
     const { texts, elsewhere } = await vectors.claim({ model, claimant, leaseMs, limit: batchSize, owners });
-    const some = atOnce(texts);
-    if (some.length > 0) await vectors.put({ model, texts: await embedTexts(some, signal) });
-    const left = new Set(texts.slice(some.length).map(({ owner }) => owner));
-    // All owners except `left` now have vectors, or another process has leased their texts.
-    for (const owner of [...asked, ...some.map((text) => text.owner)]) if (!left.has(owner)) wanted.delete(owner);
+    const batch = firstBatch(texts);
+    if (batch.length > 0) await vectors.put({ model, texts: await embedTexts(batch, signal) });
+    const remaining = new Set(texts.slice(batch.length).map(({ owner }) => owner));
+    // All owners except the remaining ones now have vectors, or another process has leased their texts.
+    for (const owner of [...first, ...batch.map((text) => text.owner)])
+      if (!remaining.has(owner)) preferred.delete(owner);
     return { isIdle: texts.length === 0, elsewhere };
   }
 
@@ -137,9 +138,9 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
       return texts.map(({ owner, textHash }, index) => ({ owner, textHash, windows: windows[index] ?? [] }));
     } catch (error) {
       // This test call fails if the provider is down. If it succeeds, one of the texts is at fault.
-      await provider.embed(['.'], { signal }).catch((away) => {
+      await provider.embed(['.'], { signal }).catch((providerError) => {
         isProviderDown = !signal.aborted;
-        throw away;
+        throw providerError;
       });
       const [only, ...others] = texts;
       if (only === undefined || others.length > 0) {
@@ -153,13 +154,13 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     }
   }
 
-  function pollAgain(): void {
+  function pollLater(): void {
     clearTimeout(pollTimer);
-    pollTimer = setTimeout(() => backlog.wake(), pollAgainMs).unref();
+    pollTimer = setTimeout(() => backlog.wake(), leasedPollMs).unref();
   }
 
   function prefer(owners: readonly number[]): void {
-    wanted = new Set([...owners, ...wanted].slice(0, wantedMax));
+    preferred = new Set([...owners, ...preferred].slice(0, preferredMax));
     backlog.wake();
   }
 
@@ -169,8 +170,8 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   }
 }
 
-/** Returns as many of the first texts as fit into a batch, at least one. */
-function atOnce(texts: readonly TextToEmbed[]): readonly TextToEmbed[] {
+/** Returns as many texts as fit into a batch, at least one. */
+function firstBatch(texts: readonly TextToEmbed[]): readonly TextToEmbed[] {
   let units = 0;
   const tooMany = texts.findIndex(({ text }, index) => {
     units += text.length;

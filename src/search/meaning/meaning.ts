@@ -38,7 +38,7 @@ export interface MeaningRequest<Filter> {
   /** Restricts the search to these owners. */
   readonly allowed?: readonly number[] | undefined;
   /** Replaces the first database read of the search. Set by callers that combine it with their own reads. */
-  readonly look?: ((request: NearestRequest<Filter>) => Promise<VectorLook>) | undefined;
+  readonly firstRead?: ((request: NearestRequest<Filter>) => Promise<VectorLook>) | undefined;
   /** How long to wait for texts being embedded; three seconds by default. */
   readonly waitMs?: number | undefined;
   readonly signal: AbortSignal;
@@ -74,7 +74,7 @@ export interface MeaningDeps<Filter> {
 }
 
 interface VectorsToSearch {
-  readonly look: VectorLook;
+  readonly snapshot: VectorLook;
   readonly pending: number;
 }
 
@@ -83,10 +83,10 @@ const vectorWaitMs = 3_000;
 const waitedForDefault = 2_000;
 
 /**
- * Uses neither the database nor the model before the first call. When the configured model changes:
+ * Creates a search by meaning. Uses neither the database nor the model before the first call. When the configured model changes:
  * 1. All texts are embedded again with the new model. New texts also get vectors of the previous one.
- * 2. Until that is done, queries use the previous model, or the new one if the previous is unavailable.
- * 3. Then queries use the new model, and the previous model's vectors are dropped.
+ * 2. Until then, queries use the previous model, or the new one if the previous one is unavailable.
+ * 3. Afterwards, queries use the new model, and the previous model's vectors are dropped.
  */
 export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter> {
   const { vectors, provider, log, embeds = true, waitedForMax = waitedForDefault, lastWaitedFor = 0 } = deps;
@@ -134,14 +134,14 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   async function find(request: MeaningRequest<Filter>): Promise<MeaningCandidates> {
     // Ignores a failure: a read-only database can still be searched.
     await start().catch(() => {});
-    const before = former;
-    if (before !== undefined) {
+    const previous = former;
+    if (previous !== undefined) {
       main.embedding.wake();
       try {
-        return await findIn(before, request);
+        return await findIn(previous, request);
       } catch (error) {
         if (request.signal.aborted || !isCarrelError(error)) throw error;
-        log.warn('the previous embedding model does not answer; searches use the new one', { model: before.model });
+        log.warn('the previous embedding model does not answer; searches use the new one', { model: previous.model });
         closeFormer();
       }
     }
@@ -167,52 +167,52 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     const own = await vectors.state({ model: main.model });
     const last = models.findLast(({ model, vectors: count }) => model !== main.model && count > 0);
     if (own.pending === 0 || last === undefined) return;
-    const known = await deps.providerOf?.(last.model);
+    const lastProvider = await deps.providerOf?.(last.model);
     log.info('texts are being embedded with another model', { from: last.model, to: main.model, waiting: own.pending });
-    if (known === undefined) return;
-    former = createModelLane({ vectors, provider: known, log, embeds });
+    if (lastProvider === undefined) return;
+    former = createModelLane({ vectors, provider: lastProvider, log, embeds });
   }
 
   async function findIn(lane: ModelLane, request: MeaningRequest<Filter>): Promise<MeaningCandidates> {
     const { limit, filter, allowed, signal } = request;
     const { model, nearest } = lane;
-    const isKnown = request.vector !== undefined && modelOfVector.get(request.vector) === model;
+    const isRepeated = request.vector !== undefined && modelOfVector.get(request.vector) === model;
     const vector = await vectorOf(lane, request);
-    const asked: NearestRequest<Filter> = { model, query: vector, limit, filter, allowed };
+    const nearestRequest: NearestRequest<Filter> = { model, query: vector, limit, filter, allowed };
     // A caller that passes a vector repeats its search, so there is no need to wait for new texts again.
-    const { look, pending } = isKnown
-      ? { look: await vectors.look(asked, { signal }), pending: 0 }
-      : await waitForEmbedding(lane, request, asked);
-    const candidates = await nearest.candidates(vector, { limit, allowed, look, signal });
+    const { snapshot, pending } = isRepeated
+      ? { snapshot: await vectors.look(nearestRequest, { signal }), pending: 0 }
+      : await waitForEmbedding(lane, request, nearestRequest);
+    const candidates = await nearest.candidates(vector, { limit, allowed, snapshot, signal });
     return { candidates, keysOf: nearest.keysOf, pending, vector, model };
   }
 
-  /** Returns the query's vector: the caller's, unless it was made by another model. */
+  /** Returns the query's vector: the caller's, unless it is from another model. */
   async function vectorOf(lane: ModelLane, request: MeaningRequest<Filter>): Promise<Float32Array> {
-    const { text, vector: known, signal } = request;
-    if (known !== undefined && modelOfVector.get(known) === lane.model) return known;
+    const { text, vector: earlier, signal } = request;
+    if (earlier !== undefined && modelOfVector.get(earlier) === lane.model) return earlier;
     const [vector] = await lane.provider.embed([text], { purpose: 'query', signal });
     assert(vector, 'one vector for each text');
     modelOfVector.set(vector, lane.model);
     return vector;
   }
 
-  /** Waits for texts without vectors, because the caller may have just written them. Then counts those still missing. */
+  /** Waits for texts without vectors, because the caller may have just written them. Then counts the missing ones. */
   async function waitForEmbedding(
     lane: ModelLane,
     request: MeaningRequest<Filter>,
-    asked: NearestRequest<Filter>,
+    nearestRequest: NearestRequest<Filter>,
   ): Promise<VectorsToSearch> {
     const { model } = lane;
     const { filter, signal, waitMs = vectorWaitMs } = request;
-    const again = () => vectors.look(asked, { signal });
-    const look = await (request.look?.(asked) ?? again());
-    const { pending, chosen } = look.state;
+    const read = () => vectors.look(nearestRequest, { signal });
+    const snapshot = await (request.firstRead?.(nearestRequest) ?? read());
+    const { pending, chosen } = snapshot.state;
     if (!chosen && lane === main) throw replaced(model);
-    if (pending === 0) return { look, pending };
+    if (pending === 0) return { snapshot, pending };
     lane.embedding.wake();
-    const passing = filter && new Set(look.passing ?? (await vectors.matching(filter, { signal })));
-    /** Returns the owners without vectors, newest first: the caller may have just written the newest. */
+    const passing = filter && new Set(snapshot.passing ?? (await vectors.matching(filter, { signal })));
+    /** Returns the owners without vectors, newest first. */
     const missing = async () =>
       (await vectors.unembedded({ model }, { signal })).filter((owner) => passing?.has(owner) ?? true).reverse();
     let owners = await missing();
@@ -221,8 +221,8 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
       await lane.embedding.whenEmbedded(waitedFor, waitMs, signal);
       owners = await missing();
     }
-    // Reads the state again, so that the search finds texts embedded meanwhile.
-    return { look: await again(), pending: owners.length };
+    // Reads again, so that the search finds texts that were embedded meanwhile.
+    return { snapshot: await read(), pending: owners.length };
   }
 
   /** Called when all texts have vectors of the configured model. */
@@ -241,12 +241,12 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   }
 
   function closeFormer(): void {
-    const left = former;
+    const lane = former;
     former = undefined;
-    if (left !== undefined) closing = Promise.all([closing, left.close(), left.provider.close()]);
+    if (lane !== undefined) closing = Promise.all([closing, lane.close(), lane.provider.close()]);
   }
 
-  /** Drops the vectors of earlier models. Keeps models that another process chose later: its configuration is newer. */
+  /** Drops the vectors of earlier models, but not those of models that another process chose later. */
   async function dropFormer(): Promise<void> {
     await vectors.drop();
     const models = await vectors.models();

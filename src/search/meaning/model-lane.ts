@@ -5,7 +5,7 @@ import { type BackgroundEmbedding, createBackgroundEmbedding } from './backgroun
 import type { NearestVectors } from './nearest-vectors.ts';
 import { createScannedVectors } from './scanned-vectors.ts';
 
-/** Everything for one model: its provider, background embedding and vector search. */
+/** The provider, background embedding and vector search of one model. */
 export interface ModelLane {
   readonly model: string;
   readonly provider: EmbeddingProvider;
@@ -44,7 +44,7 @@ export function createModelLane<Filter>(deps: ModelLaneDeps<Filter>): ModelLane 
   };
 }
 
-/** For a process that doesn't embed. Its searches don't wait for new vectors: perhaps no process is creating any. */
+/** For a process that doesn't embed. Its searches don't wait for new vectors, because perhaps no process creates any. */
 function embeddedByOthers<Filter>(
   vectors: VectorStore<Filter>,
   model: string,
@@ -67,7 +67,7 @@ function embeddedByOthers<Filter>(
 
 /** For a database that finds the nearest vectors itself, so that no copy in memory is needed. */
 const storedNearest: NearestVectors = {
-  candidates: async (_, { look }) => ({ scored: look.nearest ?? [] }),
+  candidates: async (_, { snapshot }) => ({ scored: snapshot.nearest ?? [] }),
   keysOf: undefined,
   close: async () => {},
 };

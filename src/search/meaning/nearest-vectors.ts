@@ -13,8 +13,8 @@ export interface NearestOptions {
   readonly limit: number;
   /** Restricts the search to these owners. */
   readonly allowed: readonly number[] | undefined;
-  /** The state of the stored vectors. Read after the search started, so that it includes all earlier writes. */
-  readonly look: VectorLook;
+  /** Read after the search started, so that it includes all earlier writes. */
+  readonly snapshot: VectorLook;
   readonly signal: AbortSignal;
 }
 

@@ -19,19 +19,19 @@ export interface PassageToEmbed {
 const windowUnits = 200;
 const windowsMin = 3;
 
-/** Max length of a message, and of the one before it, for embedding both together. */
-const threadUnitsMax = 400;
+/** Max length of a message and of the previous one, for embedding both together. */
+const messageUnitsMax = 400;
 /** Weight of the vector that includes the previous message. */
-const behindShare = 0.3;
+const contextShare = 0.3;
 
 /**
- * Scales down the vectors of a message by its number of windows: among many, one is near to any question. The factor
- * falls with the logarithm of the number, up to `crowdWindowsMax`.
+ * The vectors of a message with many windows are scaled down, because one of many windows is near to any question. The scale
+ * falls with the logarithm of their number, up to `scaledWindowsMax`.
  */
-const crowdWindowsMax = 30;
-const crowdLoss = 0.03;
+const scaledWindowsMax = 30;
+const scaleLoss = 0.03;
 
-/** Weight of a window in its vector; the rest is the passage's mean, which represents its topic. */
+/** Weight of a window in its vector. The remaining weight is the passage's mean vector, which represents its topic. */
 const windowShare = 0.6;
 
 /**
@@ -52,19 +52,19 @@ export async function embedPassages(
     plans.flatMap(({ texts }) => texts),
     options,
   );
-  let taken = 0;
+  let used = 0;
   return plans.map(({ windows, texts, isMessage }) => {
-    const own = vectors.slice(taken, taken + texts.length);
-    taken += texts.length;
-    const [first = new Float32Array(), behind] = own;
+    const ofPassage = vectors.slice(used, used + texts.length);
+    used += texts.length;
+    const [first = new Float32Array(), inContext] = ofPassage;
     if (windows.length === 1) {
-      const vector = behind ? sumOf(first, 1 - behindShare, behind, behindShare) : first;
+      const vector = inContext ? sumOf(first, 1 - contextShare, inContext, contextShare) : first;
       return windows.map((window) => ({ ...window, vector }));
     }
-    const mean = meanOf(own);
+    const mean = meanOf(ofPassage);
     return windows.map((window, index) => {
-      const vector = normalised(sumOf(own[index] ?? mean, windowShare, mean, 1 - windowShare));
-      return { ...window, vector: scaled(vector, isMessage ? crowding(windows.length) : 1) };
+      const vector = normalised(sumOf(ofPassage[index] ?? mean, windowShare, mean, 1 - windowShare));
+      return { ...window, vector: scaled(vector, isMessage ? messageScale(windows.length) : 1) };
     });
   });
 }
@@ -82,7 +82,7 @@ function planOf({ text, titlePath, before }: PassageToEmbed, units: number): Pla
   const windows = windowsOf(text, units);
   if (looksLikeCode(text)) return { windows, texts: [heading + wordsOfCode(text)], isMessage };
   const texts = windows.map(({ start, end }) => heading + text.slice(start, end));
-  if (before && before.length <= threadUnitsMax && windows.length === 1 && text.length <= threadUnitsMax) {
+  if (before && before.length <= messageUnitsMax && windows.length === 1 && text.length <= messageUnitsMax) {
     texts.push(`${heading}${before}\n${text}`);
   }
   return { windows, texts, isMessage };
@@ -113,18 +113,18 @@ function sumOf(left: Float32Array, leftShare: number, right: Float32Array, right
   return left.map((component, column) => leftShare * component + rightShare * (right[column] ?? 0));
 }
 
-function crowding(windows: number): number {
-  return 1 - crowdLoss * Math.log(Math.min(windows, crowdWindowsMax));
+function messageScale(windows: number): number {
+  return 1 - scaleLoss * Math.log(Math.min(windows, scaledWindowsMax));
 }
 
-/** Undoes the scaling for many windows: returns the true cosine of a message's nearest window. The scaling is for ranking only. */
-export function uncrowded(cosine: number, text: string, window: Span): number {
+/** Returns the cosine of a message's nearest window before scaling. */
+export function unscaledCosine(cosine: number, text: string, window: Span): number {
   const windows = Math.round(text.length / Math.max(1, window.end - window.start));
-  return Math.min(1, cosine / crowding(Math.max(1, windows)));
+  return Math.min(1, cosine / messageScale(Math.max(1, windows)));
 }
 
-/** Length from which a message is scaled down no further. */
-export const crowdChars = crowdWindowsMax * windowUnits;
+/** Length above which the scale of a message stays the same. */
+export const scaledCharsMax = scaledWindowsMax * windowUnits;
 
 function scaled(vector: Float32Array, scale: number): Float32Array {
   return scale === 1 ? vector : vector.map((component) => component * scale);

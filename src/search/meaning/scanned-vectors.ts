@@ -8,14 +8,15 @@ export interface ScannedVectorsDeps<Filter> {
   readonly model: string;
 }
 
+/** Max vectors per database read. */
 const loadSize = 2_000;
 
 const vectorsMax = 4_000_000;
 
-/** Min candidates to rescore exactly, because quantised scores may rank a top-ten vector lower. */
+/** Min candidates to rescore exactly, because quantised scores are approximate. */
 const rescoredMin = 50;
 
-/** Vectors to examine per wanted owner: a long text has several, of which only the nearest counts. */
+/** Vectors to examine per requested owner. A long text has several, of which only the nearest counts. */
 const vectorsPerOwner = 2;
 
 /** Searches an in-memory copy of the stored vectors. Updates it before each search, because other processes may write too. */
@@ -26,13 +27,13 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
   let updating: Promise<void> = Promise.resolve();
 
   return {
-    async candidates(query, { limit, allowed, look, signal }) {
+    async candidates(query, { limit, allowed, snapshot, signal }) {
       // Updates run one at a time: each continues where the last one ended.
-      updating = updating.catch(() => {}).then(() => update(query.length, look.state));
+      updating = updating.catch(() => {}).then(() => update(query.length, snapshot.state));
       await updating;
       signal.throwIfAborted();
       if (index === undefined || index.size === 0) return { keys: [] };
-      return { keys: (await candidates(index, query, limit, allowed ?? look.passing)).map(({ id }) => id) };
+      return { keys: (await nearestIn(index, query, limit, allowed ?? snapshot.passing)).map(({ id }) => id) };
     },
     keysOf: (owners) => index?.idsOf(owners) ?? [],
     async close() {
@@ -42,33 +43,33 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
   };
 
   /** Finds enough vectors for `limit` owners, with a margin, because quantised scores are approximate. */
-  async function candidates(
-    known: VectorIndex,
+  async function nearestIn(
+    vectorIndex: VectorIndex,
     query: Float32Array,
     limit: number,
     owners: readonly number[] | undefined,
   ): Promise<VectorCandidate[]> {
-    for (let wanted = Math.max(rescoredMin, limit * vectorsPerOwner); ; wanted *= 4) {
-      const found = await known.candidates(query, { limit: wanted, groups: owners });
-      if (found.length < wanted || new Set(found.map(({ group }) => group)).size >= limit) return found;
+    for (let count = Math.max(rescoredMin, limit * vectorsPerOwner); ; count *= 4) {
+      const found = await vectorIndex.candidates(query, { limit: count, groups: owners });
+      if (found.length < count || new Set(found.map(({ group }) => group)).size >= limit) return found;
     }
   }
 
-  async function update(dimensions: number, given: VectorState): Promise<void> {
-    // Concurrent searches may pass an older state than the one last applied; it is read again.
-    const state = given.lastRemoval < lastRemoval ? await vectors.state({ model }) : given;
-    // The stored removals no longer reach back far enough, or the database was replaced.
+  async function update(dimensions: number, seen: VectorState): Promise<void> {
+    // A concurrent search may have applied a newer state than this one; then the state is read again.
+    const state = seen.lastRemoval < lastRemoval ? await vectors.state({ model }) : seen;
+    // Removals that this copy has not seen are no longer recorded, or the database was replaced.
     const isOutdated = lastRemoval + 1 < state.firstRemoval || state.lastRemoval < lastRemoval;
-    if (index !== undefined && isOutdated) await forgetAll();
+    if (index !== undefined && isOutdated) await discardIndex();
     if (index === undefined) {
       index = createVectorIndex({ dimensions, vectorsMax });
       lastRemoval = state.lastRemoval;
     }
-    await learn(index, dimensions, state);
-    await forgetRemoved(index, state);
+    await addNew(index, dimensions, state);
+    await applyRemovals(index, state);
   }
 
-  async function learn(known: VectorIndex, dimensions: number, state: VectorState): Promise<void> {
+  async function addNew(vectorIndex: VectorIndex, dimensions: number, state: VectorState): Promise<void> {
     const read = (after: number) =>
       after < state.lastKey ? vectors.after({ model, after, limit: loadSize }) : Promise.resolve(undefined);
     for (let block = await read(lastKey); block !== undefined && block.keys.length > 0; ) {
@@ -77,24 +78,24 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
       // Reads the next block while adding this one.
       const next = read(after);
       next.catch(() => {});
-      if (block.dimensions === dimensions) known.add({ ids: keys, groups: owners, codes, scales });
+      if (block.dimensions === dimensions) vectorIndex.add({ ids: keys, groups: owners, codes, scales });
       lastKey = after;
       block = await next;
     }
   }
 
-  async function forgetRemoved(known: VectorIndex, state: VectorState): Promise<void> {
+  async function applyRemovals(vectorIndex: VectorIndex, state: VectorState): Promise<void> {
     while (lastRemoval < state.lastRemoval) {
       const removed = await vectors.removedAfter({ after: lastRemoval, limit: loadSize });
       if (removed.length === 0) break;
       for (const { number, key } of removed) {
         lastRemoval = number;
-        known.delete(key);
+        vectorIndex.delete(key);
       }
     }
   }
 
-  async function forgetAll(): Promise<void> {
+  async function discardIndex(): Promise<void> {
     const old = index;
     index = undefined;
     lastKey = 0;

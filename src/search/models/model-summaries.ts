@@ -28,8 +28,8 @@ export interface ModelSummariesConfig {
 const charsPerToken = 3;
 /** Tokens reserved for the instructions. */
 const promptTokens = 500;
-/** HTTP statuses that mean the text is at fault, not the server, its key or its model. */
-const aboutText = [400, 413, 422];
+/** HTTP statuses that mean that the server rejects this text, rather than the key or the model. */
+const textStatuses = [400, 413, 422];
 
 /** Creates a provider that summarises with a model on a server: Ollama, or OpenAI's chat completions. */
 export function createModelSummaries(config: ModelSummariesConfig): SummaryProvider {
@@ -51,7 +51,7 @@ export function createModelSummaries(config: ModelSummariesConfig): SummaryProvi
         answer = await calls.post(url, bodyOf(messages), headers, signal);
       } catch (error) {
         const refusal = error instanceof Error && error.cause instanceof Refusal ? error.cause : undefined;
-        if (refusal && aboutText.includes(refusal.status)) throw new UnusableText('refused', { cause: error });
+        if (refusal && textStatuses.includes(refusal.status)) throw new UnusableText('refused', { cause: error });
         throw error;
       }
       const parsed = answerOf.safeParse(answer);

@@ -63,11 +63,11 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
   const { model } = config;
   /** Waiting jobs, in order. */
   const urgent = new Set<Job<Request, Answer>>();
-  const others = new Set<Job<Request, Answer>>();
+  const regular = new Set<Job<Request, Answer>>();
   const running = new Set<Job<Request, Answer>>();
   let lanes: Lane<Request, Answer>[] = [];
   /** Terminated threads that may still run native code. */
-  const lingering = new Set<Calls<Request, Answer>>();
+  const terminating = new Set<Calls<Request, Answer>>();
 
   function start(): Lane<Request, Answer> {
     keepRuntimeQuiet();
@@ -80,48 +80,48 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
     return { calls, isBusy: false };
   }
 
-  function takeJob(): Job<Request, Answer> | undefined {
-    const [job] = urgent.size > 0 ? urgent : others;
+  function nextJob(): Job<Request, Answer> | undefined {
+    const [job] = urgent.size > 0 ? urgent : regular;
     if (job === undefined) return undefined;
     urgent.delete(job);
-    others.delete(job);
+    regular.delete(job);
     running.add(job);
     return job;
   }
 
-  /** Gives requests to idle threads, and starts another while requests wait. */
+  /** Assigns requests to idle threads, and starts another thread if enough requests wait. */
   function assign(): void {
-    for (const { calls } of lanes.filter((lane) => !lane.calls.alive)) linger(calls);
+    for (const { calls } of lanes.filter((lane) => !lane.calls.alive)) terminate(calls);
     lanes = lanes.filter(({ calls }) => calls.alive);
-    if (lanes.length === 0 && lingering.size > config.threads) {
+    if (lanes.length === 0 && terminating.size > config.threads) {
       failAll(failed(new Error('no model thread could be stopped: all are busy in native code')));
     }
-    while (urgent.size + others.size > 0) {
+    while (urgent.size + regular.size > 0) {
       const free = lanes.find(({ isBusy }) => !isBusy);
       if (free === undefined && !mayStart()) return;
       const lane = free ?? start();
       if (free === undefined) lanes.push(lane);
       clearTimeout(lane.idleTimer);
       lane.isBusy = true;
-      const job = takeJob();
+      const job = nextJob();
       if (job) void perform(job, lane);
     }
   }
 
   function mayStart(): boolean {
-    return lanes.length === 0 || (lanes.length < config.threads && urgent.size + others.size >= waitingMin);
+    return lanes.length === 0 || (lanes.length < config.threads && urgent.size + regular.size >= waitingMin);
   }
 
   /** Ends an idle thread to free its memory, unless it is the last one. */
   function endIfSurplus(lane: Lane<Request, Answer>): void {
     if (lanes.length < 2 || !lanes.includes(lane)) return;
     lanes = lanes.filter((each) => each !== lane);
-    linger(lane.calls);
+    terminate(lane.calls);
   }
 
-  function linger(calls: Calls<Request, Answer>): void {
-    lingering.add(calls);
-    void calls.terminate().finally(() => lingering.delete(calls));
+  function terminate(calls: Calls<Request, Answer>): void {
+    terminating.add(calls);
+    void calls.terminate().finally(() => terminating.delete(calls));
   }
 
   async function perform(job: Job<Request, Answer>, lane: Lane<Request, Answer>): Promise<void> {
@@ -148,19 +148,19 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
   }
 
   function failAll(failure: CarrelError): void {
-    for (const job of [...running, ...urgent, ...others]) job.reject(failure);
+    for (const job of [...running, ...urgent, ...regular]) job.reject(failure);
     urgent.clear();
-    others.clear();
+    regular.clear();
   }
 
   return {
     /** Returns one answer per request, in the same order. */
     async run(requests: readonly Request[], { signal, urgent: isUrgent }: RunOptions = {}): Promise<Answer[]> {
-      if (running.size + urgent.size + others.size + requests.length > config.queuedMax) {
+      if (running.size + urgent.size + regular.size + requests.length > config.queuedMax) {
         const message = `The local ${model} model has too many waiting requests. Try again in a few seconds.`;
         throw new CarrelError('too_many_in_flight', message, { retryAfterSeconds: 5 });
       }
-      const queue = isUrgent ? urgent : others;
+      const queue = isUrgent ? urgent : regular;
       const cancelled = Promise.withResolvers<never>();
       const abort = () => cancelled.reject(new CarrelError('cancelled', 'The call was cancelled.'));
       const jobs = requests.map((request) => ({ request, ...Promise.withResolvers<Answer>() }));

@@ -54,14 +54,14 @@ export async function loadOnnxRuntime(config: OnnxRuntimeConfig): Promise<OnnxRu
   return { device: 'cpu', run: (text) => inNative(() => outputOf(session, native, text)) };
 }
 
-async function loadNative(isNeeded: boolean): Promise<Onnx | undefined> {
+async function loadNative(isRequired: boolean): Promise<Onnx | undefined> {
   // The name is in a variable, so that the bundler does not include this optional native package.
   const name = 'onnxruntime-node';
   try {
     return await import(name);
   } catch (error) {
     // The package is not installed, or was built for another system.
-    if (isNeeded) throw error;
+    if (isRequired) throw error;
     return undefined;
   }
 }
@@ -105,9 +105,9 @@ async function outputOf(
     attention_mask: tensor(new BigInt64Array(pieces.length).fill(1n)),
     token_type_ids: tensor(types ? BigInt64Array.from(types, BigInt) : new BigInt64Array(pieces.length)),
   };
-  // Not every model takes all three inputs.
-  const taken = Object.entries(inputs).filter(([name]) => session.inputNames.includes(name));
-  const output = await session.run(Object.fromEntries(taken));
+  // Not every model has all three inputs.
+  const accepted = Object.entries(inputs).filter(([name]) => session.inputNames.includes(name));
+  const output = await session.run(Object.fromEntries(accepted));
   const values = output[session.outputNames[0] ?? '']?.data;
   if (!(values instanceof Float32Array)) throw new Error('the model has no output of numbers');
   return values;

@@ -26,11 +26,11 @@ export interface ServerWords {
 export interface PostOptions {
   /** Limits for the answer; a longer one is refused. */
   readonly answer?: { readonly bytesMax: number; readonly elementsMax: number };
-  /** True if a search is waiting: retries without a pause, or not at all if the server asks to wait. */
+  /** True if a search is waiting. Retries are then immediate, or omitted if the server asks to wait. */
   readonly isUrgent?: boolean;
 }
 
-const usualAnswer = { bytesMax: 1024 * 1024, elementsMax: serviceBounds.elementsMax };
+const defaultBounds = { bytesMax: 1024 * 1024, elementsMax: serviceBounds.elementsMax };
 const backOffMsMax = 10_000;
 export const embeddingServer: ServerWords = {
   name: 'The embedding server',
@@ -38,14 +38,14 @@ export const embeddingServer: ServerWords = {
 };
 
 /**
- * Calls a server that may be slow or down, with timeouts and retries. After several failures in a row, calls fail at once for
- * a while, so that searches need not wait before they fall back to keywords.
+ * Calls a server that may be slow or down, with timeouts and retries. After several failures in a row, calls fail immediately
+ * for `pauseMs`, so that searches need not wait before they fall back to keywords.
  */
 export function createRemoteCalls(config: RemoteCallsConfig) {
   const { backOffMs = 250, pauseMs = 30_000, failuresMax = 3, server = embeddingServer } = config;
   const slots = createSlots({ runningMax: config.concurrencyMax, waitingMax: Number.POSITIVE_INFINITY });
   let failures = 0;
-  let closedUntil = 0;
+  let pausedUntil = 0;
 
   async function attempts(
     request: () => Promise<unknown>,
@@ -75,10 +75,10 @@ export function createRemoteCalls(config: RemoteCallsConfig) {
       body: unknown,
       headers: Record<string, string>,
       signal: AbortSignal | undefined,
-      { answer: bounds = usualAnswer, isUrgent = false }: PostOptions = {},
+      { answer: bounds = defaultBounds, isUrgent = false }: PostOptions = {},
     ): Promise<unknown> {
-      const closedMs = closedUntil - performance.now();
-      if (closedMs > 0) throw unavailable(server, new Error('circuit open'), closedMs);
+      const remainingMs = pausedUntil - performance.now();
+      if (remainingMs > 0) throw unavailable(server, new Error('circuit open'), remainingMs);
       const release = await slots.acquire(signal);
       try {
         const request = { url, body, headers, timeoutMs: config.timeoutMs, signal, bounds };
@@ -89,7 +89,7 @@ export function createRemoteCalls(config: RemoteCallsConfig) {
         if (error instanceof CarrelError && error.code === 'cancelled') throw error;
         failures += 1;
         // After a pause, a single failure starts the next pause: only a success resets the counter.
-        if (failures >= failuresMax) closedUntil = performance.now() + pauseMs;
+        if (failures >= failuresMax) pausedUntil = performance.now() + pauseMs;
         throw error;
       } finally {
         release();

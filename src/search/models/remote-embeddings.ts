@@ -24,13 +24,13 @@ const textsPerRequestMax = 64;
 const [dimensionsMax, numberBytes] = [8_192, 32];
 
 /** Returns the size limits of an answer for this many texts. */
-function answerTo(texts: number) {
+function answerBounds(texts: number) {
   const elementsMax = 1000 + texts * (dimensionsMax + 100);
   return { bytesMax: 64 * 1024 + texts * dimensionsMax * numberBytes, elementsMax };
 }
 
-/** How long searches skip the server after one of them timed out, unless the server answers meanwhile. */
-const silenceMs = 30_000;
+/** How long searches skip the server after a timeout, unless the server answers meanwhile. */
+const pauseMs = 30_000;
 
 const vectorSchema = z.array(z.number()).min(1);
 
@@ -40,7 +40,7 @@ export function createRemoteEmbeddings(kind: 'ollama' | 'openai', config: Remote
   const { queryMs } = config;
   const calls = createRemoteCalls(config);
   let dimensions: number | undefined;
-  let silentUntil = 0;
+  let pausedUntil = 0;
 
   function checked(answer: unknown, count: number): Float32Array[] {
     const parsed = answerSchema.safeParse(answer);
@@ -62,9 +62,9 @@ export function createRemoteEmbeddings(kind: 'ollama' | 'openai', config: Remote
     for (let start = 0; start < texts.length; start += textsPerRequestMax) {
       const part = texts.slice(start, start + textsPerRequestMax);
       const answered = calls
-        .post(url, bodyOf(part), headers, signal, { answer: answerTo(part.length), isUrgent })
+        .post(url, bodyOf(part), headers, signal, { answer: answerBounds(part.length), isUrgent })
         .then((answer) => {
-          silentUntil = 0;
+          pausedUntil = 0;
           return checked(answer, part.length);
         });
       requests.push(answered);
@@ -72,17 +72,17 @@ export function createRemoteEmbeddings(kind: 'ollama' | 'openai', config: Remote
     return (await Promise.all(requests)).flat();
   }
 
-  /** Embeds a query. Throws if the answer takes too long, but lets the request continue: the server may be loading its model. */
+  /** Embeds a query. Throws on a timeout, but lets the request continue, because the server may be loading its model. */
   async function embedInTime(texts: readonly string[], signal: AbortSignal | undefined): Promise<Float32Array[]> {
-    const leftMs = silentUntil - performance.now();
-    if (leftMs > 0) throw unavailable(embeddingServer, new Error('silent'), leftMs);
-    const { promise: tooLate, reject } = Promise.withResolvers<never>();
+    const remainingMs = pausedUntil - performance.now();
+    if (remainingMs > 0) throw unavailable(embeddingServer, new Error('paused after a timeout'), remainingMs);
+    const { promise: timeout, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
-      silentUntil = performance.now() + silenceMs;
-      reject(unavailable(embeddingServer, new Error(`no answer in ${queryMs} ms`), silenceMs));
+      pausedUntil = performance.now() + pauseMs;
+      reject(unavailable(embeddingServer, new Error(`no answer in ${queryMs} ms`), pauseMs));
     }, queryMs);
     try {
-      return await Promise.race([embedAll(texts, signal, true), tooLate]);
+      return await Promise.race([embedAll(texts, signal, true), timeout]);
     } finally {
       clearTimeout(timer);
     }

@@ -32,7 +32,7 @@ export interface CompletedMeaning {
   readonly span: number | undefined;
 }
 
-/** Returns the error if keyword search can continue without the provider. Throws it otherwise, such as for a cancelled call. */
+/** Returns the error if keyword search can continue without the provider. Otherwise, as for a cancelled call, throws it. */
 export function failureOf(error: unknown): CarrelError {
   if (isCarrelError(error) && ['upstream', 'limit', 'timeout'].includes(error.kind)) return error;
   throw error;

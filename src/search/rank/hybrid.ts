@@ -30,7 +30,7 @@ export type HybridMatch = FusedMatch & Omit<JudgedHit<unknown>, 'hit'>;
 
 export interface HybridResult {
   matches: HybridMatch[];
-  /** Number of matches that paging can reach, without omitted ones. Includes candidates not examined yet. */
+  /** Number of matches on all pages. Includes candidates that were not examined, but no omitted ones. */
   ranked: number;
   candidates: number;
   /** Omitted matches that would otherwise be on the page. */
@@ -44,7 +44,7 @@ export interface HybridResult {
 }
 
 /**
- * Searches by words and by meaning (the two retrievers), and merges both:
+ * Searches by words and by meaning (the two retrievers), and merges the results:
  * 1. Find the best matches of both retrievers. If search by meaning is unavailable, the words alone decide. If a word is misspelt,
  * start again with the likeliest correction.
  * 2. Complete: each retriever scores the passages that only the other found.
@@ -55,13 +55,13 @@ export interface HybridResult {
 export async function searchHybrid(query: HybridQuery, deps: HybridDeps): Promise<HybridResult> {
   const { text, limit, offset = 0, depth = retrieverCandidates, cutoff, rrfK = 60, signal } = query;
   const { words: byWords, failure, corrected = [], complete } = await deps.corpus.find(text, depth, signal);
-  const meant = withWords(text, corrected);
+  const correctedText = withCorrections(text, corrected);
   // Searches again, so that the models do not read misspelt words.
-  if (meant !== text) return searchHybrid({ ...query, text: meant }, deps);
+  if (correctedText !== text) return searchHybrid({ ...query, text: correctedText }, deps);
 
   const { words: scoredWords, meaning: nearest } = await complete();
   const isExact = scoredWords !== undefined && quotedIn(text).phrases.length > 0;
-  const meaning = nearest && isExact ? among(nearest, new Set(byWords.map(({ id }) => id))) : nearest;
+  const meaning = nearest && isExact ? onlyIds(nearest, new Set(byWords.map(({ id }) => id))) : nearest;
   const near = meaning?.listed ?? [];
   const scored = byWords.filter(({ share }) => share > 0);
   // Without search by meaning, unscored matches keep their order and need no score.
@@ -91,24 +91,24 @@ export async function searchHybrid(query: HybridQuery, deps: HybridDeps): Promis
   };
 }
 
-/** Keeps only matches with these ids: those that contain the quoted phrases. */
-function among(meaning: CompletedMeaning, ids: ReadonlySet<number>): CompletedMeaning {
+/** Omits matches with other ids. */
+function onlyIds(meaning: CompletedMeaning, ids: ReadonlySet<number>): CompletedMeaning {
   const isIn = ({ id }: MeaningMatch) => ids.has(id);
   return { ...meaning, listed: meaning.listed.filter(isIn), more: meaning.more.filter(isIn) };
 }
 
 /** Replaces misspelt words in the text. */
-function withWords(text: string, corrected: readonly CorrectedWord[]): string {
-  const meant = new Map(corrected.map(({ word, terms: [likeliest = word] }) => [word, likeliest]));
-  if (meant.size === 0) return text;
-  let [result, done] = ['', 0];
+function withCorrections(text: string, corrected: readonly CorrectedWord[]): string {
+  const corrections = new Map(corrected.map(({ word, terms: [likeliest = word] }) => [word, likeliest]));
+  if (corrections.size === 0) return text;
+  let [result, copiedTo] = ['', 0];
   analyse(text, (term, start, end, isExtra) => {
-    const word = isExtra ? undefined : meant.get(term);
-    if (word === undefined || start < done) return;
-    result += text.slice(done, start) + word;
-    done = end;
+    const word = isExtra ? undefined : corrections.get(term);
+    if (word === undefined || start < copiedTo) return;
+    result += text.slice(copiedTo, start) + word;
+    copiedTo = end;
   });
-  return result + text.slice(done);
+  return result + text.slice(copiedTo);
 }
 
 interface FusedHit extends RankedHit {
@@ -148,7 +148,7 @@ function ranked<Match extends { id: number }>({ listed, more }: RetrieverMatches
 function withTerms(listed: readonly WordMatch[], scoredWords: readonly WordMatch[] = []): WordMatch[] {
   const terms = new Map(scoredWords.map((match) => [match.id, match.terms]));
   return listed.map((match) => {
-    const own = terms.get(match.id);
-    return own === undefined ? match : { ...match, terms: own };
+    const found = terms.get(match.id);
+    return found === undefined ? match : { ...match, terms: found };
   });
 }

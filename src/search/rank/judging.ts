@@ -1,5 +1,5 @@
 import { isKeywords as areKeywords } from '../../words/word-query.ts';
-import { crowdChars, uncrowded } from '../meaning/passage-vectors.ts';
+import { scaledCharsMax, unscaledCosine } from '../meaning/passage-vectors.ts';
 import { bestPart, type TextPart, type Windowed } from '../rerank/best-part.ts';
 import { type Reranker, type RerankingState, rerankingOff } from '../rerank/reranker.ts';
 import { type Evidence, leadsOf, threeDigits, type Verdict } from './relevance.ts';
@@ -33,7 +33,7 @@ export interface JudgeRequest {
   readonly limit: number;
   readonly offset: number;
   readonly cutoff?: RelevanceCutoff | undefined;
-  /** Number of better-ranked hits that the caller has left out of its list; 0 by default. */
+  /** Number of better-ranked hits that are not in the list; 0 by default. */
   readonly before?: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -63,7 +63,7 @@ export interface TextToJudge {
   readonly text: string;
   /** Text before the part that the model reads: title and headings, or the end of the previous message. */
   readonly prefix?: string | undefined;
-  /** True for a chat message, whose cosine is scaled; see `uncrowded`. */
+  /** True for a chat message, whose cosine is scaled; see `unscaledCosine`. */
   readonly isMessage?: boolean;
 }
 
@@ -118,7 +118,7 @@ export async function judgePage<Hit extends RankedHit>(
   const isKeywords = areKeywords(text);
   const compared = before === 0 ? hits.slice(0, comparedMax).map(({ id }) => id) : [];
   const replacements = compared.length === 0 ? undefined : await deps.replacements?.(compared, signal);
-  const ranked = replacements ? newerFirst(hits, ({ id }) => id, replacements.newer, ranksAs) : hits;
+  const ranked = replacements ? newerFirst(hits, ({ id }) => id, replacements.newer, withScoreOf) : hits;
   const kept: JudgedHit<Hit>[] = [];
   let reranking: RerankingState = reranker.provider ? { state: 'applied' } : rerankingOff;
   let ceiling = 1;
@@ -128,7 +128,7 @@ export async function judgePage<Hit extends RankedHit>(
   while (seen < ranked.length && kept.length < offset + limit) {
     const end = ends.find((each) => each > before + seen) ?? Number.POSITIVE_INFINITY;
     const block = ranked.slice(seen, Math.min(end - before, seen + unrerankedBlock));
-    // If all hits of the first block are weak, the rest will not be better.
+    // If all hits of the first block are weak, later ones are weak too.
     const isAllWeak = cutoff === 'weak' && seen > 0 && kept.length === 0 && reranking.state === 'applied';
     const isReranked = end !== Number.POSITIVE_INFINITY && reranking.state === 'applied' && !isAllWeak;
     const [coverage, { texts, scored }] = await Promise.all([
@@ -151,7 +151,7 @@ export async function judgePage<Hit extends RankedHit>(
       ? judged.toSorted((left, right) => orderOf(right) - orderOf(left))
       : judged.map((each) => ({ ...each, relevance: Math.min(ceiling, each.relevance) }));
     const rated = ordered.map((each) => ({ ...each, isWeak: isBelowCutoff(each, isAllWeak) }));
-    const placed = replacements ? newerFirst(rated, ({ hit }) => hit.id, replacements.newer, countsAs) : rated;
+    const placed = replacements ? newerFirst(rated, ({ hit }) => hit.id, replacements.newer, withRelevanceOf) : rated;
     const shown = scored ? falling(placed, ceiling) : placed;
     if (scored) ceiling = shown.at(-1)?.relevance ?? ceiling;
     kept.push(
@@ -172,7 +172,7 @@ export async function judgePage<Hit extends RankedHit>(
     reranking,
   };
 
-  function ranksAs(newer: Hit | undefined, older: Hit, id: number): Hit | undefined {
+  function withScoreOf(newer: Hit | undefined, older: Hit, id: number): Hit | undefined {
     return newer ? { ...newer, score: Math.max(newer.score, older.score) } : unfound(id, older);
   }
 
@@ -208,7 +208,7 @@ export async function judgePage<Hit extends RankedHit>(
   }
 
   async function shortTexts(ids: readonly number[]): Promise<ReadonlyMap<number, TextToJudge>> {
-    return ids.length === 0 ? new Map() : deps.texts(ids, signal, crowdChars);
+    return ids.length === 0 ? new Map() : deps.texts(ids, signal, scaledCharsMax);
   }
 
   async function textsOf(ids: readonly number[]): Promise<ReadonlyMap<number, TextToJudge>> {
@@ -241,21 +241,22 @@ export async function judgePage<Hit extends RankedHit>(
       read.map(({ passage }) => passage),
       signal,
     );
-    const known = read.flatMap(({ id }, index) => {
+    const withLogits = read.flatMap(({ id }, index) => {
       const logit = logits[index];
       return logit === undefined ? [] : [{ id, logit, isReplaced: replacements?.replacedBy.has(id) ?? false }];
     });
-    const leads = leadsOf(known);
+    const leads = leadsOf(withLogits);
     return {
       state,
-      logits: new Map(known.map(({ id, logit }) => [id, logit])),
-      leads: new Map(known.map(({ id }, index) => [id, leads[index]])),
+      logits: new Map(withLogits.map(({ id, logit }) => [id, logit])),
+      leads: new Map(withLogits.map(({ id }, index) => [id, leads[index]])),
       ranges: new Map(read.map(({ id, range }) => [id, range])),
     };
   }
 }
 
-function countsAs<Hit extends Verdict & { readonly evidence: Evidence }>(
+/** Makes a newer hit at least as relevant as the older one that it replaces. */
+function withRelevanceOf<Hit extends Verdict & { readonly evidence: Evidence }>(
   newer: Hit | undefined,
   older: Hit,
 ): Hit | undefined {
@@ -266,13 +267,13 @@ function countsAs<Hit extends Verdict & { readonly evidence: Evidence }>(
 }
 
 function cosineOf({ cosine, window }: RankedHit, text: TextToJudge | undefined): number | undefined {
-  return cosine !== undefined && window && text?.isMessage ? uncrowded(cosine, text.text, window) : cosine;
+  return cosine !== undefined && window && text?.isMessage ? unscaledCosine(cosine, text.text, window) : cosine;
 }
 
-/** Subtracted from the scores of hits without a logit, so that they come last. Exceeds any score plus logit. */
+/** Subtracted from the scores of hits without a logit, so that they come last. */
 const unscoredLoss = 1_000;
 
-/** Makes relevance fall down the list: where a hit is more relevant than the one before it, both get the average. */
+/** Makes relevance decrease down the list: if a hit is more relevant than the one before it, both get the average. */
 export function falling<Hit extends { readonly relevance: number }>(ordered: readonly Hit[], ceiling = 1): Hit[] {
   const pools: { sum: number; count: number }[] = [];
   for (const { relevance } of ordered) {

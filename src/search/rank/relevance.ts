@@ -45,7 +45,7 @@ export interface Verdict {
 export function judge(evidence: Evidence, calibration: Calibration): Verdict {
   const fit = calibration
     .filter(({ features }) => features.every((feature) => Number.isFinite(featureValue(evidence, feature))))
-    .reduce<Fit | undefined>((best, each) => (best && worth(best) >= worth(each) ? best : each), undefined);
+    .reduce<Fit | undefined>((best, each) => (best && evidenceOf(best) >= evidenceOf(each) ? best : each), undefined);
   if (fit === undefined) return { relevance: 0, isWeak: true };
   const values = fit.features.map((feature) => featureValue(evidence, feature) ?? 0);
   return { relevance: chanceOf(fit, values), isWeak: chanceOf(fit.about ?? fit, values) < fit.cut };
@@ -106,7 +106,7 @@ function leadOf(odds: number): number {
 }
 
 /** Rates a fit by how much evidence it uses. The reranking model counts more than all other evidence together. */
-function worth({ features }: Fit): number {
+function evidenceOf({ features }: Fit): number {
   return features.length + (features.includes('doubt') || features.includes('logit') ? 10 : 0);
 }
 

@@ -31,7 +31,7 @@ export function findReplacements(stated: readonly Stated[]): Replacements {
   const [direct, former] = [new Map<number, number>(), new Map<number, number>()];
   for (const [index, { id, replaces: explicit, statements }] of texts.entries()) {
     if (explicit !== undefined && explicit !== id) {
-      add(newer, explicit, id);
+      append(newer, explicit, id);
       if (!direct.has(explicit)) direct.set(explicit, id);
       former.set(id, explicit);
     }
@@ -39,7 +39,7 @@ export function findReplacements(stated: readonly Stated[]): Replacements {
     for (const older of texts.slice(index + 1)) {
       if (older.statements === undefined || older.id === explicit || older.replaces === id) continue;
       if (!replaces(statements, older.statements)) continue;
-      add(newer, older.id, id);
+      append(newer, older.id, id);
       if (!direct.has(older.id)) direct.set(older.id, id);
       if (!former.has(id)) former.set(id, older.id);
     }
@@ -55,7 +55,7 @@ function newestFirst(left: Stated, right: Stated): number {
   return left.time === right.time ? right.id - left.id : left.time < right.time ? 1 : -1;
 }
 
-function add(lists: Map<number, number[]>, key: number, value: number): void {
+function append(lists: Map<number, number[]>, key: number, value: number): void {
   lists.set(key, [...(lists.get(key) ?? []), value]);
 }
 
@@ -78,16 +78,16 @@ export function newerFirst<Hit>(
   hitToInsert: (newer: Hit | undefined, older: Hit, id: number) => Hit | undefined,
 ): Hit[] {
   const byId = new Map(hits.map((hit) => [idOf(hit), hit]));
-  const placed = new Set<number>();
+  const added = new Set<number>();
   const ordered: Hit[] = [];
-  const place = (hit: Hit): void => {
-    placed.add(idOf(hit));
+  const add = (hit: Hit): void => {
+    added.add(idOf(hit));
     for (const id of newer.get(idOf(hit)) ?? []) {
-      const above = placed.has(id) ? undefined : hitToInsert(byId.get(id), hit, id);
-      if (above !== undefined) place(above);
+      const above = added.has(id) ? undefined : hitToInsert(byId.get(id), hit, id);
+      if (above !== undefined) add(above);
     }
     ordered.push(hit);
   };
-  for (const hit of hits) if (!placed.has(idOf(hit))) place(hit);
+  for (const hit of hits) if (!added.has(idOf(hit))) add(hit);
   return ordered;
 }

@@ -92,7 +92,7 @@ export function createWordRetriever(source: WordSource): WordRetriever {
   };
 }
 
-/** Creates only the `score` half of a word retriever, for callers that already have the passages. */
+/** Creates a word retriever that only scores, for callers that already have the passages. */
 export function createWordScores(
   scoreWords: ScoreWords,
   parse: (text: string) => WordQuery = plainQuery,
@@ -110,9 +110,9 @@ export function matchesOf(hits: readonly WordHit[], scoreMax: number): WordMatch
 /** Converts scored passages to matches with their terms. */
 export function wordMatches({ documents, scoreMax }: ScoredWords): WordMatch[] {
   return documents.map(({ key, score, terms }) => {
-    const shares = terms.map(({ term, score: own, near }) => ({
+    const shares = terms.map(({ term, score: termScore, near }) => ({
       term,
-      share: shareOf(own, scoreMax),
+      share: shareOf(termScore, scoreMax),
       ...(near ? { near } : {}),
     }));
     const covered = terms.reduce((sum, { highest }) => sum + highest, 0);

@@ -23,9 +23,9 @@ export interface Statement {
   readonly isPreference: boolean;
   /** True if the text reports a past event, which nothing newer replaces. */
   readonly isEvent: boolean;
-  /** True if the text says "I" or "me". `isOfOthers`: "he" or "she". */
-  readonly isOfMe: boolean;
-  readonly isOfOthers: boolean;
+  /** True if the text has "I" or "me". `isThirdPerson`: "he" or "she". */
+  readonly isFirstPerson: boolean;
+  readonly isThirdPerson: boolean;
   /** The words after "my". */
   readonly mine: readonly string[];
 }
@@ -61,7 +61,7 @@ interface Token {
   /** The stem, if the word is topical. */
   readonly word: string | undefined;
   /** True if only a space, a joining character (`-`, `.`) or a possessive `'s` separates it from the previous token. */
-  readonly isBeside: boolean;
+  readonly isAdjacent: boolean;
   /** True if a colon separates it from the previous token. */
   readonly isAfterColon: boolean;
   readonly isAfterSentence: boolean;
@@ -105,7 +105,7 @@ const thirdPerson = /\b(?:he|she|his|her)\b/i;
 const auxiliary = /^(?:is|are|was|were|has|have|had|can|will|must|does|did)$/;
 const pronoun = /^(?:i|we|you|they|he|she)$/;
 const thirdPersonVerb = /[^s]s$/;
-const beside = /^(?:\s|[-_.@/]|['’]s?\s?)$/;
+const adjacentGap = /^(?:\s|[-_.@/]|['’]s?\s?)$/;
 const sentenceStart = /(?:^|[.!?:;\n]\s*)$/;
 /** Matches names of machines, addresses and versions: acme.test, eu-central-1, B12. */
 const joined = /\p{L}[.@_]\p{L}|\p{L}-\p{N}|\p{L}\p{N}/u;
@@ -114,11 +114,11 @@ const capital = /^(?:\p{Lu}\p{Ll}|(?!I$)\p{Lu}$|\p{N})/u;
 const speaker = /^\s*(?!(?:Correction|Update|Decision|Change):)\p{Lu}\p{Ll}+:\s+(?=\p{Lu})/u;
 const number = /^\p{N}/u;
 
-/** Max sentences of a text. Longer ones are conversation or prose, not a single statement that another replaces. */
+/** Max sentences of a text. Longer texts are conversation or prose and are not compared. */
 const sentencesMax = 4;
 
-export function statementsOf(given: string): Statements {
-  const text = given.replace(speaker, '');
+export function statementsOf(message: string): Statements {
+  const text = message.replace(speaker, '');
   const sentences =
     text
       .match(sentence)
@@ -142,13 +142,13 @@ export function statementsOf(given: string): Statements {
 function statementOf(text: string): Statement {
   const tokens = tokensOf(text);
   const words = tokens.flatMap(({ word }) => word ?? []);
-  const besides = tokens.flatMap((token, index) => {
+  const adjacent = tokens.flatMap((token, index) => {
     const left = tokens[index - 1]?.word;
-    return token.isBeside && left !== undefined ? [{ left, token }] : [];
+    return token.isAdjacent && left !== undefined ? [{ left, token }] : [];
   });
-  const pairs = besides.flatMap(({ left, token: { word } }) => (word === undefined ? [] : [{ left, right: word }]));
+  const pairs = adjacent.flatMap(({ left, token: { word } }) => (word === undefined ? [] : [{ left, right: word }]));
   const first = tokens.findIndex((_, index) => isSubjectWord(tokens, index));
-  const gap = tokens.findIndex(({ word, isBeside }, index) => index > first && (word === undefined || !isBeside));
+  const gap = tokens.findIndex(({ word, isAdjacent }, index) => index > first && (word === undefined || !isAdjacent));
   return {
     words: new Set(words),
     names: new Set(tokens.flatMap(({ word, isName }) => (isName && word !== undefined ? [word] : []))),
@@ -159,19 +159,19 @@ function statementOf(text: string): Statement {
     before: neighbours(pairs.map(({ left, right }) => [right, left])),
     after: neighbours(pairs.map(({ left, right }) => [left, right])),
     bare: new Set(
-      tokens.flatMap(({ word, isBeside }, index) =>
-        word !== undefined && !(isBeside && tokens[index - 1]?.word !== undefined) ? [word] : [],
+      tokens.flatMap(({ word, isAdjacent }, index) =>
+        word !== undefined && !(isAdjacent && tokens[index - 1]?.word !== undefined) ? [word] : [],
       ),
     ),
     namesAfter: neighbours(
-      besides.flatMap(({ left, token }) =>
+      adjacent.flatMap(({ left, token }) =>
         token.isName || token.isNumber ? [[left, token.word ?? token.term] as const] : [],
       ),
     ),
     isPreference: preference.test(text),
     isEvent: event.test(text),
-    isOfMe: firstPerson.test(text),
-    isOfOthers: thirdPerson.test(text),
+    isFirstPerson: firstPerson.test(text),
+    isThirdPerson: thirdPerson.test(text),
     mine: Array.from(text.matchAll(mine), ([, word = '']) => stemOf(word.toLowerCase())),
   };
 }
@@ -187,7 +187,7 @@ function tokensOf(text: string): Token[] {
     tokens.push({
       term,
       word: subjectWord(term),
-      isBeside: lastEnd > 0 && beside.test(gap),
+      isAdjacent: lastEnd > 0 && adjacentGap.test(gap),
       isAfterColon: /:\s/.test(gap),
       isAfterSentence: /[.;!?\n]\s/.test(gap),
       isName: (capital.test(written) && !isStart) || joined.test(chunkAround(text, start, end)),
@@ -207,8 +207,8 @@ function chunkAround(text: string, start: number, end: number): string {
 
 function subjectWord(term: string): string | undefined {
   const stem = stemOf(term);
-  const tells = /\p{L}/u.test(term) && term.length > 1 && !questionWords.has(term) && !changeWords.has(term);
-  return tells && ![term, stem].some((form) => values.has(form) || general.has(form)) ? stem : undefined;
+  const isTopical = /\p{L}/u.test(term) && term.length > 1 && !questionWords.has(term) && !changeWords.has(term);
+  return isTopical && ![term, stem].some((form) => values.has(form) || general.has(form)) ? stem : undefined;
 }
 
 /** True if a topical word may be in the subject. Right after a pronoun, it is a verb. */
@@ -224,9 +224,9 @@ function subjectOf(tokens: readonly Token[]): Subject | undefined {
   if (first === -1 || end === -1 || tokens[end]?.isAfterSentence) return undefined;
   const inside = tokens.slice(0, end);
   const runs: string[][] = [];
-  for (const [index, { word, isBeside }] of inside.entries()) {
+  for (const [index, { word, isAdjacent }] of inside.entries()) {
     if (word === undefined || !isSubjectWord(tokens, index)) continue;
-    const run = isBeside && isSubjectWord(tokens, index - 1) ? runs.at(-1) : undefined;
+    const run = isAdjacent && isSubjectWord(tokens, index - 1) ? runs.at(-1) : undefined;
     if (run) run.push(word);
     else runs.push([word]);
   }
@@ -245,7 +245,7 @@ function endsSubject(tokens: readonly Token[], index: number): boolean {
   const isPlural =
     next === undefined || next.isAfterColon || auxiliary.test(next.term) || (next.word !== undefined && !next.isName);
   const isVerb = thirdPersonVerb.test(token.term) && !values.has(token.term) && !values.has(stemOf(token.term));
-  return token.isBeside && !token.isName && isVerb && !isPlural;
+  return token.isAdjacent && !token.isName && isVerb && !isPlural;
 }
 
 function neighbours(pairs: readonly (readonly [word: string, neighbour: string])[]): Neighbours {
@@ -262,7 +262,7 @@ export function replaces(newer: Statements, older: Statements): boolean {
   return newer.reports.some(({ statement, changed }) =>
     older.stated.some(
       (stated) =>
-        changed.some((thing) => thing === undefined || stated.words.has(thing)) && areOneSubject(stated, statement),
+        changed.some((thing) => thing === undefined || stated.words.has(thing)) && haveSameSubject(stated, statement),
     ),
   );
 }
@@ -271,15 +271,16 @@ export function replaces(newer: Statements, older: Statements): boolean {
  * True if the newer text has the subject and most words of the older one, and no conflicting name: "rate limit" differs from
  * "upload limit", and so do offices in two cities.
  */
-function areOneSubject(older: Statement, newer: Statement): boolean {
+function haveSameSubject(older: Statement, newer: Statement): boolean {
   if (older.isEvent) return false;
   const { subject } = older;
   const shared = [...older.words].filter((word) => newer.words.has(word));
   if (!shared.some((word) => !older.names.has(word) && !newer.names.has(word))) return false;
-  const [ownSize, newSize] = [subjectSize(older, newer), subjectSize(newer, older)];
-  if (shared.length / Math.min(ownSize, newSize) <= sharedMin) return false;
-  if (shared.length / ownSize < coveredMin.older || shared.length / newSize < coveredMin.newer) return false;
-  if (isOfAnother(older, newer) || (ownSize === 1 && newSize > 1 && !haveAlikeValues(older, newer))) return false;
+  const [olderSize, newerSize] = [subjectSize(older, newer), subjectSize(newer, older)];
+  if (shared.length / Math.min(olderSize, newerSize) <= sharedMin) return false;
+  if (shared.length / olderSize < coveredMin.older || shared.length / newerSize < coveredMin.newer) return false;
+  if (isAboutAnother(older, newer) || (olderSize === 1 && newerSize > 1 && !haveSimilarValues(older, newer)))
+    return false;
   const lead = older.lead.filter((word) => newer.words.has(word));
   const isNamed = subject ? subject.runs.every((run) => isNamedIn(run, newer)) : lead.length > 0;
   if (!isNamed || subject?.names.some((each) => !newer.words.has(each))) return false;
@@ -293,7 +294,7 @@ function areOneSubject(older: Statement, newer: Statement): boolean {
 }
 
 /** For one-word subjects, which are broad: true if both texts have a time, or if the older has none and both have numbers. */
-function haveAlikeValues(older: Statement, newer: Statement): boolean {
+function haveSimilarValues(older: Statement, newer: Statement): boolean {
   return older.hasTime ? newer.hasTime : older.numbers.size > 0 && newer.numbers.size > 0;
 }
 
@@ -303,9 +304,9 @@ function isNamedIn(run: readonly string[], { words, after }: Statement): boolean
   return run.some((word) => words.has(word) && after.get(word) === undefined);
 }
 
-function isOfAnother(older: Statement, newer: Statement): boolean {
-  if (!older.isOfMe || newer.isOfMe) return false;
-  return newer.isOfOthers || newer.mine.some((word) => !older.words.has(word));
+function isAboutAnother(older: Statement, newer: Statement): boolean {
+  if (!older.isFirstPerson || newer.isFirstPerson) return false;
+  return newer.isThirdPerson || newer.mine.some((word) => !older.words.has(word));
 }
 
 /** Counts the words of the subject. Names that the other text lacks are not part of it. */
@@ -321,6 +322,6 @@ function differ(
   newer: Statement,
 ): boolean {
   if (left === undefined || right === undefined) return false;
-  const isKnown = [...left].some((word) => newer.words.has(word) || right.has(word));
-  return !isKnown && ![...right].some((word) => older.words.has(word));
+  const isShared = [...left].some((word) => newer.words.has(word) || right.has(word));
+  return !isShared && ![...right].some((word) => older.words.has(word));
 }

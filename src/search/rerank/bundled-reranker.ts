@@ -5,24 +5,9 @@ import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
 import { packageFile } from '../../base/program-files.ts';
 import type { Calibration } from '../rank/relevance.ts';
-import type { ReadBefore } from './reranker.ts';
-
-const bundledRerankerName = 'reranker-int8';
 
 export function bundledRerankerFolder(): string {
-  return fileURLToPath(packageFile(`models/${bundledRerankerName}`));
-}
-
-/** A reranking model's settings, from model.json in its folder. */
-export interface RerankerFacts {
-  readonly queryPiecesMax: number;
-  readonly passagePiecesMax: number;
-  readonly tokenizerFolder: string;
-  readonly weight: number;
-  /** Undefined for a model that was not trained to read a question before its answer. */
-  readonly before: ReadBefore | undefined;
-  /** Undefined for an uncalibrated model. */
-  readonly calibration: Calibration | undefined;
+  return fileURLToPath(packageFile('models/reranker-int8'));
 }
 
 /** Matches a question mark. The model reads the previous message only if it has one; otherwise team notes rank worse. */
@@ -40,7 +25,8 @@ const factsSchema = z.object({
   calibration: z.object({ fits: z.array(fitSchema).min(1) }).optional(),
 });
 
-export function readRerankerFacts(folder: string): RerankerFacts {
+/** Reads a reranking model's settings from model.json in its folder. */
+export function readRerankerFacts(folder: string) {
   const facts = factsSchema.parse(readFacts(folder));
   const { questionPieces, passagePieces, tokenizer, weight, before, calibration } = facts;
   return {
@@ -48,14 +34,16 @@ export function readRerankerFacts(folder: string): RerankerFacts {
     passagePiecesMax: passagePieces,
     tokenizerFolder: join(folder, tokenizer),
     weight,
+    /** Undefined for a model that was not trained to read a question before its answer. */
     before: before && {
       charsMax: before.charsMax,
-      prefixFor(text) {
+      prefixFor(text: string) {
         const read = text.slice(-before.charsRead);
         return questionMark.test(read) ? read + before.separator : undefined;
       },
     },
-    calibration: calibration?.fits,
+    /** Undefined for an uncalibrated model. */
+    calibration: calibration?.fits as Calibration | undefined,
   };
 }
 
@@ -67,7 +55,7 @@ function readFacts(folder: string): unknown {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw new CarrelError(
       'invalid_config',
-      `model.json in ${folder} can't be read. Reinstall the package, or check RERANKING_MODEL.`,
+      `model.json in ${folder} can't be read. Reinstall Carrel, or check RERANKING_MODEL.`,
       { cause: error },
     );
   }

@@ -41,11 +41,11 @@ export function createHttpReranking(config: HttpRerankingConfig): RerankingProvi
   const url = addressOf(config.url);
   const headers: Record<string, string> = apiKey ? { authorization: `Bearer ${apiKey}` } : {};
   let shape: Shape | undefined;
-  let givesLogits = false;
+  let returnsLogits = false;
 
-  function request(as: Shape, query: string, passages: readonly string[], signal: AbortSignal | undefined) {
+  function request(requestShape: Shape, query: string, passages: readonly string[], signal: AbortSignal | undefined) {
     const body =
-      as === 'texts'
+      requestShape === 'texts'
         ? { query, texts: passages, raw_scores: true, truncate: true }
         : { ...(model ? { model } : {}), query, documents: passages, top_n: passages.length };
     const textBytes = passages.reduce((sum, passage) => sum + 6 * passage.length, 0);
@@ -56,18 +56,22 @@ export function createHttpReranking(config: HttpRerankingConfig): RerankingProvi
     return calls.post(url, body, headers, signal, { answer, isUrgent: true });
   }
 
-  async function ask(query: string, passages: readonly string[], signal: AbortSignal | undefined): Promise<number[]> {
+  async function scoresOf(
+    query: string,
+    passages: readonly string[],
+    signal: AbortSignal | undefined,
+  ): Promise<number[]> {
     const first = shape ?? 'documents';
     try {
-      const logits = checked(await request(first, query, passages, signal), passages.length);
+      const scores = checked(await request(first, query, passages, signal), passages.length);
       shape = first;
-      return logits;
+      return scores;
     } catch (error) {
-      if (shape !== undefined || !isMisunderstanding(error)) throw error;
-      const logits = checked(await request('texts', query, passages, signal), passages.length);
+      if (shape !== undefined || !isUnsupportedShape(error)) throw error;
+      const scores = checked(await request('texts', query, passages, signal), passages.length);
       shape = 'texts';
-      givesLogits = true;
-      return logits;
+      returnsLogits = true;
+      return scores;
     }
   }
 
@@ -83,15 +87,15 @@ export function createHttpReranking(config: HttpRerankingConfig): RerankingProvi
 
   /** Converts probabilities to logits. A score outside 0 to 1 shows that the server already returns logits. */
   function logitsOf(scores: readonly number[]): number[] {
-    givesLogits ||= scores.some((score) => score < 0 || score > 1);
-    return givesLogits ? [...scores] : scores.map(logitOfProbability);
+    returnsLogits ||= scores.some((score) => score < 0 || score > 1);
+    return returnsLogits ? [...scores] : scores.map(logitOfProbability);
   }
 
   return {
     name: `http:${model ?? new URL(url).host}`,
     device: 'remote',
     score: async (query, passages, signal) =>
-      passages.length === 0 ? [] : logitsOf(await ask(query, passages, signal)),
+      passages.length === 0 ? [] : logitsOf(await scoresOf(query, passages, signal)),
     close: async () => {},
   };
 }
@@ -103,7 +107,7 @@ function addressOf(configured: string): string {
   return url.href;
 }
 
-function isMisunderstanding(error: unknown): boolean {
+function isUnsupportedShape(error: unknown): boolean {
   const cause = error instanceof CarrelError ? error.cause : undefined;
   return cause instanceof Refusal && unsupportedStatuses.includes(cause.status);
 }

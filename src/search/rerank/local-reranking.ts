@@ -18,8 +18,8 @@ export interface LocalRerankingConfig extends RerankingModelConfig {
   readonly budgetMs: number;
 }
 
-/** Max wall time of a call, as a multiple of its CPU budget: on a busy machine, a call gets little CPU time. */
-const patience = 2;
+/** Max wall time of a call, as a multiple of its CPU budget. On a busy machine, a call gets less CPU time. */
+const wallTimeFactor = 2;
 
 /** Creates a provider that runs a local model on worker threads. The model loads on first use. */
 export function createLocalReranking(config: LocalRerankingConfig): RerankingProvider {
@@ -52,7 +52,7 @@ export function createLocalReranking(config: LocalRerankingConfig): RerankingPro
       try {
         const [scored] = await threads.run([{ query, passage }], { signal: ended, urgent: true });
         if (scored === undefined) return undefined;
-        timer ??= setTimeout(() => budget.abort(), patience * budgetMs);
+        timer ??= setTimeout(() => budget.abort(), wallTimeFactor * budgetMs);
         device = scored.device;
         spentMs += scored.cpuMs;
         if (spentMs >= budgetMs) budget.abort();

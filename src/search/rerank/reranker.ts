@@ -75,13 +75,13 @@ export const rerankingOff: RerankingState = {
 const logitsMax = 20_000;
 
 export function createReranker({ provider, weight, before, calibration, onScored }: RerankerDeps): Reranker {
-  /** Logits by query and passage. They never change for a model, so none becomes stale. */
+  /** Logits by query and passage. They never become stale, because a model always returns the same ones. */
   const cache = new Map<string, number>();
 
   async function logitsOf(model: RerankingProvider, query: string, passages: readonly string[], signal?: AbortSignal) {
     const keys = passages.map((passage) => keyOf(query, passage));
-    const unknown = passages.filter((_, index) => !cache.has(keys[index] ?? ''));
-    const scored = unknown.length === 0 ? [] : await model.score(query, unknown, signal);
+    const uncached = passages.filter((_, index) => !cache.has(keys[index] ?? ''));
+    const scored = uncached.length === 0 ? [] : await model.score(query, uncached, signal);
     const logits = keys.map((key) => cache.get(key) ?? scored.shift());
     logits.forEach((logit, index) => {
       if (logit !== undefined) cache.set(keys[index] ?? '', logit);
@@ -100,8 +100,8 @@ export function createReranker({ provider, weight, before, calibration, onScored
       return { state: { state: 'applied' }, logits: await logitsOf(provider, query, passages, signal) };
     } catch (error) {
       // An unavailable model must not fail the search; a cancelled call must.
-      const isOurs = isCarrelError(error) && ['upstream', 'limit', 'timeout'].includes(error.kind);
-      if (!isOurs) throw error;
+      const isUnavailable = isCarrelError(error) && ['upstream', 'limit', 'timeout'].includes(error.kind);
+      if (!isUnavailable) throw error;
       return { state: { state: 'failed', reason: error.message }, logits: [] };
     }
   }

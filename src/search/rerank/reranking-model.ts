@@ -2,18 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Tokenizer } from '@huggingface/tokenizers';
 import { loadTokenizer, tokenisedUnitsMax } from '../models/load-tokenizer.ts';
-import {
-  loadOnnxRuntime,
-  type OnnxDevice,
-  type OnnxRuntimeConfig,
-  type TokenisedText,
-} from '../models/onnx-runtime.ts';
-
-/** A cross-encoder on ONNX Runtime, in the reranking worker. */
-export interface RerankingModel {
-  readonly device: OnnxDevice;
-  score(query: string, passage: string): Promise<number>;
-}
+import { loadOnnxRuntime, type OnnxRuntimeConfig, type TokenisedText } from '../models/onnx-runtime.ts';
 
 export interface RerankingModelConfig extends OnnxRuntimeConfig {
   readonly queryPiecesMax: number;
@@ -22,27 +11,27 @@ export interface RerankingModelConfig extends OnnxRuntimeConfig {
 }
 
 /**
- * Loads the model. Pairs run one by one: in a batch of a quantised model, a pair's logit depends on the other pairs, and
+ * Loads a cross-encoder on ONNX Runtime. Pairs run one by one: in a batch of a quantised model, a pair's logit depends on the other pairs, and
  * batches are not faster.
  */
-export async function loadRerankingModel(config: RerankingModelConfig): Promise<RerankingModel> {
+export async function loadRerankingModel(config: RerankingModelConfig) {
   const settings = JSON.parse(await readFile(join(config.modelFolder, 'config.json'), 'utf8'));
   const tokenizer = await loadTokenizer(config.tokenizerFolder ?? config.modelFolder);
   const template = pairTemplate(tokenizer);
   const runtime = await loadOnnxRuntime(config);
   const piecesMax: number = settings.max_position_embeddings ?? 512;
   const room = piecesMax - template.first.length - template.between.length - template.last.length;
-  let known: { query: string; pieces: readonly number[] } | undefined;
+  let last: { query: string; pieces: readonly number[] } | undefined;
   return {
     device: runtime.device,
-    async score(query, passage) {
+    async score(query: string, passage: string): Promise<number> {
       // The passages of one search arrive consecutively, so the query is tokenised once.
-      if (known?.query !== query) {
-        known = { query, pieces: plainPieces(tokenizer, query).slice(0, Math.min(config.queryPiecesMax, room)) };
+      if (last?.query !== query) {
+        last = { query, pieces: plainPieces(tokenizer, query).slice(0, Math.min(config.queryPiecesMax, room)) };
       }
-      const passageMax = Math.min(config.passagePiecesMax, room - known.pieces.length);
+      const passageMax = Math.min(config.passagePiecesMax, room - last.pieces.length);
       const pieces = plainPieces(tokenizer, passage).slice(0, Math.max(0, passageMax));
-      return logitOf(await runtime.run(joined(template, known.pieces, pieces)));
+      return logitOf(await runtime.run(joined(template, last.pieces, pieces)));
     },
   };
 }

@@ -25,22 +25,22 @@ export function scanRows(segments: readonly Segment[], task: ScanTask): ScoredRo
   const allowed = task.allowed && new Set(task.allowed);
   let best: ScoredRow[] = [];
   let threshold = Number.NEGATIVE_INFINITY;
-  let queried: Segment | undefined;
-  let wordsAtOnce = firstWords;
+  let current: Segment | undefined;
+  let wordsPerScan = firstWords;
   for (let block = 0; block * blockRows < task.rowsUsed; block += 1) {
     const segment = segments[Math.floor(block / blocksPerSegment)];
-    assert(segment, 'a segment that was not added');
-    if (queried !== segment) segment.query.set(task.query);
-    queried = segment;
+    assert(segment, 'the segment was not added');
+    if (current !== segment) segment.query.set(task.query);
+    current = segment;
     const firstRow = (block % blocksPerSegment) * blockRows;
     const offset = block * blockRows - firstRow;
     const rows = Math.min(blockRows, task.rowsUsed - block * blockRows);
     const words = Math.ceil(rows / 32);
     fillMask(segment, firstRow, rows, allowed);
-    for (let word = 0; word < words; word += wordsAtOnce) {
-      if (word > 0) wordsAtOnce *= 2;
-      const kept = segment.scan(firstRow, word, Math.min(word + wordsAtOnce, words), threshold);
-      for (let at = 0; at < kept; at += 1) {
+    for (let word = 0; word < words; word += wordsPerScan) {
+      if (word > 0) wordsPerScan *= 2;
+      const count = segment.scan(firstRow, word, Math.min(word + wordsPerScan, words), threshold);
+      for (let at = 0; at < count; at += 1) {
         best.push({ row: offset + (segment.rows[at] ?? 0), score: segment.scores[at] ?? 0 });
       }
       if (best.length >= 2 * task.limit) {

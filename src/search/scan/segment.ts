@@ -65,8 +65,8 @@ export function createMemory({ bytes }: SegmentLayout): WebAssembly.Memory {
 }
 
 /**
- * Opens a segment's memory. `scanner` selects the scratch space of its scans. Two can run at once: on the writing thread (0) and
- * on the scan thread (1).
+ * Opens a segment's memory. `scanner` selects the scratch space, because two scans can run at the same time: on the writing
+ * thread (0) and on the scan thread (1).
  */
 export function openSegment(memory: WebAssembly.Memory, layout: SegmentLayout, scanner: 0 | 1): Segment {
   const { dimensions, stride } = layout;
@@ -81,7 +81,7 @@ export function openSegment(memory: WebAssembly.Memory, layout: SegmentLayout, s
   const scoresOut = rowsOut + blockRows * 4;
   compiled ??= new WebAssembly.Module(Buffer.from(scanKernelBase64, 'base64'));
   const { scan } = new WebAssembly.Instance(compiled, { segment: { memory } }).exports;
-  assert(scan, 'the kernel exports it');
+  assert(scan, 'the kernel has no scan function');
   return {
     ...{ memory, groups, live },
     query: new Int16Array(buffer, query, stride),
@@ -93,12 +93,12 @@ export function openSegment(memory: WebAssembly.Memory, layout: SegmentLayout, s
         ...[mask, word, wordEnd, firstRow + 32 * word, 0, stride, layout.scales, query],
         ...[threshold, rowsOut, scoresOut],
       ),
-    writeRows(row, { codes, scales, groups: own }) {
+    writeRows(row, { codes, scales, groups: rowGroups }) {
       for (let at = 0; at < scales.length; at += 1) {
         allCodes.set(codes.subarray(at * dimensions, (at + 1) * dimensions), (row + at) * stride);
       }
       allScales.set(scales, row);
-      groups.set(own, row);
+      groups.set(rowGroups, row);
       for (let at = row; at < row + scales.length; at += 1) Atomics.or(live, at >>> 5, 1 << (at & 31));
     },
     clearRow: (row) => void Atomics.and(live, row >>> 5, ~(1 << (row & 31))),

@@ -32,19 +32,7 @@ export interface QuantisedVectors {
   readonly scales: Float32Array;
 }
 
-/** An in-memory copy of the stored vectors, quantised to bytes. Each query scans all of them. */
-export interface VectorIndex {
-  readonly size: number;
-  readonly bytes: number;
-  /** Adds vectors, except those with known ids. Searches that start later find them. */
-  add(vectors: QuantisedVectors): void;
-  delete(id: number): boolean;
-  /** Returns the ids of all vectors in these groups. */
-  idsOf(groups: readonly number[]): number[];
-  /** Finds the nearest vectors by quantised scores, best first. For the exact order, request more and rescore them. */
-  candidates(query: Float32Array, options: VectorSearchOptions): Promise<VectorCandidate[]>;
-  close(): Promise<void>;
-}
+export type VectorIndex = ReturnType<typeof createVectorIndex>;
 
 /** A search for the scan thread, with the memory of all segments. */
 export interface ScanWork {
@@ -52,7 +40,8 @@ export interface ScanWork {
   readonly task: ScanTask;
 }
 
-export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
+/** Creates an in-memory copy of the stored vectors, quantised to bytes. Each query scans all of them. */
+export function createVectorIndex(config: VectorIndexConfig) {
   const layout = segmentLayout(config.dimensions);
   const segments: Segment[] = [];
   const rowOfId = new Map<number, number>();
@@ -64,24 +53,25 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
   /** Started by the first query that needs it. */
   let thread: Calls<ScanWork, ScoredRow[]> | undefined;
 
-  /** Reserves consecutive rows of one segment: at most `wanted`, at least one. */
-  function takeRows(wanted: number): { row: number; count: number } {
-    // While a scan runs, no row gets another vector: the scan's result would be read as that of the new one.
+  /** Reserves 1 to `countMax` consecutive rows of one segment. */
+  function reserveRows(countMax: number): { row: number; count: number } {
+    // While a scan runs, rows are not reused: its result would be attributed to the new vector.
     const free = scansRunning === 0 ? freeRows.pop() : undefined;
     if (free !== undefined) return { row: free, count: 1 };
     const row = rowsUsed;
     if (row >= config.vectorsMax) {
-      const message = `The vector index is full (${config.vectorsMax} vectors). Raise its limit or use PostgreSQL (STORAGE_BACKEND=postgresql).`;
+      const message = `The vector index is full (${config.vectorsMax} vectors). Use PostgreSQL (STORAGE_BACKEND=postgresql).`;
       throw new CarrelError('unavailable', message);
     }
     if (row >= segments.length * segmentRows) {
       segments.push(openSegment(createMemory(layout), layout, 0));
     }
-    const count = Math.min(wanted, segments.length * segmentRows - row, config.vectorsMax - row);
+    const count = Math.min(countMax, segments.length * segmentRows - row, config.vectorsMax - row);
     rowsUsed = row + count;
     return { row, count };
   }
 
+  /** Adds vectors, except those with known ids. Searches that start later find them. */
   function add({ ids, groups, codes, scales }: QuantisedVectors): void {
     assert.equal(codes.length, ids.length * config.dimensions, 'vectors of another model');
     for (let start = 0; start < ids.length; ) {
@@ -91,7 +81,7 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
       }
       let end = start + 1;
       while (end < ids.length && !rowOfId.has(ids[end] ?? 0)) end += 1;
-      const { row, count } = takeRows(end - start);
+      const { row, count } = reserveRows(end - start);
       for (let at = 0; at < count; at += 1) {
         const id = ids[start + at] ?? 0;
         rowOfId.set(id, row + at);
@@ -126,6 +116,7 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
     return segmentOf(row).groups[row % segmentRows] ?? 0;
   }
 
+  /** Finds the nearest vectors by quantised scores, best first. For the exact order, request more and rescore them. */
   async function candidates(query: Float32Array, { limit, groups }: VectorSearchOptions): Promise<VectorCandidate[]> {
     assert.equal(query.length, config.dimensions, 'a query of another model');
     if (rowOfId.size === 0) return [];
@@ -142,7 +133,7 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
   }
 
   async function scan(task: ScanTask): Promise<ScoredRow[]> {
-    // Takes 0.1 ms, as long as a call to the thread.
+    // A scan this small takes no longer than a call to the thread.
     if (rowsUsed <= blockRows) return scanRows(segments, task);
     if (!thread?.alive) {
       const worker = { from: import.meta.url, file: 'vector-worker', name: 'carrel-scan' };
@@ -152,20 +143,21 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
   }
 
   return {
-    get size() {
+    get size(): number {
       return rowOfId.size;
     },
-    get bytes() {
+    get bytes(): number {
       return segments.length * layout.bytes;
     },
     add,
     delete: remove,
-    idsOf(groups) {
-      const wanted = new Set(groups);
-      return idOfRow.filter((id, row) => id >= 0 && wanted.has(groupOf(row)));
+    /** Returns the ids of all vectors in these groups. */
+    idsOf(groups: readonly number[]): number[] {
+      const included = new Set(groups);
+      return idOfRow.filter((id, row) => id >= 0 && included.has(groupOf(row)));
     },
     candidates,
-    async close() {
+    async close(): Promise<void> {
       await thread?.terminate();
     },
   };
