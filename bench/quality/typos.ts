@@ -89,7 +89,7 @@ function misspell(text: string): { text: string; word: string; typo: string } | 
 /** Returns the words that may be corrected. Quoted words and names are searched literally, so they are skipped. */
 function wordsIn(text: string): RegExpExecArray[] {
   return [...text.matchAll(/(?<=^|[\s(])\p{L}\p{Ll}{3,}(?=$|[\s,;?!).])/gu)].filter(
-    ([word]) => !text.includes('"') && leavesOf(plainQuery(word, { alone: false })).length > 0,
+    ([word]) => !text.includes('"') && leavesOf(plainQuery(word, { allowsQuestionWords: false })).length > 0,
   );
 }
 

@@ -17,19 +17,19 @@ import { currentLanguage, stemOf } from './language.ts';
  *     東京都庁         東京 京都 都庁 庁  東京都              (overlapping pairs; longer dictionary words)
  *     ภาษาไทย         ภาษา ไทย                           (dictionary words)
  *
- * Calls `emit` with offsets in the original text, in UTF-16 units. Stops once `isEnough` returns true.
+ * Offsets are in UTF-16 units of the original text. Stops once `isEnough` returns true.
  */
 export function analyse(text: string, emit: Emit, isEnough?: () => boolean): void {
   for (const match of text.matchAll(chunk)) {
     if (isEnough?.()) return;
     const word = match[0];
-    if (plainAscii.test(word)) plainWord(word, match.index, emit);
-    else if (unspaced.test(word)) mixedChunk(word, match.index, emit);
-    else joinedWord(word, match.index, emit);
+    if (plainAscii.test(word)) emitPlain(word, match.index, emit);
+    else if (unspaced.test(word)) emitMixed(word, match.index, emit);
+    else emitJoined(word, match.index, emit);
   }
 }
 
-type Emit = (term: string, start: number, end: number, extra: boolean) => void;
+type Emit = (term: string, start: number, end: number, isExtra: boolean) => void;
 
 /** True for a character of a script that is indexed as overlapping pairs: Chinese, Japanese or Korean. */
 export function isPairedCharacter(character: string): boolean {
@@ -68,7 +68,7 @@ export function dictionarySegments(run: string): Intl.Segments {
   return segmenter.segment(run);
 }
 
-function plainWord(word: string, start: number, emit: Emit): void {
+function emitPlain(word: string, start: number, emit: Emit): void {
   const end = start + word.length;
   const term = clip(word.toLowerCase());
   emit(term, start, end, false);
@@ -76,7 +76,7 @@ function plainWord(word: string, start: number, emit: Emit): void {
 }
 
 /** Emits the terms of a word in a script with spaces. Its parts may be joined by dots, dashes, underscores or apostrophes. */
-function joinedWord(word: string, start: number, emit: Emit): void {
+function emitJoined(word: string, start: number, emit: Emit): void {
   const end = start + word.length;
   const suffix = word.endsWith('++') ? '++' : word.endsWith('#') ? '#' : '';
   const body = suffix === '' ? word : word.slice(0, -suffix.length);
@@ -84,8 +84,8 @@ function joinedWord(word: string, start: number, emit: Emit): void {
   let offset = start;
   let last = '';
   parts.forEach((part, index) => {
-    const possessive = index > 0 && /^s$/i.test(part) && /['’]/.test(word[offset - start - 1] ?? '');
-    if (!possessive) {
+    const isPossessive = index > 0 && /^s$/i.test(part) && /['’]/.test(word[offset - start - 1] ?? '');
+    if (!isPossessive) {
       for (const term of foldedTerms(part)) {
         emit(term, offset, offset + part.length, false);
         emitForms(part, term, offset, offset + part.length, emit);
@@ -101,29 +101,30 @@ function joinedWord(word: string, start: number, emit: Emit): void {
   }
 }
 
-function mixedChunk(word: string, start: number, emit: Emit): void {
+/** Emits the terms of a chunk that mixes scripts with and without spaces. */
+function emitMixed(word: string, start: number, emit: Emit): void {
   for (const match of word.matchAll(scriptRuns)) {
     const at = start + match.index;
-    if (match[1] !== undefined) pairs(match[1], at, emit);
-    else if (match[2] !== undefined) dictionaryWords(match[2], at, emit);
+    if (match[1] !== undefined) emitPairs(match[1], at, emit);
+    else if (match[2] !== undefined) emitDictionaryWords(match[2], at, emit);
     else {
-      for (const rest of match[0].matchAll(chunk)) joinedWord(rest[0], at + rest.index, emit);
+      for (const inner of match[0].matchAll(chunk)) emitJoined(inner[0], at + inner.index, emit);
     }
   }
 }
 
-/** Emits overlapping pairs, and the last character alone, so that a phrase can continue after it and a prefix finds it. */
-function pairs(run: string, start: number, emit: Emit): void {
+/** Emits overlapping pairs of characters, then the last character alone, for phrases that continue after it and for prefixes. */
+function emitPairs(run: string, start: number, emit: Emit): void {
   const end = start + run.length;
   const folded = fold(run);
-  // Folding joins half-width kana with their voicing marks, which shifts offsets. Each pair then gets the range of the run.
-  const exact = folded.length === run.length;
+  // Folding joins half-width kana with their voicing marks. Offsets then differ, and each pair gets the range of the whole run.
+  const hasSameOffsets = folded.length === run.length;
   let offset = 0;
   const characters = Array.from(folded);
   characters.forEach((character, index) => {
     const next = characters[index + 1] ?? '';
-    const from = exact ? start + offset : start;
-    const to = exact ? from + character.length + next.length : end;
+    const from = hasSameOffsets ? start + offset : start;
+    const to = hasSameOffsets ? from + character.length + next.length : end;
     emit(character + next, from, to, false);
     offset += character.length;
   });
@@ -137,7 +138,7 @@ function pairs(run: string, start: number, emit: Emit): void {
   }
 }
 
-function dictionaryWords(run: string, start: number, emit: Emit): void {
+function emitDictionaryWords(run: string, start: number, emit: Emit): void {
   for (const { segment, index, isWordLike } of dictionarySegments(run)) {
     if (isWordLike) emit(clip(fold(segment)), start + index, start + index + segment.length, false);
   }
@@ -146,9 +147,9 @@ function dictionaryWords(run: string, start: number, emit: Emit): void {
 function emitForms(word: string, term: string, start: number, end: number, emit: Emit): void {
   const stem = stemOf(term);
   if (stem !== term) emit(clip(stem), start, end, true);
-  const written = word === term ? stem : writtenStem(word, term);
-  if (written !== term && written !== stem) emit(clip(written), start, end, true);
-  // Skips lower-case words, which are most: looking for boundaries in them would take a third of the total time.
+  const accentedStem = word === term ? stem : writtenStem(word, term);
+  if (accentedStem !== term && accentedStem !== stem) emit(clip(accentedStem), start, end, true);
+  // Most words are lower case and have no such boundaries. Skipping them saves a third of the time.
   if (word === term || !camelBoundary.test(word)) return;
   for (const part of word.split(camelBoundary)) {
     const folded = fold(part);
@@ -165,7 +166,7 @@ function foldedTerms(part: string): string[] {
   return (folded.match(/[\p{L}\p{N}\p{M}\p{Extended_Pictographic}]+/gu) ?? []).map(clip);
 }
 
-/** Stems a word with its accents, then folds the stem. The result can differ from the folded word's stem; both are indexed. */
+/** Stems a word with its accents, then folds the stem. The result may differ from the stem of the folded word. */
 export function writtenStem(word: string, term: string): string {
   if (currentLanguage() === 'english' || plainAscii.test(word)) return stemOf(term);
   return fold(stemOf(word.normalize('NFC').toLowerCase())) || term;

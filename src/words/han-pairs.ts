@@ -36,11 +36,11 @@ const questionWord =
 
 interface Word {
   readonly length: number;
-  readonly asks: boolean;
+  readonly isQuestionWord: boolean;
 }
 
 function weightOf(first: Word | undefined, second: Word | undefined): number {
-  if (first?.asks || second?.asks) return 0;
+  if (first?.isQuestionWord || second?.isQuestionWord) return 0;
   if (first !== second) return acrossWeight;
   return (first?.length ?? 0) > 2 ? withinWeight : 1;
 }
@@ -49,7 +49,7 @@ function wordsByCharacter(run: string): Word[] {
   const words: Word[] = [];
   for (const { segment } of dictionarySegments(run)) {
     const characters = Array.from(segment);
-    const word: Word = { length: characters.length, asks: questionWord.test(segment) };
+    const word: Word = { length: characters.length, isQuestionWord: questionWord.test(segment) };
     for (const _ of characters) words.push(word);
   }
   return words;

@@ -19,8 +19,10 @@ import {
 /**
  * Parses the query language: words, "phrases", prefixes*, AND, OR, NOT, parentheses, and `a | b`, `a & b`, `-a`, `!a`, `+a`.
  *
- * Any text parses. In a query without operators, a document needs only one of the parts, and is ranked by all. In a query with
- * operators, adjacent parts must all match; AND binds tighter than OR. NOT removes documents from the matches of the adjacent parts; on its own it finds nothing. Operators without operands and unmatched parentheses are ignored.
+ * - Any text parses. Operators without operands and unmatched parentheses are ignored.
+ * - Without operators, a document needs only one of the parts, and is ranked by all.
+ * - With operators, adjacent parts must all match. AND binds tighter than OR.
+ * - NOT excludes documents from the matches of the adjacent parts. Without such parts, it finds nothing.
  */
 export function parseQuery(text: string): WordQuery {
   return readQuery(text).query;
@@ -68,18 +70,18 @@ function ranked(tokens: readonly Token[], text: string): WordQuery {
   const plain = words.filter((token) => !token.quoted && !token.open);
   const phrases = anyOf(special.map(wordsQuery));
   const sentence = plain.map((token) => token.text).join(' ');
-  return anyOf([phrases, plainQuery(sentence, { alone: phrases.kind === 'nothing' })]);
+  return anyOf([phrases, plainQuery(sentence, { allowsQuestionWords: phrases.kind === 'nothing' })]);
 }
 
 function parseOperators(tokens: readonly Token[], text: string): ReadQuery {
-  const cursor: Cursor = { tokens, at: 0, depth: 0, dropped: false };
+  const cursor: Cursor = { tokens, at: 0, depth: 0, hasIdleNegation: false };
   const { keep, drop } = parseAny(cursor);
-  if (keep !== undefined) return { query: keep, idleNegation: cursor.dropped ? 'alternative' : undefined };
+  if (keep !== undefined) return { query: keep, idleNegation: cursor.hasIdleNegation ? 'alternative' : undefined };
   if (drop !== undefined) return { query: nothing, idleNegation: 'alone' };
   return { query: plainQuery(text), idleNegation: undefined };
 }
 
-const written: Readonly<Record<string, 'AND' | 'OR' | 'NOT'>> = {
+const operators: Readonly<Record<string, 'AND' | 'OR' | 'NOT'>> = {
   ...{ AND: 'AND', OR: 'OR', NOT: 'NOT', '|': 'OR', '||': 'OR', '&': 'AND', '&&': 'AND', '!': 'NOT' },
 };
 
@@ -89,7 +91,7 @@ const lexeme = /"([^"]*)(?:"(\*)?|$)|([()])|(?<![^\s(|])([-!+])(?=["(\p{L}\p{N}]
 function lex(text: string): Token[] {
   const tokens: Token[] = [];
   for (const [whole, phrase, star, bracket, sign, bar, word] of text.matchAll(lexeme)) {
-    const operator = sign === undefined ? written[(bar ?? whole).toUpperCase()] : sign === '+' ? 'AND' : 'NOT';
+    const operator = sign === undefined ? operators[(bar ?? whole).toUpperCase()] : sign === '+' ? 'AND' : 'NOT';
     if (phrase !== undefined) tokens.push({ kind: 'words', text: phrase, quoted: true, open: star !== undefined });
     else if (bracket === '(' || bracket === ')') tokens.push({ kind: 'bracket', text: bracket });
     else if (operator !== undefined) tokens.push({ kind: 'operator', text: operator });
@@ -105,7 +107,7 @@ interface Cursor {
   at: number;
   depth: number;
   /** True if a negation among alternatives was ignored. */
-  dropped: boolean;
+  hasIdleNegation: boolean;
 }
 
 /** A parsed part of the query: what must match, and what it excludes from adjacent parts. */
@@ -120,32 +122,32 @@ function parseAny(cursor: Cursor): Parsed {
   do {
     const { keep, drop } = parseAll(cursor);
     if (keep !== undefined) keeps.push(keep);
-    // In `a OR NOT b`, the negation stands alone in its alternative, so there is nothing to exclude from.
+    // In `a OR NOT b`, the second alternative has nothing to exclude from.
     else if (drop !== undefined) drops.push(drop);
   } while (takeOr(cursor));
   if (keeps.length === 0) return { keep: undefined, drop: drops.length > 0 ? anyOf(drops) : undefined };
-  if (drops.length > 0) cursor.dropped = true;
+  if (drops.length > 0) cursor.hasIdleNegation = true;
   return { keep: anyOf(keeps), drop: undefined };
 }
 
 function parseAll(cursor: Cursor): Parsed {
   const keeps: WordQuery[] = [];
   const drops: WordQuery[] = [];
-  let negated = false;
+  let isNegated = false;
   for (let token = peek(cursor); token !== undefined; token = peek(cursor)) {
     if (token.kind === 'operator' && token.text === 'OR') break;
     if (token.kind === 'bracket' && token.text === ')' && cursor.depth > 0) break;
     cursor.at += 1;
     if (token.kind === 'operator') {
-      if (token.text === 'NOT') negated = !negated;
+      if (token.text === 'NOT') isNegated = !isNegated;
       continue;
     }
     const part = parsePart(cursor, token);
-    const positive = negated ? part.drop : part.keep;
-    const negative = negated ? part.keep : part.drop;
+    const positive = isNegated ? part.drop : part.keep;
+    const negative = isNegated ? part.keep : part.drop;
     if (positive !== undefined) keeps.push(positive);
     if (negative !== undefined) drops.push(negative);
-    negated = false;
+    isNegated = false;
   }
   const drop = drops.length > 0 ? anyOf(drops) : undefined;
   if (keeps.length === 0) return { keep: undefined, drop };

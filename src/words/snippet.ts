@@ -30,7 +30,7 @@ interface Window {
   end: number;
 }
 
-/** Max matches to read: enough to choose an excerpt from. */
+/** Max matches to read, enough to choose an excerpt. */
 const matchesMax = 1000;
 
 /** Finds the query's words in a text, in text order. A phrase is one match. Question words count only if there are no others. */
@@ -39,11 +39,12 @@ export function findMatches(text: string, query: WordQuery): Match[] {
   const prefixes: [prefix: string, leaf: number][] = [];
   const phrases: [phrase: PhraseLeaf, leaf: number][] = [];
   const leaves = leavesOf(query);
-  const idle = new Set(Array.from(questionWords, stemOf));
-  const isIdle = (leaf: WordLeaf) => leaf.kind === 'term' && leaf.written === undefined && idle.has(leaf.term);
-  const hasOthers = !leaves.every(isIdle);
+  const questionStems = new Set(Array.from(questionWords, stemOf));
+  const isQuestionWord = (leaf: WordLeaf) =>
+    leaf.kind === 'term' && leaf.written === undefined && questionStems.has(leaf.term);
+  const hasOthers = !leaves.every(isQuestionWord);
   leaves.forEach((leaf, index) => {
-    if (hasOthers && isIdle(leaf)) return;
+    if (hasOthers && isQuestionWord(leaf)) return;
     if (leaf.kind === 'term') terms.set(leaf.term, index);
     else if (leaf.kind === 'prefix') prefixes.push([leaf.prefix, index]);
     else if (leaf.kind === 'near') for (const { term } of leaf.terms) terms.set(term, index);
@@ -80,11 +81,11 @@ function phraseStart(
   words: readonly { readonly term: string; readonly start: number }[],
 ): number | undefined {
   const from = words.length - terms.length;
-  const isThere = terms.every((term, index) => {
+  const isMatch = terms.every((term, index) => {
     const word = words[from + index]?.term;
     return word === term || (open && index === terms.length - 1 && word?.startsWith(term) === true);
   });
-  return isThere ? words[from]?.start : undefined;
+  return isMatch ? words[from]?.start : undefined;
 }
 
 function bestWindow(text: string, matches: readonly Match[], unitsMax: number): Window {
@@ -133,10 +134,10 @@ function wholeCharacter(text: string, at: number): number {
 /** Extracts the window, collapses white space and moves the marks accordingly. */
 function flatten(text: string, window: Window, matches: readonly Match[]): Snippet {
   let result = window.start > 0 ? '…' : '';
-  const places = new Map<number, number>();
+  const offsets = new Map<number, number>();
   const edges = new Set(matches.flatMap(({ start, end }) => [start, end]));
   for (let at = window.start; at <= window.end; at += 1) {
-    if (edges.has(at)) places.set(at, result.length);
+    if (edges.has(at)) offsets.set(at, result.length);
     if (at === window.end) break;
     const character = text[at] ?? '';
     if (!/\s/.test(character)) result += character;
@@ -145,8 +146,8 @@ function flatten(text: string, window: Window, matches: readonly Match[]): Snipp
   const body = result.trimEnd();
   const marks: [number, number][] = [];
   for (const match of matches) {
-    const start = places.get(match.start);
-    const end = places.get(match.end);
+    const start = offsets.get(match.start);
+    const end = offsets.get(match.end);
     if (start === undefined || end === undefined || end > body.length || end <= start) continue;
     const last = marks.at(-1);
     if (last !== undefined && start < last[1]) last[1] = Math.max(last[1], end);

@@ -1,19 +1,11 @@
 import { unspacedScripts } from './analyse.ts';
 import { editDistance } from './edit-distance.ts';
 
-/** The words of an index, to look up corrections for misspelt words. */
-export interface Vocabulary {
-  readonly size: number;
-  add(terms: Iterable<string>): void;
-  /**
-   * Returns the terms with the smallest edit distance: at most 1 for words of up to seven letters, 2 for longer ones. Those
-   * with the same first letter come first.
-   */
-  nearest(word: string): readonly string[];
-}
+export type Vocabulary = ReturnType<typeof createVocabulary>;
 
+/** Min length of words for which two edits are allowed. */
 const twoEditsFrom = 8;
-/** Max corrections of a word. All have the same distance; if there are more, none of them is likely. */
+/** Max corrections of a word, all with the same distance. */
 const nearestMax = 16;
 
 const shortest = 4;
@@ -36,41 +28,37 @@ export function spellingsIn(streams: Iterable<string>): Set<string> {
   return spellings;
 }
 
-/** Words of one length, with the set of each word's letters as bits. */
-interface Shelf {
-  readonly terms: string[];
-  readonly letters: number[];
-}
-
-/** Creates a vocabulary. It takes about 100 bytes per word; a search among 200,000 words takes a millisecond or two. */
-export function createVocabulary(): Vocabulary {
+/** Creates a vocabulary of an index, to look up corrections for misspelt words. It takes about 100 bytes per word. */
+export function createVocabulary() {
   const known = new Set<string>();
-  const shelves: Shelf[] = [];
+  /** By word length: the terms, and the letters of each as bits. */
+  const byLength: { terms: string[]; letters: number[] }[] = [];
 
   return {
-    get size() {
+    get size(): number {
       return known.size;
     },
-    add(terms) {
+    add(terms: Iterable<string>): void {
       for (const each of terms) {
         if (known.has(each) || each === '') continue;
         known.add(each);
-        shelves[each.length] ??= { terms: [], letters: [] };
-        const shelf = shelves[each.length];
-        shelf?.terms.push(each);
-        shelf?.letters.push(lettersOf(each));
+        byLength[each.length] ??= { terms: [], letters: [] };
+        const group = byLength[each.length];
+        group?.terms.push(each);
+        group?.letters.push(lettersOf(each));
       }
     },
-    nearest(word) {
+    /** Returns the terms with the smallest edit distance, 1 or 2. Those with the same first letter come first. */
+    nearest(word: string): readonly string[] {
       const letters = lettersOf(word);
       let max = word.length < twoEditsFrom ? 1 : 2;
       let found: string[] = [];
       for (let length = word.length - max; length <= word.length + max; length += 1) {
-        const shelf = shelves[length];
-        shelf?.letters.forEach((others, index) => {
+        const group = byLength[length];
+        group?.letters.forEach((others, index) => {
           // One edit removes at most one letter and adds at most one.
-          if (bits(letters & ~others) > max || bits(others & ~letters) > max) return;
-          const other = shelf.terms[index] ?? '';
+          if (countBits(letters & ~others) > max || countBits(others & ~letters) > max) return;
+          const other = group.terms[index] ?? '';
           const distance = editDistance(word, other, max);
           if (distance > max) return;
           if (distance < max) found = [];
@@ -78,21 +66,21 @@ export function createVocabulary(): Vocabulary {
           found.push(other);
         });
       }
-      const isAlike = (other: string) => Number(other[0] === word[0]);
-      return found.sort((a, b) => isAlike(b) - isAlike(a) || (a < b ? -1 : 1)).slice(0, nearestMax);
+      const sharesFirst = (other: string) => Number(other[0] === word[0]);
+      return found.sort((a, b) => sharesFirst(b) - sharesFirst(a) || (a < b ? -1 : 1)).slice(0, nearestMax);
     },
   };
 }
 
-/** Returns the set of a word's letters as bits. Letters may share a bit, because the bits only rule words out. */
+/** Returns a word's letters as bits. Letters may share a bit, because the bits only rule words out. */
 function lettersOf(word: string): number {
   let letters = 0;
   for (let index = 0; index < word.length; index += 1) letters |= 1 << (word.charCodeAt(index) & 31);
   return letters;
 }
 
-function bits(of: number): number {
+function countBits(value: number): number {
   let count = 0;
-  for (let rest = of; rest !== 0; rest &= rest - 1) count += 1;
+  for (let rest = value; rest !== 0; rest &= rest - 1) count += 1;
   return count;
 }

@@ -21,11 +21,11 @@ export type WordLeaf =
       readonly written?: string;
       /** Ranking weight, 1 by default. Does not change what is found. */
       readonly weight?: number;
-      /** True if it looks like a word rather than code. If no document has it, it may be a typo. */
+      /** True if it looks like a word rather than code, and so may be misspelt if no document has it. */
       readonly correctable?: boolean;
     }
   | { readonly kind: 'prefix'; readonly prefix: string }
-  /** Any of the terms most similar to a word that no document has. Created by an index, not by a parser. */
+  /** Any of the terms most similar to a word that no document has. Created by the index, not by the parser. */
   | {
       readonly kind: 'near';
       /** The stem of the misspelt word, which identifies the leaf. */
@@ -44,13 +44,13 @@ export interface NearTerm {
   readonly share: number;
 }
 
-/** Max leaves of a query. More would take the database seconds and add nothing to a ranking. */
+/** Max leaves of a query. More are slow and do not improve the ranking. */
 export const queryLeavesMax = 48;
 
 /** Max terms of a query with operators, which is slower than a list of words. */
 export const joinedTermsMax = 32;
 
-/** Max phrases of a query. They are slow: 20 common ones took a second on 100,000 passages. */
+/** Max phrases of a query, because each takes long to look up. */
 export const queryPhrasesMax = 8;
 
 /** Max prefixes of a query, and max prefixes of only two letters, which take as long as several common words. */
@@ -61,16 +61,16 @@ export function isShortPrefix(prefix: string): boolean {
   return prefix.length < 3 && !isPairedCharacter(prefix);
 }
 
-/** Max length of a query, far more than 48 terms need. The text after that is ignored. */
+/** Max length of a query. The text after that is ignored. */
 const queryUnitsMax = 10_000;
 
 /**
  * Creates a query that finds any of the words and ranks by all; "quoted phrases" must match exactly. Words past the limit are
- * dropped. Question words are dropped too, unless there are no others and `alone` is true.
+ * dropped. Question words are used only if there are no others and `allowsQuestionWords` is true.
  */
-export function plainQuery(text: string, { alone = true } = {}): WordQuery {
+export function plainQuery(text: string, { allowsQuestionWords = true } = {}): WordQuery {
   const { phrases, rest } = quotedIn(text);
-  if (phrases.length === 0) return anyWord(text, alone);
+  if (phrases.length === 0) return anyWord(text, allowsQuestionWords);
   const others = anyWord(rest, false);
   // The phrases must match, so the other words only affect the ranking.
   return allOf(others.kind === 'nothing' ? phrases : [...phrases, anyOf([...phrases, others])]);
@@ -89,21 +89,21 @@ export function quotedIn(text: string): { readonly phrases: readonly WordQuery[]
   return { phrases, rest: phrases.length === 0 ? text : text.replace(quote, ' ') };
 }
 
-function anyWord(text: string, alone: boolean): WordQuery {
+function anyWord(text: string, allowsQuestionWords: boolean): WordQuery {
   const leaves = new Map<string, WordLeaf>();
-  const idle = new Map<string, WordLeaf>();
+  const questions = new Map<string, WordLeaf>();
   const words = analysed(text);
   const weights = pairWeights(text.slice(0, queryUnitsMax));
   words.main.forEach((word, index) => {
-    if (isTail(words.main, index)) return;
+    if (isLastOfRun(words.main, index)) return;
     const weight = weights.get(word.term);
     const leaf = withWeight(wordLeaf(word), weight);
-    (questionWords.has(word.term) || weight === 0 ? idle : leaves).set(leafKey(leaf), leaf);
+    (questionWords.has(word.term) || weight === 0 ? questions : leaves).set(leafKey(leaf), leaf);
   });
   for (const term of words.extra) {
     if (!questionWords.has(term) && !words.stems.has(term)) leaves.set(term, { kind: 'term', term });
   }
-  const chosen = leaves.size > 0 || !alone ? leaves : idle;
+  const chosen = leaves.size > 0 || !allowsQuestionWords ? leaves : questions;
   const terms = [...chosen.values()].filter((leaf) => leaf.kind === 'term').slice(0, queryLeavesMax - queryPrefixesMax);
   const prefixes = [...chosen.values()].filter((leaf) => leaf.kind === 'prefix').slice(0, queryPrefixesMax);
   return anyOf([...terms, ...prefixes]);
@@ -121,7 +121,7 @@ function significantWords(text: string): number {
   const words = text
     .slice(0, queryUnitsMax)
     .split(/\s+/)
-    .filter((word) => plainQuery(word, { alone: false }).kind !== 'nothing');
+    .filter((word) => plainQuery(word, { allowsQuestionWords: false }).kind !== 'nothing');
   return words.reduce((sum, word) => sum + (startsPaired(word) ? leavesOf(plainQuery(word)).length : 1), 0);
 }
 
@@ -163,8 +163,8 @@ export function prefixWord(text: string): WordQuery {
   const [only] = main;
   if (only === undefined) return nothing;
   if (main.length > 1) return phraseOf(main, true);
-  const single = only.term.length === 1 && !isPairedCharacter(only.term);
-  return single ? wordLeaf(only) : { kind: 'prefix', prefix: only.term };
+  const isSingle = only.term.length === 1 && !isPairedCharacter(only.term);
+  return isSingle ? wordLeaf(only) : { kind: 'prefix', prefix: only.term };
 }
 
 export const nothing: WordQuery = { kind: 'nothing' };
@@ -237,9 +237,9 @@ function analysed(text: string): { main: MainWord[]; extra: string[]; stems: Set
 /** Creates the leaf for a word. A single character of a paired script is a prefix: it is indexed as the start of a pair. */
 function wordLeaf({ term, stem, isCorrectable }: MainWord): WordLeaf {
   if (isPairedCharacter(term)) return { kind: 'prefix', prefix: term };
-  // These get no bonus for the exact form: pairs have only one form, and that of a question word says nothing.
-  const plain = startsPaired(term) || questionWords.has(term);
-  if (plain) return { kind: 'term', term: stem };
+  // No bonus for the exact form: pairs have only one form, and the form of a question word says nothing.
+  const hasNoForms = startsPaired(term) || questionWords.has(term);
+  if (hasNoForms) return { kind: 'term', term: stem };
   return { kind: 'term', term: stem, written: term, ...(isCorrectable ? { correctable: true } : {}) };
 }
 
@@ -252,30 +252,30 @@ function withWeight(leaf: WordLeaf, weight: number | undefined): WordLeaf {
 }
 
 /** True for the single last character of a run, which the pair before it already covers. */
-function isTail(words: readonly MainWord[], index: number): boolean {
+function isLastOfRun(words: readonly MainWord[], index: number): boolean {
   const word = words[index];
   const before = words[index - 1];
   return word !== undefined && before !== undefined && isPairedCharacter(word.term) && before.end >= word.end;
 }
 
 function phraseOf(words: readonly MainWord[], open: boolean): WordQuery {
-  const kept = isTail(words, words.length - 1) ? words.slice(0, -1) : words;
-  const terms = kept.slice(0, queryLeavesMax).map((word) => word.term);
+  const used = isLastOfRun(words, words.length - 1) ? words.slice(0, -1) : words;
+  const terms = used.slice(0, queryLeavesMax).map((word) => word.term);
   const [only] = terms;
   const last = terms.at(-1);
   if (only === undefined || last === undefined) return nothing;
-  const openEnd = open || isPairedCharacter(last);
-  if (terms.length > 1) return { kind: 'phrase', terms, open: openEnd };
-  return openEnd ? { kind: 'prefix', prefix: only } : { kind: 'phrase', terms, open: false };
+  const isOpen = open || isPairedCharacter(last);
+  if (terms.length > 1) return { kind: 'phrase', terms, open: isOpen };
+  return isOpen ? { kind: 'prefix', prefix: only } : { kind: 'phrase', terms, open: false };
 }
 
 function combine(kind: 'and' | 'or', parts: readonly WordQuery[]): WordQuery {
   const flat = parts.flatMap((part) => (part.kind === kind ? part.parts : [part]));
   if (kind === 'and' && flat.some((part) => part.kind === 'nothing')) return nothing;
-  const kept = flat.filter((part) => part.kind !== 'nothing');
-  const [first] = kept;
+  const found = flat.filter((part) => part.kind !== 'nothing');
+  const [first] = found;
   if (first === undefined) return nothing;
-  return kept.length === 1 ? first : { kind, parts: kept };
+  return found.length === 1 ? first : { kind, parts: found };
 }
 
 /** Matches ordinary spelling: no digits, and capitals only at the start. */

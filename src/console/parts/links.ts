@@ -56,7 +56,7 @@ export function marked(text: string, query: string): Html {
 
 /** Returns a function that marks the words of a query. Parses the query only once, for many texts. */
 export function marker(query: string): (text: string) => Html {
-  const words = plainQuery(query, { alone: false });
+  const words = plainQuery(query, { allowsQuestionWords: false });
   return (text) => {
     const parts: Part[] = [];
     let done = 0;

@@ -26,9 +26,9 @@ export function createScorer(
   return (document) => {
     let [score, covered] = [0, 0];
     for (const each of weighted) {
-      const own = leafScore(each, document, statistics);
-      score += own;
-      if (own > 0) covered += each.weight + each.writtenWeight;
+      const part = leafScore(each, document, statistics);
+      score += part;
+      if (part > 0) covered += each.weight + each.writtenWeight;
     }
     return { score, covered };
   };
@@ -68,7 +68,7 @@ export interface TermScore {
   readonly highest: number;
 }
 
-/** Returns the words in the document that are similar to a misspelt query word. */
+/** Returns the words of the document that are similar to a misspelt query word. */
 export function nearIn({ terms }: Extract<WordLeaf, { kind: 'near' }>, document: DocumentTerms): string[] {
   const has = ({ term }: NearTerm) => fields.some((field) => countLeaf({ kind: 'term', term }, document[field]) > 0);
   return terms.filter(has).map(({ written }) => written);
@@ -219,8 +219,8 @@ function writtenWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number
 }
 
 function rarity(found = 0, documents: number): number {
-  const known = Math.min(documents, found);
-  return Math.log(1 + (documents - known + 0.5) / (known + 0.5));
+  const count = Math.min(documents, found);
+  return Math.log(1 + (documents - count + 0.5) / (count + 0.5));
 }
 
 function writtenOf(leaf: WordLeaf): string | undefined {
@@ -253,8 +253,8 @@ function storedForm(leaf: WordLeaf): string {
 }
 
 /** Counts occurrences. Two of them may share the space between them. */
-function countIn(text: string, wanted: string): number {
+function countIn(text: string, term: string): number {
   let count = 0;
-  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length - 1)) count += 1;
+  for (let at = text.indexOf(term); at !== -1; at = text.indexOf(term, at + term.length - 1)) count += 1;
   return count;
 }

@@ -2,8 +2,8 @@ import { leafKey, type WordLeaf, type WordQuery } from '../word-query.ts';
 import type { IndexStatistics } from './bm25.ts';
 
 /**
- * Divides the words of a query. Only documents with an essential word become candidates. Common words are optional: they
- * are the slowest to look up and say the least.
+ * The words of a query. Only documents with an essential word become candidates. Common words are optional, because they are
+ * the slowest to look up and say the least.
  */
 export interface CandidatePlan {
   readonly essential: readonly WordLeaf[];
@@ -16,7 +16,7 @@ export function essentialDocuments(query: WordQuery, leaves: readonly WordLeaf[]
   const every = Number.POSITIVE_INFINITY;
   // A match must have all words, so trying fewer words first does not help.
   if (isConjunction(query)) return [every];
-  // Only a search tells how many documents have a phrase, and that search finds them all.
+  // The number of documents with a phrase is known only after a search, which finds them all.
   if (leaves.every(({ kind }) => kind === 'phrase')) return [every];
   // Fewer attempts for prefixes and phrases: each attempt repeats the slow part, collecting their documents.
   return leaves.some(({ kind }) => kind !== 'term') ? [manyDocuments, every] : [4000, manyDocuments, every];
@@ -24,7 +24,7 @@ export function essentialDocuments(query: WordQuery, leaves: readonly WordLeaf[]
 
 const manyDocuments = 32_000;
 
-/** Max words in the database's rough ranking: each costs time per candidate. */
+/** Max words in the database's rough ranking, because each takes time per candidate. */
 const roughMax = 8;
 
 export function roughWords({ essential, optional }: CandidatePlan): readonly WordLeaf[] {
@@ -89,15 +89,15 @@ function isLeaf(query: WordQuery): boolean {
 export type CountCache = (index: string, statistics: IndexStatistics) => Map<string, number>;
 
 export function createCountCache(): CountCache {
-  const kept = new Map<string, { stamp: string; counts: Map<string, number> }>();
+  const cache = new Map<string, { stamp: string; counts: Map<string, number> }>();
   return (index, statistics) => {
-    const known = kept.get(index);
+    const cached = cache.get(index);
     const { documents, averageLengths } = statistics;
     const { title, heading, body } = averageLengths;
     const stamp = `${documents} ${title} ${heading} ${body}`;
-    if (known?.stamp === stamp && known.counts.size <= countsMax) return known.counts;
+    if (cached?.stamp === stamp && cached.counts.size <= countsMax) return cached.counts;
     const counts = new Map<string, number>();
-    kept.set(index, { stamp, counts });
+    cache.set(index, { stamp, counts });
     return counts;
   };
 }

@@ -27,8 +27,8 @@ export function scorePool(
   documents: readonly { readonly key: number; readonly terms: DocumentTerms }[],
   termsOf: (terms: DocumentTerms) => TermScore[],
 ): ScoredDocument[] {
-  return documents.flatMap(({ key, terms: held }) => {
-    const terms = termsOf(held);
+  return documents.flatMap(({ key, terms: stored }) => {
+    const terms = termsOf(stored);
     if (terms.length === 0) return [];
     return [{ key, terms, score: terms.reduce((sum, { score }) => sum + score, 0) }];
   });

@@ -42,7 +42,6 @@ export interface CorrectedWord {
   readonly terms: readonly string[];
 }
 
-/** Asks how well certain documents match the words of a query. */
 export interface ScoreWordsRequest {
   readonly query: WordQuery;
   /** Keys after the first `scoredKeysMax` are ignored. */
@@ -64,5 +63,5 @@ export interface ScoredDocument {
   readonly terms: readonly TermScore[];
 }
 
-/** Max number of matches that are counted exactly; larger numbers are estimates. */
+/** Max matches that are counted exactly. Larger numbers are estimates. */
 export const countedMax = 20_000;

@@ -94,7 +94,7 @@ export function queryWords(text: string): QueryWord[] {
     .map((word) => ({ word, query: starred(word, quota) ?? exactWord(word) }))
     .filter(({ query }) => query.kind !== 'nothing');
   const telling = words.filter(
-    ({ word, query }) => query.kind === 'prefix' || plainQuery(word, { alone: false }).kind !== 'nothing',
+    ({ word, query }) => query.kind === 'prefix' || plainQuery(word, { allowsQuestionWords: false }).kind !== 'nothing',
   );
   return [...quoted, ...(telling.length + quoted.length > 0 ? telling : words)].slice(0, queryLeavesMax);
 }
