@@ -19,7 +19,7 @@ import { createGates } from './methods/gates.ts';
 import { createPrompts, type Prompts } from './methods/prompts.ts';
 import { createRequestPacer, type RequestPacer } from './methods/request-pacer.ts';
 import { createResources, type Resources } from './methods/resources.ts';
-import { knowsIcons } from './protocol-versions.ts';
+import { supportsIcons } from './protocol-versions.ts';
 
 /** The tools, resources and prompts of a role. Created once, shared by all connections, without client state. */
 export interface Offer {
@@ -180,9 +180,9 @@ function withConsoleTools(toolset: Toolset): Toolset {
 }
 
 /** Returns the `serverInfo` of a handshake, with icons if the revision has them. */
-export function introduction(
+export function serverInfoFor(
   { serverInfo, icons }: Pick<Offer, 'serverInfo' | 'icons'>,
   revision: string,
 ): Offer['serverInfo'] & { icons?: Icon[] } {
-  return icons !== undefined && knowsIcons(revision) ? { ...serverInfo, icons } : serverInfo;
+  return icons !== undefined && supportsIcons(revision) ? { ...serverInfo, icons } : serverInfo;
 }

@@ -25,12 +25,12 @@ export function allowsBatches(revision: string | undefined): boolean {
 }
 
 /** True if tool results may contain resource links: since 2025-06-18. */
-export function knowsResourceLinks(revision: string): boolean {
+export function supportsResourceLinks(revision: string): boolean {
   return revision >= '2025-06-18';
 }
 
 /** True if servers may have icons: since 2025-11-25. */
-export function knowsIcons(revision: string): boolean {
+export function supportsIcons(revision: string): boolean {
   return revision >= '2025-11-25';
 }
 
@@ -49,7 +49,7 @@ export const metaKeys = {
 export const tasksExtension = 'io.modelcontextprotocol/tasks';
 
 /** True if a message names its revision, as every request since 2026-07-28 does. */
-export function carriesRevision(message: unknown): boolean {
+export function namesRevision(message: unknown): boolean {
   const params = isObject(message) ? message['params'] : undefined;
   const meta = isObject(params) ? params['_meta'] : undefined;
   return isObject(meta) && metaKeys.revision in meta;

@@ -16,7 +16,7 @@ import { type Caller, localUser } from '../tools/call.ts';
 import { errorAnswer, messageLimits, parseMessages } from './messages/messages.ts';
 import type { IncomingRequest } from './methods/incoming-call.ts';
 import { createMethods } from './methods/methods.ts';
-import { createOffer, introduction, type Offer } from './offer.ts';
+import { createOffer, type Offer, serverInfoFor } from './offer.ts';
 import { everyRevision } from './protocol-versions.ts';
 import { loadModern, serveOverHttp, serveOverStdio } from './serve.ts';
 import type { Modern } from './sessions/modern-answers.ts';
@@ -93,7 +93,7 @@ function openReference(): Lines {
     const shown = error?.['code'] === hidden ? { error: { ...error, code: rpcCodes.resourceNotFound } } : {};
     const result = message['result'] as Fields | undefined;
     // The SDK doesn't know icons.
-    if (result && 'protocolVersion' in result) result['serverInfo'] = introduction(offer, revision ?? '');
+    if (result && 'protocolVersion' in result) result['serverInfo'] = serverInfoFor(offer, revision ?? '');
     said.push('method' in message ? message : { ...message, ...shown, id: original });
     if (!('method' in message)) answered.resolve();
     if (message['method'] !== 'elicitation/create') return;

@@ -1,12 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from '../base/log.ts';
-import type { SharedStore } from '../base/shared-store.ts';
-import type { GuardOptions } from '../http/guards.ts';
-import type { ListenLimits } from '../http/listen.ts';
 import { type Caller, localUser } from '../tools/call.ts';
-import type { SecretRoute } from '../tools/toolset.ts';
-import type { HttpService, PageHandler } from './http/service.ts';
-import type { SessionLimits } from './http/sessions.ts';
+import type { HttpService, HttpServiceOptions } from './http/service.ts';
 import type { MessageLimits } from './messages/messages.ts';
 import type { createMethods } from './methods/methods.ts';
 import type { Offer } from './offer.ts';
@@ -17,7 +12,7 @@ import { createListen } from './sessions/subscription-streams.ts';
 import { createWatches, type Watches } from './sessions/watches.ts';
 import type { LineOutput } from './stdio/peer.ts';
 import { type ClientLines, type StdioService, serveLines, serveStdio } from './stdio/stdio.ts';
-import { lookAtTask } from './tasks/task-methods.ts';
+import { findTask } from './tasks/task-methods.ts';
 
 export interface Serving {
   offer: Offer;
@@ -35,23 +30,11 @@ export interface StdioServing extends Serving {
   output: Writable;
 }
 
-export interface HttpServing extends Serving, Omit<GuardOptions, 'log'> {
-  port: number;
-  path: string;
-  sessions: SessionLimits;
-  listenLimits?: Partial<ListenLimits>;
+type ServingParts = 'log' | 'recorder' | 'inputSchema' | 'bareCall' | keyof ReturnType<typeof protocolParts>;
+
+export interface HttpServing extends Serving, Omit<HttpServiceOptions, keyof Serving | ServingParts> {
   /** Also accepts `tools/call` without a handshake, and answers with the tool's bare data. */
   bareCalls: boolean;
-  /** True (the default) if answers may be event streams. */
-  streams?: boolean;
-  health(detailed: boolean): Record<string, unknown>;
-  resource?: { readonly path: string; readonly metadata: object } | undefined;
-  /** The store through which other processes can continue a session. */
-  shared?: SharedStore | undefined;
-  secretRoutes?: readonly SecretRoute[];
-  pages?: PageHandler;
-  /** Returns the text for `GET /metrics`, in Prometheus's format. */
-  metrics?: () => Promise<string>;
 }
 
 /** How long running calls may continue after the client closed its input. Then they are aborted. */
@@ -61,7 +44,7 @@ const drainMs = 1_500;
 function watch(offer: Offer): Watches {
   const watches = createWatches({
     resourcesOf: ({ rights }) => offer.scopedTo(rights).resources,
-    taskOf: (taskId, call) => lookAtTask(offer.scopedTo(call.caller.rights), taskId, call),
+    taskOf: (taskId, call) => findTask(offer.scopedTo(call.caller.rights), taskId, call),
     log: offer.log,
   });
   offer.onWrite(() => watches.wake());

@@ -60,7 +60,7 @@ export interface WireFailure {
 }
 
 /** Converts a thrown value to a `CarrelError`. For an unexpected one, the log has the details under an incident id. */
-export function ownError(thrown: unknown, log: Logger): CarrelError {
+export function toCarrelError(thrown: unknown, log: Logger): CarrelError {
   if (thrown instanceof CarrelError) {
     if (thrown.cause !== undefined) log.debug('call failed', { code: thrown.code, error: thrown });
     return thrown;
@@ -97,7 +97,7 @@ export class ToolFailure extends Error {
 export function toRpcError(thrown: unknown, era: Era, log: Logger): RpcError {
   if (thrown instanceof RpcError) return thrown;
   if (thrown instanceof ToolFailure) return toProtocolError(thrown.error, era, thrown.toolset?.failures);
-  return toProtocolError(ownError(thrown, log), era);
+  return toProtocolError(toCarrelError(thrown, log), era);
 }
 
 function toProtocolError(error: CarrelError, era: Era, style?: FailureStyle): RpcError {

@@ -5,7 +5,7 @@ import { refuseUnread, respondJson } from '../../http/respond.ts';
 import type { SecretRoute } from '../../tools/toolset.ts';
 
 /** Max time without progress on a request body. */
-const stillMs = 30_000;
+const stallMs = 30_000;
 
 const statuses: Record<ErrorKind, number> = {
   input: 400,
@@ -32,22 +32,18 @@ export async function answerSecretRoute(
     return;
   }
   if (isEncoded(request)) {
-    refuseUnread(
-      response,
-      415,
-      { error: 'unsupported_media_type', detail: encodedProblem },
-      { 'accept-encoding': 'identity' },
-    );
+    const problem = { error: 'unsupported_media_type', detail: encodedProblem };
+    refuseUnread(response, 415, problem, { 'accept-encoding': 'identity' });
     return;
   }
   const path = (request.url ?? '').split('?', 1)[0] ?? '';
   const controller = new AbortController();
   response.once('close', () => controller.abort());
-  const announced = request.headers['content-length'];
+  const declared = request.headers['content-length'];
   try {
     const answer = await route.handle({
       rest: path.slice(route.pathPrefix.length),
-      contentLength: announced === undefined ? undefined : Number(announced),
+      contentLength: declared === undefined ? undefined : Number(declared),
       body: bodyOf(request),
       signal: controller.signal,
     });
@@ -60,11 +56,11 @@ export async function answerSecretRoute(
 }
 
 async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {
-  let isStill = false;
+  let hasStalled = false;
   const timer = setTimeout(() => {
-    isStill = true;
+    hasStalled = true;
     request.destroy();
-  }, stillMs);
+  }, stallMs);
   try {
     // If the handler stops reading early, the connection must stay open for the answer.
     for await (const part of request.iterator({ destroyOnReturn: false })) {
@@ -72,10 +68,9 @@ async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {
       yield part as Uint8Array;
     }
   } catch (error) {
-    const what = isStill ? 'stalled' : 'was cut off';
-    throw new CarrelError('upload_incomplete', `The body ${what} before it was complete. Send it again.`, {
-      cause: error,
-    });
+    const what = hasStalled ? 'stalled' : 'was cut off';
+    const message = `The body ${what} before it was complete. Send it again.`;
+    throw new CarrelError('upload_incomplete', message, { cause: error });
   } finally {
     clearTimeout(timer);
   }

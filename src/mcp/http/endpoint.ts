@@ -6,16 +6,15 @@ import { refuseUnread, respondEmpty, respondJson } from '../../http/respond.ts';
 import type { Recorder } from '../../telemetry/recorder.ts';
 import type { Caller } from '../../tools/call.ts';
 import { errorAnswer, type Incoming, type MessageLimits, type ParsedText } from '../messages/messages.ts';
-import { allowsBatches, carriesRevision, modernRevisions, type OfferedRevisions } from '../protocol-versions.ts';
+import { allowsBatches, modernRevisions, namesRevision, type OfferedRevisions } from '../protocol-versions.ts';
 import { noopSink, type OpenConversation } from '../sessions/conversation.ts';
 import type { Modern } from '../sessions/modern-answers.ts';
 import type { Listen } from '../sessions/subscription-streams.ts';
 import { rpcCodes } from '../wire-errors.ts';
 import type { ModernRoute } from './modern-route.ts';
 import { createMovingSessions } from './moving-sessions.ts';
-import { readMessages, rpcProblem } from './read-messages.ts';
+import { readMessages, respondProblem, rpcProblem } from './read-messages.ts';
 import type { Session } from './session.ts';
-import { createSessionHandover } from './session-handover.ts';
 import { createSessions, type SessionLimits } from './sessions.ts';
 import { callerKey, callerOf, type Visitor } from './visitor.ts';
 
@@ -51,34 +50,33 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-const soon = { 'retry-after': '5' };
-const away = (): 'away' => 'away';
-/** Matches event ids of a session's first stream, which carries messages that no request asked for. */
-const ownStream = /-1-\d+$/;
+const retrySoon = { 'retry-after': '5' };
+const tooManySessions = 'Too many sessions are in use. Try again in a few seconds.';
+/** Matches event ids of a session's first stream, which carries messages that answer no request. */
+const firstStream = /-1-\d+$/;
 
 /** Creates the MCP endpoint: POST, GET and DELETE on one path, for every protocol revision that the role offers. */
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { limits, revisions } = options;
-  const moving = options.shared && createMovingSessions(options.shared, options.sessions);
-  const handover = moving && createSessionHandover(moving, options.log);
+  const moving = options.shared && createMovingSessions(options.shared, options.sessions, options.log);
   const sessions = createSessions(
     options.sessions,
     limits,
     options.recorder?.sessionEnded,
-    moving && ((id) => ({ tag: moving.tag, tell: (message) => passOut(id, message) })),
+    moving && ((id) => ({ tag: moving.tag, forward: (message) => forward(id, message) })),
   );
   /** Forwards a message to the process with the client's stream. Skips resource updates, which that process finds itself. */
-  const passOut = (id: string, message: object): void => {
+  const forward = (id: string, message: object): void => {
     if ('method' in message && message.method === 'notifications/resources/updated') return;
-    moving?.passOut(id, message);
+    moving?.forwardOutgoing(id, message);
   };
   const stopListening = moving?.listen({
     ended(id) {
       const session = sessions.get(id);
       if (session) void sessions.end(session);
     },
-    passedIn: (id, incoming) => void sessions.get(id)?.conversation.receive(incoming, noopSink),
-    passedOut: (id, message) => sessions.get(id)?.passOn(message),
+    incoming: (id, incoming) => void sessions.get(id)?.conversation.receive(incoming, noopSink),
+    outgoing: (id, message) => sessions.get(id)?.deliver(message),
   });
   let modern: Promise<ModernRoute> | undefined;
   /** Creates the route for 2026-07-28, on demand, because it loads the MCP SDK. */
@@ -110,7 +108,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const accepts = accepted(request, options.streams ?? true);
     if (!accepts.json && !accepts.stream) {
       const types = options.streams === false ? 'application/json' : 'application/json or text/event-stream';
-      respondJson(response, 406, rpcProblem(`Accept must allow ${types}.`));
+      respondProblem(response, 406, `Accept must allow ${types}.`);
       return;
     }
     const [first] = incoming;
@@ -121,17 +119,17 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       else respondJson(response, 400, errorAnswer(idOf(first), rpcCodes.invalidRequest, 'Server not initialized'));
       return;
     }
-    const session =
-      opens && sessionId === undefined ? openSession(visitor) : await findSession(request, response, visitor);
+    const isNew = opens && sessionId === undefined;
+    const session = isNew ? openSession(visitor) : await findSession(request, response, visitor);
     if (session === undefined) {
-      refuseForRoom(response);
+      if (isNew) respondProblem(response, 503, tooManySessions, retrySoon);
       return;
     }
     if (batch && !allowsBatches(session.conversation.revision)) {
-      respondJson(response, 400, rpcProblem('This protocol revision has no batches.'));
+      respondProblem(response, 400, 'This protocol revision has no batches.');
       return;
     }
-    await handover?.prepare(session, incoming);
+    await moving?.prepare(session, incoming);
     await session.post({ response, incoming, batch, acceptsJson: accepts.json, acceptsStream: accepts.stream });
   };
 
@@ -143,7 +141,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     if (handshake === undefined || known !== undefined) return known;
     const session = openSession(visitor, id);
     if (session === undefined) return 'full';
-    await handover?.takeOver(session, handshake);
+    await moving?.restore(session, handshake);
     return session;
   };
 
@@ -169,23 +167,27 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   ): Promise<Session | undefined> => {
     const sessionId = request.headers['mcp-session-id'];
     if (typeof sessionId !== 'string') {
-      respondJson(response, 400, rpcProblem('The Mcp-Session-Id header is missing. Send initialize first.'));
+      respondProblem(response, 400, 'The Mcp-Session-Id header is missing. Send initialize first.');
       return undefined;
     }
-    const session = sessions.find(sessionId, callerKey(visitor)) ?? (await adopt(sessionId, visitor).catch(away));
-    if (session === 'away') {
-      respondJson(response, 503, rpcProblem('The database does not answer. Try again in a few seconds.'), soon);
+    const session =
+      sessions.find(sessionId, callerKey(visitor)) ?? (await adopt(sessionId, visitor).catch(() => 'failed' as const));
+    if (session === 'failed') {
+      respondProblem(response, 503, 'The database does not answer. Try again in a few seconds.', retrySoon);
       return undefined;
     }
-    if (session === 'full') return undefined;
+    if (session === 'full') {
+      respondProblem(response, 503, tooManySessions, retrySoon);
+      return undefined;
+    }
     if (session === undefined) {
-      respondJson(response, 404, rpcProblem('Session not found: it expired or never existed. Send initialize again.'));
+      respondProblem(response, 404, 'Session not found: it expired or never existed. Send initialize again.');
       return undefined;
     }
     const revision = request.headers['mcp-protocol-version'];
     if (revision !== undefined && !revisions.cody && !revisions.handshake.includes(String(revision))) {
       const offered = revisions.handshake.join(', ');
-      respondJson(response, 400, rpcProblem(`Unsupported MCP-Protocol-Version. Supported: ${offered}.`));
+      respondProblem(response, 400, `Unsupported MCP-Protocol-Version. Supported: ${offered}.`);
       return undefined;
     }
     return session;
@@ -193,30 +195,27 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
 
   const get = async (request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void> => {
     if (!/text\/event-stream|\*\/\*/.test(request.headers.accept ?? '')) {
-      respondJson(response, 406, rpcProblem('GET opens an event stream: Accept must allow text/event-stream.'));
+      respondProblem(response, 406, 'GET opens an event stream: Accept must allow text/event-stream.');
       return;
     }
     const session = await findSession(request, response, visitor);
-    if (session === undefined) {
-      refuseForRoom(response);
-      return;
-    }
+    if (session === undefined) return;
     moving?.use(session.id);
     const lastEventId = request.headers['last-event-id'];
     if (typeof lastEventId === 'string') {
       if (session.resume(response, lastEventId)) return;
       // Another process's stream can't be resumed: its missed messages are lost, and later ones arrive here.
-      const isOfOther = moving !== undefined && ownStream.test(lastEventId) && !lastEventId.startsWith(moving.tag);
-      if (isOfOther && session.listen(response)) return;
-      respondJson(
+      const isElsewhere = moving !== undefined && firstStream.test(lastEventId) && !lastEventId.startsWith(moving.tag);
+      if (isElsewhere && session.listen(response)) return;
+      respondProblem(
         response,
         400,
-        rpcProblem('This Last-Event-ID is unknown or too old to resume from. Connect again without it.'),
+        'This Last-Event-ID is unknown or too old to resume from. Connect again without it.',
       );
       return;
     }
     if (session.listen(response)) return;
-    respondJson(response, 409, rpcProblem('This session already has an event stream.'));
+    respondProblem(response, 409, 'This session already has an event stream.');
   };
 
   return {
@@ -235,11 +234,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
           return;
         case 'DELETE': {
           const session = await findSession(request, response, visitor);
-          if (session === undefined) {
-            refuseForRoom(response);
-            return;
-          }
-          await handover?.end(session.id);
+          if (session === undefined) return;
+          await moving?.end(session.id);
           await sessions.end(session);
           respondEmpty(response, 200);
           return;
@@ -254,12 +250,6 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       await (await modern)?.close();
     },
   };
-}
-
-/** Answers that there are too many sessions, unless another error was already sent. */
-function refuseForRoom(response: ServerResponse): void {
-  if (response.headersSent) return;
-  respondJson(response, 503, rpcProblem('Too many sessions are in use. Try again in a few seconds.'), soon);
 }
 
 async function answerBare(
@@ -278,7 +268,7 @@ async function answerBare(
 function isModern(request: IncomingMessage, parsed: unknown): boolean {
   const named = String(request.headers['mcp-protocol-version'] ?? '').trim();
   if ((modernRevisions as readonly string[]).includes(named)) return true;
-  return Array.isArray(parsed) ? parsed.some(carriesRevision) : carriesRevision(parsed);
+  return Array.isArray(parsed) ? parsed.some(namesRevision) : namesRevision(parsed);
 }
 
 /** Reads the Accept header. Without one, only JSON is sent. */

@@ -1,62 +1,58 @@
-/** Recent events of a session's streams, so that a client can resume after a disconnect. */
-export interface EventLog {
-  /** Stores a message and returns its event id. */
-  append(streamId: number, message: object | undefined): string;
-  /** Drops all events, at the session's end. */
-  clear(): void;
-  /** Returns the messages after an event, of the same stream. Undefined if the event is unknown or was dropped. */
-  after(eventId: string): { streamId: number; events: { id: string; message: object }[] } | undefined;
-}
-
 const eventsMax = 500;
 const bytesMax = 1024 * 1024;
 /** Max bytes of all sessions' logs. Above it, sessions store nothing. */
 const allBytesMax = 32 * 1024 * 1024;
 
-/** Creates a session's log. `remembered` counts the bytes of all logs. `prefix` keeps ids unique across processes. */
-export function createEventLog(remembered: { bytes: number } = { bytes: 0 }, prefix = ''): EventLog {
+/**
+ * Creates the log of a session's recent events, from which a client can resume after a disconnect. `logged` counts the bytes of
+ * all logs. `prefix` makes ids unique across processes.
+ */
+export function createEventLog(logged: { bytes: number }, prefix: string) {
   let events: { streamId: number; sequence: number; message: object | undefined; bytes: number }[] = [];
   let bytes = 0;
   let sequence = 0;
-  let forgottenUpTo = 0;
+  let droppedUpTo = 0;
 
   const trim = (): void => {
     let drop = 0;
     const isTooMuch = (left: number): boolean =>
-      left > eventsMax || (bytes > bytesMax && left > 1) || (remembered.bytes > allBytesMax && left > 0);
+      left > eventsMax || (bytes > bytesMax && left > 1) || (logged.bytes > allBytesMax && left > 0);
     while (isTooMuch(events.length - drop)) {
       const size = events[drop]?.bytes ?? 0;
       bytes -= size;
-      remembered.bytes -= size;
-      forgottenUpTo = events[drop]?.sequence ?? forgottenUpTo;
+      logged.bytes -= size;
+      droppedUpTo = events[drop]?.sequence ?? droppedUpTo;
       drop += 1;
     }
     if (drop > 0) events = events.slice(drop);
   };
 
   return {
-    append(streamId, message) {
+    /** Stores a message and returns its event id. */
+    append(streamId: number, message: object | undefined): string {
       sequence += 1;
       const size = message === undefined ? 0 : JSON.stringify(message).length;
       events.push({ streamId, sequence, message, bytes: size });
       bytes += size;
-      remembered.bytes += size;
+      logged.bytes += size;
       trim();
       return `${prefix}${streamId}-${sequence}`;
     },
-    clear() {
-      remembered.bytes -= bytes;
+    /** Drops all events, at the session's end. */
+    clear(): void {
+      logged.bytes -= bytes;
       bytes = 0;
       events = [];
-      forgottenUpTo = sequence;
+      droppedUpTo = sequence;
     },
-    after(eventId) {
+    /** Returns the messages after an event, of the same stream. Undefined if the event is unknown or was dropped. */
+    after(eventId: string) {
       if (!eventId.startsWith(prefix)) return undefined;
       const match = /^(\d{1,15})-(\d{1,15})$/.exec(eventId.slice(prefix.length));
       if (match === null) return undefined;
       const streamId = Number(match[1]);
       const since = Number(match[2]);
-      if (since > sequence || since < forgottenUpTo) return undefined;
+      if (since > sequence || since < droppedUpTo) return undefined;
       const missed = events.filter((event) => event.streamId === streamId && event.sequence > since);
       return {
         streamId,

@@ -1,27 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { commonHeaders } from '../../http/respond.ts';
 
-/** One server-sent-events response. */
-export interface EventStream {
-  send(message: object, eventId?: string): void;
-  /** Sends an empty event whose id lets the client resume. */
-  prime(eventId: string): void;
-  /** Sends an event that is not a JSON-RPC message. */
-  sendEvent(event: string, data: string): void;
-  end(): void;
-  readonly open: boolean;
-}
+export type EventStream = ReturnType<typeof openEventStream>;
 
 const keepAliveMs = 15_000;
 /** Max unread bytes. A client that doesn't read is then disconnected; it can resume from its last event. */
 const unreadBytesMax = 8 * 1024 * 1024;
 const reconnectMs = 1_000;
 
-export function openEventStream(
-  response: ServerResponse,
-  headers: Record<string, string>,
-  onClose: () => void,
-): EventStream {
+/** Opens a response with server-sent events. */
+export function openEventStream(response: ServerResponse, headers: Record<string, string>, onClose: () => void) {
   response.writeHead(200, {
     ...commonHeaders,
     'cache-control': 'no-store, no-transform',
@@ -46,17 +34,19 @@ export function openEventStream(
   // No `close` event follows if the client already disconnected.
   if (response.destroyed) queueMicrotask(close);
   return {
-    send(message, eventId) {
+    send(message: object, eventId?: string): void {
       const id = eventId === undefined ? '' : `id: ${eventId}\n`;
       write(`event: message\n${id}data: ${JSON.stringify(message)}\n\n`);
     },
-    prime: (eventId) => write(`id: ${eventId}\nretry: ${reconnectMs}\ndata: \n\n`),
-    sendEvent: (event, data) => write(`event: ${event}\ndata: ${data}\n\n`),
-    end() {
+    /** Sends an empty event whose id lets the client resume. */
+    prime: (eventId: string) => write(`id: ${eventId}\nretry: ${reconnectMs}\ndata: \n\n`),
+    /** Sends an event that is not a JSON-RPC message. */
+    sendEvent: (event: string, data: string) => write(`event: ${event}\ndata: ${data}\n\n`),
+    end(): void {
       clearInterval(keepAlive);
       response.end();
     },
-    get open() {
+    get open(): boolean {
       return isOpen();
     },
   };

@@ -23,23 +23,20 @@ export interface ModernMessage {
   incoming: Incoming[];
 }
 
-export interface ModernRoute {
-  handle(request: IncomingMessage, response: ServerResponse, message: ModernMessage, caller: Caller): Promise<void>;
-  close(): Promise<void>;
-}
+export type ModernRoute = ReturnType<typeof createModernRoute>;
 
 /**
  * Answers requests of 2026-07-28. Requests that are clearly valid are answered here. All others go to the SDK's handler, each
  * with its own server object: the handler knows that revision's rules, such as which error has which status. Subscriptions
  * are answered here, after the handler has accepted the request.
  */
-export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptions, modern: Modern): ModernRoute {
+export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptions, modern: Modern) {
   /** Requests answered without the SDK. */
   const running = new Set<AbortController>();
   const handler = createMcpHandler(
     ({ authInfo }) => {
-      const { caller, admit } = (authInfo?.extra ?? {}) as unknown as { caller: Caller; admit: () => void };
-      admit();
+      const { caller, accept } = (authInfo?.extra ?? {}) as unknown as { caller: Caller; accept: () => void };
+      accept();
       return modern.serverFor(caller);
     },
     { legacy: 'reject', maxSubscriptions: 0, onerror: (error) => log.debug('protocol', { error }) },
@@ -85,11 +82,19 @@ export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptio
     } else if (stream) {
       stream.send(answer);
       stream.end();
-    } else respondJson(response, isMissingCapability(answer) ? 400 : 200, answer);
+    } else {
+      const { error } = answer as { error?: { code: number } };
+      respondJson(response, error?.code === rpcCodes.missingCapability ? 400 : 200, answer);
+    }
   };
 
   return {
-    async handle(request, response, { parsed, incoming }, caller) {
+    async handle(
+      request: IncomingMessage,
+      response: ServerResponse,
+      { parsed, incoming }: ModernMessage,
+      caller: Caller,
+    ): Promise<void> {
       const [first] = incoming;
       if (first?.kind === 'request' && first.method === 'tools/call') {
         const { name, arguments: args } = first.params ?? {};
@@ -105,27 +110,28 @@ export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptio
         if (!response.writableFinished) controller.abort();
       });
       const answers = modern.answersFor(caller);
-      const direct = first?.kind === 'request' && isAsHeaded(request, parsed, first) ? answers.read(first) : undefined;
+      const direct =
+        first?.kind === 'request' && matchesHeaders(request, parsed, first) ? answers.read(first) : undefined;
       if (direct) {
         await respond(answers, direct, response, controller);
         return;
       }
-      let admitted = false;
-      const admit = (): void => {
-        admitted = true;
+      let isAccepted = false;
+      const accept = (): void => {
+        isAccepted = true;
       };
       const answer = await handler.fetch(toWebRequest(request, controller.signal), {
         parsedBody: parsed,
-        authInfo: { token: '', clientId: caller.id, scopes: [], extra: { caller, admit } },
+        authInfo: { token: '', clientId: caller.id, scopes: [], extra: { caller, accept } },
       });
-      if (admitted && first?.kind === 'request' && first.method === 'subscriptions/listen') {
+      if (isAccepted && first?.kind === 'request' && first.method === 'subscriptions/listen') {
         await answer.body?.cancel();
         await openListen(response, first, caller);
         return;
       }
       await sendWebResponse(answer, response);
     },
-    async close() {
+    async close(): Promise<void> {
       listen.close();
       for (const controller of running) controller.abort();
       await handler.close();
@@ -133,15 +139,11 @@ export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptio
   };
 }
 
-function isMissingCapability(answer: { error?: { code: number } }): boolean {
-  return answer.error?.code === rpcCodes.missingCapability;
-}
-
 /** HTTP status after the client disconnected. Nobody reads it. */
 const closedStatus = 499;
 
 /** The parameter that the Mcp-Name header repeats, by method. */
-const namedBy: Readonly<Record<string, string>> = {
+const nameParams: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
   'resources/read': 'uri',
@@ -153,7 +155,7 @@ const namedBy: Readonly<Record<string, string>> = {
 const members = new Set(['jsonrpc', 'id', 'method', 'params']);
 
 /** True if the headers match the body, and the body has no extra members. */
-function isAsHeaded(
+function matchesHeaders(
   { headers }: IncomingMessage,
   parsed: unknown,
   { method, params }: Incoming & { kind: 'request' },
@@ -161,7 +163,7 @@ function isAsHeaded(
   const { 'mcp-protocol-version': revision, 'mcp-method': named, 'mcp-name': name } = headers;
   if (named !== method || !(modernRevisions as readonly unknown[]).includes(revision)) return false;
   if (Object.keys(parsed as object).some((member) => !members.has(member))) return false;
-  const field = Object.hasOwn(namedBy, method) ? namedBy[method] : undefined;
+  const field = Object.hasOwn(nameParams, method) ? nameParams[method] : undefined;
   // The SDK handles Base64-encoded names (`=?…`), for characters that are not allowed in headers.
   return field === undefined || (typeof name === 'string' && name === params?.[field] && !name.startsWith('=?'));
 }

@@ -1,102 +1,152 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isObject } from '../../base/json.ts';
+import type { Logger } from '../../base/log.ts';
 import type { SharedStore } from '../../base/shared-store.ts';
 import type { Incoming } from '../messages/messages.ts';
-
-/**
- * Sessions that a load balancer may route to any process on the same database. Each process that gets a request opens the
- * session by replaying its handshake. Messages for a request or stream of another process are forwarded.
- */
-export interface MovingSessions {
-  /** This process's tag; keeps generated ids unique across processes. */
-  readonly tag: string;
-  /** Stores the handshake. Resolves once other processes can open the session. */
-  keep(id: string, callerKey: string, handshake: Record<string, unknown>): Promise<void>;
-  /** Returns the session's handshake. Undefined if the session has expired or belongs to another caller. */
-  find(id: string, callerKey: string): Promise<Record<string, unknown> | undefined>;
-  /** Marks the handshake as complete. */
-  complete(id: string): Promise<void>;
-  isComplete(id: string): Promise<boolean>;
-  /** Records a subscription for all processes. */
-  subscribe(id: string, uri: string): Promise<void>;
-  unsubscribe(id: string, uri: string): Promise<void>;
-  subscriptions(id: string): Promise<string[]>;
-  /** Extends the session's lifetime. */
-  use(id: string): void;
-  end(id: string): Promise<void>;
-  /** Forwards a message to the process that waits for it. */
-  passIn(id: string, incoming: Incoming): void;
-  /** Forwards a message to the process with the client's stream. */
-  passOut(id: string, message: object): void;
-  listen(listener: SessionListener): () => void;
-}
+import { noopSink } from '../sessions/conversation.ts';
+import { watchedMax } from '../sessions/watches.ts';
+import type { Session } from './session.ts';
 
 export interface SessionListener {
   ended(id: string): void;
-  passedIn(id: string, incoming: Incoming): void;
-  passedOut(id: string, message: object): void;
+  /** Called with a client's message that another process received. */
+  incoming(id: string, incoming: Incoming): void;
+  /** Called with a message for a client whose stream may be in this process. */
+  outgoing(id: string, message: object): void;
 }
 
 const kind = 'session';
 const handshakePart = 0;
 const completePart = 1;
-/** Subscriptions have part numbers from here on, computed from a hash of their URI. */
+/** First part number of subscriptions. The others follow from a hash of their URI. */
 const firstSubscription = 16;
 /** Max size of a handshake that is shared. A session with a longer one stays in its process. */
 const handshakeBytesMax = 16 * 1024;
+const uriUnitsMax = 4_096;
+/** Max wait for `notifications/initialized`, which may reach another process. */
+const completedMs = 1_000;
+const pollMs = 50;
 
-export function createMovingSessions(shared: SharedStore, { idleMs }: { idleMs: number }): MovingSessions {
+const initialized: Incoming = { kind: 'notification', method: 'notifications/initialized', params: undefined };
+const replayId = { key: 'adopted', value: 'adopted' };
+
+/**
+ * Shares sessions between all processes on the same database, because a load balancer may route a session's requests to any of
+ * them. A process opens another one's session by replaying its handshake. Messages for other processes are forwarded.
+ */
+export function createMovingSessions(shared: SharedStore, { idleMs }: { idleMs: number }, log: Logger) {
   const usedAt = new Map<string, number>();
   const touchMs = idleMs / 4;
+  const isComplete = async (id: string) => (await shared.read({ kind, id, part: completePart })) !== undefined;
+
   return {
+    /** This process's tag; keeps generated ids unique across processes. */
     tag: randomBytes(6).toString('hex'),
-    async keep(id, callerKey, handshake) {
-      const content = Buffer.from(JSON.stringify({ callerKey, handshake }));
-      if (content.length <= handshakeBytesMax) await shared.put({ kind, id, part: handshakePart }, content, idleMs);
-    },
-    async find(id, callerKey) {
+    /** Returns the session's handshake. Undefined if the session has expired or belongs to another caller. */
+    async find(id: string, callerKey: string): Promise<Record<string, unknown> | undefined> {
       const bytes = await shared.read({ kind, id, part: handshakePart });
       const stored: unknown = bytes && JSON.parse(bytes.toString());
-      return isObject(stored) && stored['callerKey'] === callerKey && isObject(stored['handshake'])
-        ? stored['handshake']
-        : undefined;
+      const isOwn = isObject(stored) && stored['callerKey'] === callerKey && isObject(stored['handshake']);
+      return isOwn ? (stored['handshake'] as Record<string, unknown>) : undefined;
     },
-    async complete(id) {
-      await shared.put({ kind, id, part: completePart }, Buffer.alloc(0), idleMs);
+    use,
+    /** Shares what these messages change in the session with other processes, before this one handles them. */
+    async prepare(session: Session, incoming: readonly Incoming[]): Promise<void> {
+      const { id, callerKey, conversation } = session;
+      use(id);
+      for (const item of incoming) {
+        if (item.kind === 'request' && item.method === 'initialize') {
+          await storeHandshake(id, callerKey, item.params ?? {}).catch(logUnsaved);
+        } else if (item.kind === 'request' && !conversation.isReady) {
+          await waitUntilComplete(session);
+        } else if (item.kind === 'notification' && item.method === 'notifications/initialized') {
+          await shared.put({ kind, id, part: completePart }, Buffer.alloc(0), idleMs).catch(logUnsaved);
+        } else if (item.kind === 'response' || item.kind === 'notification') forwardIncoming(id, item);
+        if (item.kind === 'request' && /^resources\/(?:un)?subscribe$/.test(item.method)) {
+          await shareSubscription(id, item).catch(logUnsaved);
+        }
+      }
     },
-    isComplete: async (id) => (await shared.read({ kind, id, part: completePart })) !== undefined,
-    subscribe: (id, uri) => shared.put(subscriptionOf(id, uri), Buffer.from(uri), idleMs),
-    unsubscribe: (id, uri) => shared.remove({ kind, id }, [subscriptionOf(id, uri).part]),
-    async subscriptions(id) {
-      const parts = (await shared.list({ kind, ids: [id] })).filter(({ part }) => part >= firstSubscription);
-      const uris = await Promise.all(parts.map(({ part }) => shared.read({ kind, id, part })));
-      return uris.flatMap((uri) => (uri === undefined ? [] : [uri.toString()]));
+    /** Restores a session of another process by replaying its handshake and subscriptions. */
+    async restore({ id, conversation }: Session, handshake: Record<string, unknown>): Promise<void> {
+      const replay = (method: string, params: Record<string, unknown>) =>
+        conversation.receive({ kind: 'request', id: replayId, method, params }, noopSink);
+      await replay('initialize', handshake);
+      if (!(await isComplete(id))) return;
+      await conversation.receive(initialized, noopSink);
+      for (const uri of await subscriptions(id)) await replay('resources/subscribe', { uri });
     },
-    use(id) {
-      const now = performance.now();
-      if (now - (usedAt.get(id) ?? Number.NEGATIVE_INFINITY) < touchMs) return;
-      for (const [each, at] of usedAt) if (now - at > idleMs) usedAt.delete(each);
-      usedAt.set(id, now);
-      // A failure is ignored: the entry lives four times longer than this interval, so a later use retries in time.
-      shared.touch({ kind, id }, idleMs).catch(() => {});
+    /** Prevents other processes from continuing an ended session. */
+    async end(id: string): Promise<void> {
+      try {
+        await shared.remove({ kind, id });
+        shared.notify({ about: 'session', id, what: 'ended' });
+      } catch (error) {
+        logUnsaved(error);
+      }
     },
-    async end(id) {
-      await shared.remove({ kind, id });
-      shared.notify({ about: 'session', id, what: 'ended' });
-    },
-    passIn: (id, incoming) => shared.notify({ about: 'session', id, what: 'in', message: incoming }),
-    passOut: (id, message) => shared.notify({ about: 'session', id, what: 'out', message }),
-    listen: (listener) =>
+    /** Forwards a message to the process with the client's stream. */
+    forwardOutgoing: (id: string, message: object) => shared.notify({ about: 'session', id, what: 'out', message }),
+    listen: (listener: SessionListener) =>
       shared.onNotice((notice) => {
         if (notice.about !== 'session') return;
         if (notice.what === 'ended') listener.ended(notice.id);
-        else if (notice.what === 'out') listener.passedOut(notice.id, notice.message);
+        else if (notice.what === 'out') listener.outgoing(notice.id, notice.message);
         // The other process has already parsed the message.
-        else listener.passedIn(notice.id, notice.message as Incoming);
+        else listener.incoming(notice.id, notice.message as Incoming);
       }),
   };
-}
 
-function subscriptionOf(id: string, uri: string) {
-  return { kind, id, part: firstSubscription + createHash('sha256').update(uri).digest().readUIntBE(0, 6) };
+  /** Extends the session's lifetime. */
+  function use(id: string): void {
+    const now = performance.now();
+    if (now - (usedAt.get(id) ?? Number.NEGATIVE_INFINITY) < touchMs) return;
+    for (const [each, at] of usedAt) if (now - at > idleMs) usedAt.delete(each);
+    usedAt.set(id, now);
+    // A failure is ignored: the entry lives four times longer than this interval, so a later use retries in time.
+    shared.touch({ kind, id }, idleMs).catch(() => {});
+  }
+
+  /** Stores the handshake. Resolves once other processes can open the session. */
+  async function storeHandshake(id: string, callerKey: string, handshake: Record<string, unknown>): Promise<void> {
+    const content = Buffer.from(JSON.stringify({ callerKey, handshake }));
+    if (content.length <= handshakeBytesMax) await shared.put({ kind, id, part: handshakePart }, content, idleMs);
+  }
+
+  function forwardIncoming(id: string, incoming: Incoming): void {
+    shared.notify({ about: 'session', id, what: 'in', message: incoming });
+  }
+
+  async function subscriptions(id: string): Promise<string[]> {
+    const parts = (await shared.list({ kind, ids: [id] })).filter(({ part }) => part >= firstSubscription);
+    const uris = await Promise.all(parts.map(({ part }) => shared.read({ kind, id, part })));
+    return uris.flatMap((uri) => (uri === undefined ? [] : [uri.toString()]));
+  }
+
+  /** Shares a subscription with every process: any of them may have the client's stream, now or later. */
+  async function shareSubscription(id: string, item: Incoming & { kind: 'request' }): Promise<void> {
+    const uri = item.params?.['uri'];
+    if (typeof uri !== 'string' || uri.length > uriUnitsMax) return;
+    const part = firstSubscription + createHash('sha256').update(uri).digest().readUIntBE(0, 6);
+    if (item.method === 'resources/unsubscribe') await shared.remove({ kind, id }, [part]);
+    else if ((await subscriptions(id)).length < watchedMax)
+      await shared.put({ kind, id, part }, Buffer.from(uri), idleMs);
+    forwardIncoming(id, item);
+  }
+
+  async function waitUntilComplete({ id, conversation }: Session): Promise<void> {
+    for (let waitedMs = 0; waitedMs < completedMs && !conversation.isReady; waitedMs += pollMs) {
+      if (await isComplete(id).catch(() => false)) {
+        await conversation.receive(initialized, noopSink);
+        return;
+      }
+      await delay(pollMs);
+    }
+  }
+
+  function logUnsaved(error: unknown): void {
+    const reason = error instanceof Error ? error.message : '';
+    log.warn('could not store a session, so other processes cannot continue it', { reason });
+  }
 }

@@ -34,3 +34,12 @@ export async function readMessages(
 export function rpcProblem(problem: string): object {
   return errorAnswer(null, rpcCodes.invalidRequest, problem);
 }
+
+export function respondProblem(
+  response: ServerResponse,
+  status: number,
+  problem: string,
+  headers?: Record<string, string>,
+): void {
+  respondJson(response, status, rpcProblem(problem), headers);
+}

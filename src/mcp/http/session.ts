@@ -4,7 +4,6 @@ import { gatherAnswers, refuseInitialize } from '../messages/batch.ts';
 import type { Incoming, MessageLimits } from '../messages/messages.ts';
 import { type Connection, type Conversation, noopSink, type Sink } from '../sessions/conversation.ts';
 import { rpcCodes } from '../wire-errors.ts';
-
 import { createEventLog } from './event-log.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
 
@@ -13,18 +12,18 @@ export interface SessionOptions {
   /** Identifies the caller who opened the session. Nobody else may use it, even with its id. */
   callerKey: string;
   limits: Pick<MessageLimits, 'answerBytesMax'>;
-  /** Bytes in the event logs of all sessions. */
-  remembered: { bytes: number };
+  /** Counts the bytes in the event logs of all sessions. */
+  logged: { bytes: number };
   open(connection: Connection): Conversation;
   /** Set if other processes may also serve the session. */
-  elsewhere?: SessionElsewhere | undefined;
+  otherProcesses?: OtherProcesses | undefined;
 }
 
-export interface SessionElsewhere {
+export interface OtherProcesses {
   /** This process's tag. */
   tag: string;
-  /** Sends a message via the process with the client's stream. */
-  tell(message: object): void;
+  /** Forwards a message to the process with the client's stream. */
+  forward(message: object): void;
 }
 
 export interface PostOptions {
@@ -48,12 +47,12 @@ export interface Session {
   readonly openedAt: number;
   lastUsedAt: number;
   post(options: PostOptions): Promise<void>;
-  /** Opens the stream for messages that no request asked for. Returns false if there is one already. */
+  /** Opens the stream for messages that answer no request. Returns false if there is one already. */
   listen(response: ServerResponse): boolean;
   /** Resumes a stream after an event. Returns false if the event is unknown. */
   resume(response: ServerResponse, lastEventId: string): boolean;
   /** Sends a message of another process, if this one has the client's stream. */
-  passOn(message: object): void;
+  deliver(message: object): void;
   close(): Promise<void>;
 }
 
@@ -70,9 +69,9 @@ interface Lane {
 }
 
 export function createSession(options: SessionOptions): Session {
-  const { id, callerKey, elsewhere } = options;
+  const { id, callerKey, otherProcesses } = options;
   const headers = { 'mcp-session-id': id };
-  const log = createEventLog(options.remembered, elsewhere ? `${elsewhere.tag}-` : '');
+  const log = createEventLog(options.logged, otherProcesses ? `${otherProcesses.tag}-` : '');
   const lanes = new Map<number, Lane>();
   let lastLaneId = 0;
 
@@ -109,11 +108,11 @@ export function createSession(options: SessionOptions): Session {
     initializedGraceMs,
     standalone: {
       tell(message) {
-        if (!standalone.stream?.open) elsewhere?.tell(message);
+        if (!standalone.stream?.open) otherProcesses?.forward(message);
         sendOn(standalone, message);
       },
     },
-    ...(elsewhere ? { tag: elsewhere.tag } : {}),
+    ...(otherProcesses ? { tag: otherProcesses.tag } : {}),
   });
 
   /** Creates the sink for the answers to one POST. It sends plain JSON, or a stream if there are other messages too. */
@@ -125,7 +124,7 @@ export function createSession(options: SessionOptions): Session {
       if (lane === undefined) {
         lane = openLane();
         const opened = attach(lane, response);
-        if (primes(conversation.revision)) opened.prime(log.append(lane.id, undefined));
+        if (startsWithEmptyEvent(conversation.revision)) opened.prime(log.append(lane.id, undefined));
       }
       return lane;
     };
@@ -142,7 +141,8 @@ export function createSession(options: SessionOptions): Session {
     };
     const tell = (message: object): void => {
       if (acceptsStream) sendOn(stream(), message);
-      else if ('id' in message) void conversation.receive({ kind: 'response', message: unasked(message) }, noopSink);
+      else if ('id' in message)
+        void conversation.receive({ kind: 'response', message: undeliverable(message) }, noopSink);
     };
     const hangUp = (): void => {
       if (acceptsStream) stream().stream?.end();
@@ -169,15 +169,15 @@ export function createSession(options: SessionOptions): Session {
     },
     async post(post) {
       used ||= post.incoming.some((message) => message.kind === 'request' && message.method !== 'initialize');
-      const asks = post.incoming.some(({ kind }) => kind === 'request' || kind === 'invalid');
-      const sink = asks ? openExchange(post) : noopSink;
+      const needsAnswer = post.incoming.some(({ kind }) => kind === 'request' || kind === 'invalid');
+      const sink = needsAnswer ? openExchange(post) : noopSink;
       for (const item of post.incoming) void conversation.receive(post.batch ? refuseInitialize(item) : item, sink);
-      if (!asks) respondEmpty(post.response, 202, headers);
+      if (!needsAnswer) respondEmpty(post.response, 202, headers);
     },
     listen(response) {
       if (standalone.stream?.open) return false;
       const stream = attach(standalone, response);
-      if (primes(conversation.revision)) stream.prime(log.append(standalone.id, undefined));
+      if (startsWithEmptyEvent(conversation.revision)) stream.prime(log.append(standalone.id, undefined));
       return true;
     },
     resume(response, lastEventId) {
@@ -190,7 +190,7 @@ export function createSession(options: SessionOptions): Session {
       if (lane.finished) stream.end();
       return true;
     },
-    passOn(message) {
+    deliver(message) {
       if (standalone.stream?.open) sendOn(standalone, message);
     },
     async close() {
@@ -203,7 +203,7 @@ export function createSession(options: SessionOptions): Session {
 }
 
 /** Creates the reply to a question that can't be delivered, as if the client didn't know the method. */
-function unasked({ id }: { id: unknown }): Record<string, unknown> {
+function undeliverable({ id }: { id: unknown }): Record<string, unknown> {
   return {
     jsonrpc: '2.0',
     id,
@@ -212,6 +212,6 @@ function unasked({ id }: { id: unknown }): Record<string, unknown> {
 }
 
 /** True if a stream starts with an empty event to resume from: since 2025-11-25. Older clients may fail on it. */
-function primes(revision: string | undefined): boolean {
+function startsWithEmptyEvent(revision: string | undefined): boolean {
   return revision !== undefined && revision >= '2025-11-25';
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { MessageLimits } from '../messages/messages.ts';
 import type { Connection, Conversation } from '../sessions/conversation.ts';
-import { createSession, type Session, type SessionElsewhere } from './session.ts';
+import { createSession, type OtherProcesses, type Session } from './session.ts';
 
 export interface SessionLimits {
   sessionsMax: number;
@@ -11,33 +11,15 @@ export interface SessionLimits {
   idleMs: number;
 }
 
-export interface Sessions {
-  readonly count: number;
-  /** Opens a session, if necessary by closing an idle one. Returns undefined if all are active. */
-  open(
-    callerKey: string,
-    openConversation: (connection: Connection) => Conversation,
-    onClosed?: () => void,
-    /** The id, if another process opened the session. */
-    id?: string,
-  ): Session | undefined;
-  /** Finds a session regardless of its owner. */
-  get(id: string): Session | undefined;
-  /** Finds a session of this caller. Another caller's session appears not to exist. */
-  find(id: string, callerKey: string): Session | undefined;
-  end(session: Session): Promise<void>;
-  closeAll(): Promise<void>;
-}
-
 const sweepMs = 30_000;
 
 export function createSessions(
   { sessionsMax, perCallerMax = sessionsMax, idleMs }: SessionLimits,
   limits: Pick<MessageLimits, 'answerBytesMax'>,
   onEnd: (ms: number) => void = () => {},
-  elsewhere?: (id: string) => SessionElsewhere,
-): Sessions {
-  const remembered = { bytes: 0 };
+  otherProcesses?: (id: string) => OtherProcesses,
+) {
+  const logged = { bytes: 0 };
   // In order of last use, so that the session unused for longest is closed first.
   const sessions = new Map<string, Session>();
 
@@ -80,25 +62,34 @@ export function createSessions(
   };
 
   return {
-    get count() {
+    get count(): number {
       return sessions.size;
     },
-    open(callerKey, openConversation, onClosed, id = randomUUID()) {
+    /** Opens a session, if necessary by closing an idle one. Returns undefined if all are active. */
+    open(
+      callerKey: string,
+      openConversation: (connection: Connection) => Conversation,
+      onClosed?: () => void,
+      /** The id, if another process opened the session. */
+      id: string = randomUUID(),
+    ): Session | undefined {
       if (!makeRoom(callerKey)) return undefined;
       const session = createSession({
         id,
         callerKey,
         limits,
-        remembered,
+        logged,
         open: openConversation,
-        elsewhere: elsewhere?.(id),
+        otherProcesses: otherProcesses?.(id),
       });
       sessions.set(id, session);
       if (onClosed) ends.set(id, onClosed);
       return session;
     },
-    get: (id) => sessions.get(id),
-    find(id, callerKey) {
+    /** Finds a session regardless of its owner. */
+    get: (id: string) => sessions.get(id),
+    /** Finds a session of this caller. Another caller's session appears not to exist. */
+    find(id: string, callerKey: string): Session | undefined {
       const session = sessions.get(id);
       if (session === undefined || session.callerKey !== callerKey) return undefined;
       session.lastUsedAt = performance.now();
@@ -107,7 +98,7 @@ export function createSessions(
       return session;
     },
     end,
-    async closeAll() {
+    async closeAll(): Promise<void> {
       clearInterval(timer);
       await Promise.all([...sessions.values()].map(end));
     },

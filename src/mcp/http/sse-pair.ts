@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { refuseUnread, respondEmpty, respondJson } from '../../http/respond.ts';
+import { refuseUnread, respondEmpty } from '../../http/respond.ts';
 import { gatherAnswers, refuseInitialize } from '../messages/batch.ts';
 import type { MessageLimits } from '../messages/messages.ts';
 import type { Conversation, OpenConversation, Sink } from '../sessions/conversation.ts';
 import { openEventStream } from './event-stream.ts';
-import { readMessages, rpcProblem } from './read-messages.ts';
+import { readMessages, respondProblem, rpcProblem } from './read-messages.ts';
 import { callerKey, callerOf, type Visitor } from './visitor.ts';
 
 export interface SsePairOptions {
@@ -16,13 +16,6 @@ export interface SsePairOptions {
   openConversation: OpenConversation;
 }
 
-/** The HTTP+SSE transport of 2024-11-05: requests go to `POST /messages`, answers come on `GET /sse`. */
-export interface SsePair {
-  open(response: ServerResponse, visitor: Visitor): Promise<void>;
-  post(request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void>;
-  close(): Promise<void>;
-}
-
 interface PairConnection {
   callerKey: string;
   conversation: Conversation;
@@ -30,10 +23,11 @@ interface PairConnection {
   end(): void;
 }
 
-export function createSsePair({ limits, connectionsMax, perCallerMax, openConversation }: SsePairOptions): SsePair {
+/** Creates the HTTP+SSE transport of 2024-11-05: requests go to `POST /messages`, answers come on `GET /sse`. */
+export function createSsePair({ limits, connectionsMax, perCallerMax, openConversation }: SsePairOptions) {
   const connections = new Map<string, PairConnection>();
   return {
-    async open(response, visitor) {
+    async open(response: ServerResponse, visitor: Visitor): Promise<void> {
       const key = callerKey(visitor);
       const own = [...connections].filter(([, connection]) => connection.callerKey === key);
       if (own.length >= perCallerMax || connections.size >= connectionsMax) {
@@ -44,9 +38,8 @@ export function createSsePair({ limits, connectionsMax, perCallerMax, openConver
         void old?.conversation.close();
       }
       if (connections.size >= connectionsMax) {
-        respondJson(response, 503, rpcProblem('Too many connections are open. Try again in a few seconds.'), {
-          'retry-after': '5',
-        });
+        const problem = 'Too many connections are open. Try again in a few seconds.';
+        respondProblem(response, 503, problem, { 'retry-after': '5' });
         return;
       }
       const id = randomUUID();
@@ -64,7 +57,7 @@ export function createSsePair({ limits, connectionsMax, perCallerMax, openConver
       connections.set(id, { callerKey: key, conversation, sink, end: () => stream.end() });
       stream.sendEvent('endpoint', `/messages?sessionId=${id}`);
     },
-    async post(request, response, visitor) {
+    async post(request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void> {
       const id = new URL(request.url ?? '', 'http://localhost').searchParams.get('sessionId') ?? '';
       const connection = connections.get(id);
       if (connection === undefined || connection.callerKey !== callerKey(visitor)) {
@@ -76,18 +69,12 @@ export function createSsePair({ limits, connectionsMax, perCallerMax, openConver
       respondEmpty(response, 202);
       const { conversation, sink } = connection;
       const target = message.batch
-        ? gatherAnswers(
-            message.incoming,
-            limits,
-            (answers) => sink.answer(answers),
-            sink,
-            () => {},
-          )
+        ? gatherAnswers(message.incoming, limits, (answers) => sink.answer(answers), sink)
         : sink;
       for (const item of message.incoming)
         void conversation.receive(message.batch ? refuseInitialize(item) : item, target);
     },
-    async close() {
+    async close(): Promise<void> {
       for (const connection of connections.values()) connection.end();
       connections.clear();
     },

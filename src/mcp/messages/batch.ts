@@ -19,14 +19,14 @@ export function gatherAnswers(
   { answerBytesMax }: Pick<MessageLimits, 'answerBytesMax'>,
   deliver: (answers: object[]) => void,
   { tell }: Pick<Sink, 'tell'>,
-  done: () => void,
+  done: () => void = () => {},
 ): Sink {
   const answers: object[] = [];
   let bytes = 0;
-  let missing = incoming.filter(({ kind }) => kind === 'request' || kind === 'invalid').length;
+  let unanswered = incoming.filter(({ kind }) => kind === 'request' || kind === 'invalid').length;
   const countAnswer = (): void => {
-    missing -= 1;
-    if (missing > 0) return;
+    unanswered -= 1;
+    if (unanswered > 0) return;
     if (answers.length > 0) deliver(answers);
     done();
   };

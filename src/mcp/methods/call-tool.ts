@@ -9,7 +9,7 @@ import type { Catalogue, OfferedTool } from '../../tools/catalogue.ts';
 import { spend } from '../../tools/quota.ts';
 import { runOrBecomeJob, type Work } from '../tasks/slow-calls.ts';
 import { followLasting, runOrBecomeTask, type TaskedCall } from '../tasks/task-calls.ts';
-import { missingTasks, ownError, RpcError, ToolFailure } from '../wire-errors.ts';
+import { missingTasks, RpcError, ToolFailure, toCarrelError } from '../wire-errors.ts';
 import { InputRequired } from './asking.ts';
 import type { Gates } from './gates.ts';
 import type { IncomingCall } from './incoming-call.ts';
@@ -53,11 +53,11 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
 
   const failure = (thrown: unknown, { tool, toolset }: OfferedTool, call: Call): Error => {
     if (thrown instanceof InputRequired || thrown instanceof ToolFailure || thrown instanceof RpcError) return thrown;
-    const own = ownError(thrown, call.log.with({ tool: tool.name }));
-    return new ToolFailure(isCarrelError(thrown) && toolset.translate ? toolset.translate(own) : own, toolset);
+    const error = toCarrelError(thrown, call.log.with({ tool: tool.name }));
+    return new ToolFailure(isCarrelError(thrown) && toolset.translate ? toolset.translate(error) : error, toolset);
   };
 
-  const carryOut: CallTool = async (name, args, call) => {
+  const perform: CallTool = async (name, args, call) => {
     const offered = find(catalogue, name);
     const { tool, toolset, parser } = offered;
     try {
@@ -70,27 +70,25 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
       const mustAsk = tool.questions !== undefined && call.ask !== undefined;
       const ask = async (running: IncomingCall): Promise<IncomingCall> => {
         // Needs a slot to create the questions, but not while the user answers.
-        const questions = await gates.pass(toolset, running.signal, nothing, async () =>
-          tool.questions?.(input, running),
-        );
+        const questions = await gates.pass(toolset, running.signal, async () => tool.questions?.(input, running));
         const answers = questions && (await running.ask?.(questions));
         return questions && answers ? { ...running, asked: { questions, answers } } : running;
       };
       if (call.tasks === undefined || wait) {
         const asked = mustAsk ? await ask(call) : call;
         const work: Work<object> = (running, started) =>
-          gates.pass(toolset, running.signal, started, () => run(tool, input, running));
+          gates.pass(toolset, running.signal, () => run(tool, input, running), started);
         const outcome = await runOrBecomeJob(work, asked, wait ? undefined : toolset.slowCallMs, jobs);
         return 'handle' in outcome ? outcome.handle : outcome.result;
       }
       const work = async (running: TaskedCall): Promise<object> => {
         try {
           const asked = mustAsk ? await ask(running) : running;
-          const first = await gates.pass(toolset, running.signal, nothing, () => run(tool, input, asked));
-          const rest = tool.lasting?.nameOf(first);
-          if (tool.lasting === undefined || rest === undefined) return first;
-          await running.lasts(rest);
-          return await followLasting(tool.lasting, rest, first, running);
+          const first = await gates.pass(toolset, running.signal, () => run(tool, input, asked));
+          const remaining = tool.lasting?.nameOf(first);
+          if (tool.lasting === undefined || remaining === undefined) return first;
+          await running.lasts(remaining);
+          return await followLasting(tool.lasting, remaining, first, running);
         } catch (thrown) {
           throw failure(thrown, offered, call);
         }
@@ -105,7 +103,7 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
   return async (name, args, call) => {
     const ended = recorder?.call();
     const [at, start] = [Date.now(), performance.now()];
-    const tell = (outcome: string, more: { answer?: object; kind?: ErrorKind }): void => {
+    const record = (outcome: string, more: { answer?: object; kind?: ErrorKind }): void => {
       const ms = performance.now() - start;
       const tool = catalogue.find(name) === undefined ? unknownTool : name;
       ended?.({ at, tool, caller: call.caller, args, client: call.client, ms, outcome, ...more });
@@ -114,18 +112,16 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
       call.log[level]('called', { tool: printable(name), outcome, ms: Math.round(ms) });
     };
     try {
-      const answer = await carryOut(name, args, call);
-      tell('ok', { answer });
+      const answer = await perform(name, args, call);
+      record('ok', { answer });
       return answer;
     } catch (failure) {
       const { code, kind } = failure instanceof ToolFailure ? failure.error : unexpected;
-      tell(code, { kind });
+      record(code, { kind });
       throw failure;
     }
   };
 }
-
-const nothing = (): void => {};
 
 /** Metrics label for all unknown names, of which there could be any number. */
 const unknownTool = '(unknown)';

@@ -1,10 +1,11 @@
+import { fileURLToPath } from 'node:url';
+import { isObject } from '../../base/json.ts';
 import type { Caller, Progress } from '../../tools/call.ts';
 import type { Offer } from '../offer.ts';
-import { type Era, knowsResourceLinks } from '../protocol-versions.ts';
+import { type Era, supportsResourceLinks } from '../protocol-versions.ts';
 import type { Watch } from '../sessions/watches.ts';
-import { createTaskFactory, takesTasks } from '../tasks/task-methods.ts';
-import { askBetweenCalls, askWithinCall, canAsk } from './asking.ts';
-import { askForRoots, namesRoots } from './client-roots.ts';
+import { createTaskFactory, supportsTasks } from '../tasks/task-methods.ts';
+import { type AskingRequest, askBetweenCalls, askWithinCall, canAsk } from './asking.ts';
 import type { IncomingCall, IncomingRequest, Params } from './incoming-call.ts';
 import { createLinksTo } from './resource-links.ts';
 
@@ -34,24 +35,49 @@ export function createCall(
       reached = progress.progress;
       request.notify('notifications/progress', { progressToken: token, ...progress });
     },
-    keepCancellable: (cancel) => request.keepCancellable?.(cancel) ?? nothing,
+    keepCancellable: (cancel) => request.keepCancellable?.(cancel) ?? (() => {}),
   };
   if (watch) call.watch = watch;
-  if (offer.linksResources && knowsResourceLinks(request.about.revision ?? '')) {
+  if (offer.linksResources && supportsResourceLinks(request.about.revision ?? '')) {
     call.linksTo = createLinksTo(offer.resources.mimeTypeOf, offer.answerBytesMax, params['arguments']);
   }
   const asks = canAsk(request.capabilities);
   if (era === 'handshake') {
     if (asks) call.ask = askWithinCall(request, offer.answerMs);
-    if (request.about.transport === 'pipe' && namesRoots(request.capabilities)) call.roots = () => askForRoots(request);
+    if (request.about.transport === 'pipe' && canListRoots(request.capabilities))
+      call.roots = () => requestRoots(request);
     return call;
   }
   call.inputResponses = request.inputResponses;
   if (asks) call.ask = askBetweenCalls(request, caller.owner, params, offer.answered);
-  if (offer.tasks && takesTasks(request.capabilities)) {
+  if (offer.tasks && supportsTasks(request.capabilities)) {
     call.tasks = createTaskFactory(offer, offer.tasks, caller, call.linksTo);
   }
   return call;
 }
 
-const nothing = (): void => {};
+/** Timeout for the list of roots. Short, because clients know their roots. */
+const rootsTimeoutMs = 5_000;
+const rootsMax = 100;
+
+/** True if a client with these capabilities can list its roots. */
+function canListRoots(capabilities: unknown): boolean {
+  return isObject(capabilities) && isObject(capabilities['roots']);
+}
+
+/** Requests the client's roots, as paths. Returns none if the client doesn't answer properly. */
+async function requestRoots({ send, signal }: Pick<AskingRequest, 'send' | 'signal'>): Promise<string[]> {
+  const answer = await send('roots/list', {}, rootsTimeoutMs).catch(() => undefined);
+  signal.throwIfAborted();
+  const roots = isObject(answer) && Array.isArray(answer['roots']) ? answer['roots'] : [];
+  return roots.slice(0, rootsMax).flatMap((root) => pathOf(isObject(root) ? root['uri'] : undefined));
+}
+
+function pathOf(uri: unknown): string[] {
+  if (typeof uri !== 'string' || !URL.canParse(uri)) return [];
+  try {
+    return [fileURLToPath(uri)];
+  } catch {
+    return [];
+  }
+}

@@ -17,13 +17,13 @@ test("a toolset's own limit does not delay others (000 §12)", async () => {
   const held = Promise.withResolvers<string>();
   const entered: string[] = [];
   const enter = (name: string) => () => void entered.push(name);
-  const first = gates.pass(bounded, signal, enter('first'), () => held.promise);
-  const second = gates.pass(bounded, signal, enter('second'), async () => 'second');
+  const first = gates.pass(bounded, signal, () => held.promise, enter('first'));
+  const second = gates.pass(bounded, signal, async () => 'second', enter('second'));
   await assert.rejects(
-    gates.pass(bounded, signal, enter('third'), async () => 'third'),
+    gates.pass(bounded, signal, async () => 'third', enter('third')),
     { code: 'too_many_in_flight', retryAfterSeconds: 1 },
   );
-  assert.equal(await gates.pass(free, signal, enter('other'), async () => 'other'), 'other');
+  assert.equal(await gates.pass(free, signal, async () => 'other', enter('other')), 'other');
   assert.deepEqual(entered, ['first', 'other']);
   held.resolve('first');
   assert.deepEqual(await Promise.all([first, second]), ['first', 'second']);
@@ -32,30 +32,12 @@ test("a toolset's own limit does not delay others (000 §12)", async () => {
 test('releases slots when work fails or is cancelled while waiting', async () => {
   const gates = createGates([bounded], { runningMax: 10, waitingMax: 10 });
   const held = Promise.withResolvers<string>();
-  const first = gates.pass(
-    bounded,
-    signal,
-    () => {},
-    () => held.promise,
-  );
+  const first = gates.pass(bounded, signal, () => held.promise);
   const controller = new AbortController();
-  const waiting = gates.pass(
-    bounded,
-    controller.signal,
-    () => {},
-    async () => 'never',
-  );
+  const waiting = gates.pass(bounded, controller.signal, async () => 'never');
   controller.abort();
   await assert.rejects(waiting, { code: 'cancelled' });
   held.reject(new Error('broken'));
   await assert.rejects(first, /broken/);
-  assert.equal(
-    await gates.pass(
-      bounded,
-      signal,
-      () => {},
-      async () => 'free again',
-    ),
-    'free again',
-  );
+  assert.equal(await gates.pass(bounded, signal, async () => 'free again'), 'free again');
 });

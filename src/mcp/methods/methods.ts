@@ -6,7 +6,6 @@ import { type Era, tasksExtension } from '../protocol-versions.ts';
 import { taskMethodsOf } from '../tasks/task-methods.ts';
 import { methodNotFound, toRpcError } from '../wire-errors.ts';
 import { InputRequired } from './asking.ts';
-import { complete } from './complete.ts';
 import { createCall, type MethodsOptions } from './create-call.ts';
 import type { IncomingCall, IncomingRequest, Params } from './incoming-call.ts';
 import { otherMethod, recordOperation } from './record-operation.ts';
@@ -57,7 +56,7 @@ function isOffered(name: string, offer: Offer, era: Era): boolean {
   // Later revisions use subscriptions/listen.
   if (name.endsWith('subscribe')) return offer.resources.watchable && era === 'handshake';
   if (name.startsWith('resources/')) return offer.resources.any;
-  if (name.startsWith('completion/')) return completes(offer);
+  if (name.startsWith('completion/')) return canComplete(offer);
   return name.startsWith('prompts/') ? offer.prompts.any : true;
 }
 
@@ -72,14 +71,14 @@ function capabilitiesOf(offer: Offer, era: Era): Params {
     tools: {},
     ...(resources.any ? { resources: resources.watchable ? { subscribe: true, listChanged: true } : {} } : {}),
     ...(prompts.any ? { prompts: {} } : {}),
-    ...(completes(offer) ? { completions: {} } : {}),
+    ...(canComplete(offer) ? { completions: {} } : {}),
     ...(experimental ? { experimental } : {}),
     ...(offersTasks(offer, era) ? { extensions: { [tasksExtension]: {} } } : {}),
   };
 }
 
 /** True if there is something to complete: variables of resources or arguments of prompts. */
-function completes({ resources, prompts }: Offer): boolean {
+function canComplete({ resources, prompts }: Offer): boolean {
   return resources.any || prompts.any;
 }
 
@@ -88,17 +87,17 @@ const methods: Record<string, Method> = Object.assign(Object.create(null), {
   'tools/call': answerToolCall,
   'resources/list': ({ resources }, params, call) => {
     // Reading the list subscribes the client to its changes.
-    if (resources.watchable && call.era === 'handshake') void call.watch?.().wantList();
+    if (resources.watchable && call.era === 'handshake') void call.watch?.().watchList();
     return resources.list(params['cursor'], call);
   },
   'resources/subscribe': async (_offer, { uri }, call) => {
     if (typeof uri !== 'string') throw new CarrelError('invalid_arguments', 'uri must be a string.');
-    if (await call.watch?.().wantResource(uri)) return {};
+    if (await call.watch?.().watchResource(uri)) return {};
     const message = "This resource can't be subscribed to, or there are too many subscriptions.";
     throw new CarrelError('resource_not_found', message, { data: { uri } });
   },
   'resources/unsubscribe': (_offer, { uri }, call) => {
-    call.watch?.().dropResource(String(uri));
+    call.watch?.().unwatchResource(String(uri));
     return {};
   },
   'resources/templates/list': ({ resources }) => ({ resourceTemplates: resources.templates }),
@@ -111,3 +110,39 @@ const methods: Record<string, Method> = Object.assign(Object.create(null), {
   'tasks/update': (offer, { taskId }, call) => taskMethodsOf(offer, call).update(taskId, call.inputResponses, call),
   'tasks/cancel': (offer, { taskId }, call) => taskMethodsOf(offer, call).cancel(taskId, call),
 } satisfies Record<string, Method>);
+
+/** Max completions in an answer, by the protocol. */
+const completionsMax = 100;
+
+/** The target of a completion: a template's variable or a prompt's argument. */
+interface Reference {
+  type?: unknown;
+  uri?: unknown;
+  name?: unknown;
+}
+
+/** Answers `completion/complete`. */
+async function complete(offer: Offer, params: Params, call: IncomingCall): Promise<object> {
+  const { ref, argument } = params as { ref?: Reference; argument?: Params };
+  const { name, value } = argument ?? {};
+  if (typeof name !== 'string' || typeof value !== 'string') {
+    throw new CarrelError('invalid_arguments', 'argument must be an object with name and value, both strings.');
+  }
+  const values = await completions(offer, ref, name, value, call);
+  return { completion: { values: values.slice(0, completionsMax), hasMore: values.length > completionsMax } };
+}
+
+async function completions(
+  { resources, prompts }: Offer,
+  ref: Reference | undefined,
+  argument: string,
+  typed: string,
+  call: IncomingCall,
+): Promise<string[]> {
+  if (ref?.type === 'ref/resource' && typeof ref.uri === 'string') {
+    return resources.complete(ref.uri, argument, typed, call);
+  }
+  return ref?.type === 'ref/prompt' && typeof ref.name === 'string'
+    ? prompts.complete(ref.name, argument, typed, call)
+    : [];
+}

@@ -3,25 +3,18 @@ import type { Call } from '../../tools/call.ts';
 import type { Prompt } from '../../tools/prompt.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 
-export interface Prompts {
-  readonly any: boolean;
-  list(): object[];
-  get(params: Record<string, unknown>): object;
-  complete(name: string, argument: string, typed: string, call: Call): Promise<string[]>;
-}
+export type Prompts = ReturnType<typeof createPrompts>;
 
-export function createPrompts(toolsets: readonly Toolset[]): Prompts {
+export function createPrompts(toolsets: readonly Toolset[]) {
   const prompts = new Map(toolsets.flatMap(({ prompts: own = [] }) => own.map((prompt) => [prompt.name, prompt])));
   return {
     any: prompts.size > 0,
     list: () =>
-      [...prompts.values()].map(({ name, title, description, arguments: wanted }) => ({
-        name,
-        title,
-        description,
-        arguments: [...wanted],
+      [...prompts.values()].map(({ name, title, description, arguments: args }) => ({
+        ...{ name, title, description },
+        arguments: [...args],
       })),
-    get(params) {
+    get(params: Record<string, unknown>): object {
       const prompt = typeof params['name'] === 'string' ? prompts.get(params['name']) : undefined;
       if (prompt === undefined) {
         throw new CarrelError('unknown_prompt', 'Unknown prompt. Use prompts/list to see the available prompts.');
@@ -29,7 +22,8 @@ export function createPrompts(toolsets: readonly Toolset[]): Prompts {
       const text = prompt.render(readValues(prompt, params['arguments']));
       return { description: prompt.description, messages: [{ role: 'user', content: { type: 'text', text } }] };
     },
-    complete: async (name, argument, typed, call) => (await prompts.get(name)?.complete?.(argument, typed, call)) ?? [],
+    complete: async (name: string, argument: string, typed: string, call: Call): Promise<string[]> =>
+      (await prompts.get(name)?.complete?.(argument, typed, call)) ?? [],
   };
 }
 

@@ -3,16 +3,13 @@ import { FairQueue } from '../../base/fair-queue.ts';
 /** Max requests started per event-loop tick. */
 const startedMax = 8;
 
+export type RequestPacer = ReturnType<typeof createRequestPacer>;
+
 /**
  * Spreads the start of requests over event-loop ticks, alternating between callers. Otherwise a burst of hundreds from one
  * caller would block all others.
  */
-export interface RequestPacer {
-  /** Returns a promise to await before the request starts; undefined if it may start in this tick. */
-  next(caller: string): Promise<void> | undefined;
-}
-
-export function createRequestPacer(): RequestPacer {
+export function createRequestPacer() {
   const waiting = new FairQueue<() => void>();
   let started = 0;
   const tick = (): void => {
@@ -25,7 +22,8 @@ export function createRequestPacer(): RequestPacer {
     for (const begin of next) begin();
   };
   return {
-    next(caller) {
+    /** Returns a promise to await before the request starts; undefined if it may start in this tick. */
+    next(caller: string): Promise<void> | undefined {
       if (waiting.size > 0 || started === startedMax) return new Promise((resolve) => waiting.add(caller, resolve));
       if (started === 0) setImmediate(tick);
       started += 1;

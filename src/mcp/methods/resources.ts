@@ -2,25 +2,13 @@ import { answerBytesDefault, checkAnswer, envelopeBytes } from '../../answers/an
 import { CarrelError } from '../../base/errors.ts';
 import type { CallJobs } from '../../jobs/call-jobs.ts';
 import type { Call } from '../../tools/call.ts';
-import type { ResourceContents, ResourcePage, ResourceProvider, ResourceTemplate } from '../../tools/resource.ts';
+import type { ResourceContents, ResourcePage, ResourceProvider } from '../../tools/resource.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import { runOrBecomeJob } from '../tasks/slow-calls.ts';
 import type { Gates } from './gates.ts';
 import type { IncomingCall } from './incoming-call.ts';
 
-export interface Resources {
-  readonly any: boolean;
-  readonly templates: readonly ResourceTemplate[];
-  list(cursor: unknown, call: Call): Promise<ResourcePage>;
-  read(params: Record<string, unknown>, call: IncomingCall): Promise<ResourceContents>;
-  /** True if any resource can be subscribed to. */
-  readonly watchable: boolean;
-  /** Returns a stamp that changes with the resource; see `ResourceProvider`. Undefined if it can't be subscribed to. */
-  stamp(uri: string | undefined, call: Call): Promise<string | undefined>;
-  complete(uriTemplate: string, variable: string, typed: string, call: Call): Promise<string[]>;
-  /** Returns the resource's MIME type; undefined if no template matches. */
-  mimeTypeOf(uri: string): string | undefined;
-}
+export type Resources = ReturnType<typeof createResources>;
 
 const uriCharsMax = 8192;
 
@@ -30,7 +18,7 @@ export function createResources(
   jobs: CallJobs,
   gates: Gates,
   answerBytesMax: number = answerBytesDefault,
-): Resources {
+) {
   const bounded = <Answer>(answer: Answer): Answer =>
     checkAnswer(answer, answerBytesMax - envelopeBytes, { copies: 1 });
   const owners = toolsets.flatMap((toolset) => (toolset.resources ?? []).map((provider) => ({ provider, toolset })));
@@ -39,9 +27,7 @@ export function createResources(
     const owner = owners[index];
     if (owner === undefined) return { resources: [] };
     const { provider, toolset } = owner;
-    const page = await gates.pass(toolset, call.signal, nothing, () =>
-      provider.list(cursor, { ...call, answerBytesMax }),
-    );
+    const page = await gates.pass(toolset, call.signal, () => provider.list(cursor, { ...call, answerBytesMax }));
     if (page.nextCursor !== undefined) return { ...page, nextCursor: `${index}.${page.nextCursor}` };
     if (index + 1 >= owners.length) return page;
     if (page.resources.length === 0) return listFrom(index + 1, undefined, call);
@@ -54,13 +40,15 @@ export function createResources(
   const watched = owners.filter(({ provider }) => provider.stamp !== undefined);
   const stampOf = async ({ provider, toolset }: Owner, uri: string | undefined, call: Call): Promise<string> => {
     const stamp = async () => (await provider.stamp?.(uri, call)) ?? '';
-    return gates.pass(toolset, call.signal, nothing, stamp);
+    return gates.pass(toolset, call.signal, stamp);
   };
 
   return {
     any: owners.length > 0,
+    /** True if any resource can be subscribed to. */
     watchable: watched.length > 0,
-    async stamp(uri, call) {
+    /** Returns a stamp that changes with the resource; see `ResourceProvider`. Undefined if it can't be subscribed to. */
+    async stamp(uri: string | undefined, call: Call): Promise<string | undefined> {
       if (uri === undefined) {
         if (watched.length === 0) return undefined;
         return (await Promise.all(watched.map((owner) => stampOf(owner, undefined, call)))).join('\n');
@@ -69,30 +57,29 @@ export function createResources(
       return owner && stampOf(owner, uri, call);
     },
     templates,
-    mimeTypeOf(uri) {
+    /** Returns the resource's MIME type; undefined if no template matches. */
+    mimeTypeOf(uri: string): string | undefined {
       patterns ??= templates.map(({ uriTemplate, mimeType }) => ({ pattern: patternOf(uriTemplate), mimeType }));
       return patterns.find(({ pattern }) => pattern.test(uri))?.mimeType;
     },
-    async list(raw, call) {
-      const { index, cursor } = readCursor(raw, owners.length);
+    async list(rawCursor: unknown, call: Call): Promise<ResourcePage> {
+      const { index, cursor } = readCursor(rawCursor, owners.length);
       return bounded(await listFrom(index, cursor, call));
     },
-    async read(params, call) {
+    async read(params: Record<string, unknown>, call: IncomingCall): Promise<ResourceContents> {
       const { uri, cursor } = readTarget(params);
       const owner = owners.find(({ provider }) => uri.startsWith(provider.uriPrefix));
-      if (owner === undefined)
-        throw new CarrelError(
-          'resource_not_found',
-          'No resource has this URI. It may have been deleted; list or search again.',
-          { data: { uri } },
-        );
+      if (owner === undefined) {
+        const message = 'No resource has this URI. It may have been deleted; list or search again.';
+        throw new CarrelError('resource_not_found', message, { data: { uri } });
+      }
       const { provider, toolset } = owner;
       const reading = cursor === undefined ? { uri } : { uri, cursor };
       const outcome = await runOrBecomeJob(
-        (running, started) =>
-          gates.pass(toolset, running.signal, started, async () =>
-            bounded(await provider.read(reading, { ...running, answerBytesMax })),
-          ),
+        (running, started) => {
+          const work = async () => bounded(await provider.read(reading, { ...running, answerBytesMax }));
+          return gates.pass(toolset, running.signal, work, started);
+        },
         call,
         toolset.slowCallMs,
         jobs,
@@ -101,17 +88,15 @@ export function createResources(
       const text = JSON.stringify(outcome.handle);
       return { contents: [{ uri, mimeType: 'application/json', text }], _meta: { jobId: outcome.handle.jobId } };
     },
-    async complete(uriTemplate, variable, typed, call) {
+    async complete(uriTemplate: string, variable: string, typed: string, call: Call): Promise<string[]> {
       const owner = owners.find(({ provider }) => hasTemplate(provider, uriTemplate));
       if (owner?.provider.complete === undefined) return [];
       const { provider, toolset } = owner;
-      const ask = async () => (await provider.complete?.(uriTemplate, variable, typed, call)) ?? [];
-      return gates.pass(toolset, call.signal, nothing, ask);
+      const complete = async () => (await provider.complete?.(uriTemplate, variable, typed, call)) ?? [];
+      return gates.pass(toolset, call.signal, complete);
     },
   };
 }
-
-const nothing = (): void => {};
 
 interface Owner {
   provider: ResourceProvider;

@@ -10,34 +10,25 @@ export interface ClientRequestOptions {
   tell(message: object): void;
 }
 
-/** Requests from the server to a client, up to 2025-11-25. */
-export interface ClientRequests {
-  /** Resolves with the client's result; rejects with its error, on cancellation or on timeout. */
-  send(method: string, params: Params, options: ClientRequestOptions): Promise<unknown>;
-  /** Handles the client's answer. */
-  receive(response: Params): void;
-  /** Rejects all open requests, because the client has disconnected. */
-  close(): void;
-}
-
-interface Waiting {
+interface Pending {
   resolve(result: unknown): void;
   reject(error: Error): void;
 }
 
-/** Creates the requests to one client. `tag` makes ids unique across processes, if answers may reach another process. */
-export function createClientRequests(tag: string | undefined): ClientRequests {
-  const waiting = new Map<string | number, Waiting>();
+/** Sends requests to one client, up to 2025-11-25. `tag` makes ids unique across processes, if answers may reach another process. */
+export function createClientRequests(tag: string | undefined) {
+  const pending = new Map<string | number, Pending>();
   let count = 0;
   return {
-    async send(method, params, { timeoutMs, signal, tell }) {
+    /** Resolves with the client's result; rejects with its error, on cancellation or on timeout. */
+    async send(method: string, params: Params, { timeoutMs, signal, tell }: ClientRequestOptions): Promise<unknown> {
       signal.throwIfAborted();
       const id = tag === undefined ? count : `${tag}:${count}`;
       count += 1;
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-      waiting.set(id, { resolve, reject });
+      pending.set(id, { resolve, reject });
       const giveUp = (reason: string): void => {
-        if (!waiting.has(id)) return;
+        if (!pending.has(id)) return;
         tell({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } });
         reject(new Error(reason));
       };
@@ -50,22 +41,24 @@ export function createClientRequests(tag: string | undefined): ClientRequests {
       } finally {
         clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
-        waiting.delete(id);
+        pending.delete(id);
       }
     },
-    receive({ id, result, error }) {
+    /** Handles the client's answer. */
+    receive({ id, result, error }: Params): void {
       // Clients may return a number as text.
-      const known = waiting.get(id as string | number) ?? waiting.get(Number(id));
+      const known = pending.get(id as string | number) ?? pending.get(Number(id));
       if (known === undefined) return;
       if (isObject(error)) {
         const code = Number.isSafeInteger(error['code']) ? Number(error['code']) : rpcCodes.internal;
         known.reject(new RpcError(code, String(error['message'] ?? ''), error['data']));
       } else known.resolve(result);
     },
-    close() {
-      const left = [...waiting.values()];
-      waiting.clear();
-      for (const { reject } of left) reject(new Error('The client disconnected.'));
+    /** Rejects all open requests, because the client has disconnected. */
+    close(): void {
+      const unanswered = [...pending.values()];
+      pending.clear();
+      for (const { reject } of unanswered) reject(new Error('The client disconnected.'));
     },
   };
 }

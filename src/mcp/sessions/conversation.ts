@@ -2,7 +2,7 @@ import type { Caller, ClientName } from '../../tools/call.ts';
 import { answerOf, errorAnswer, type Incoming, idText, type WireId } from '../messages/messages.ts';
 import { clientName, type IncomingRequest, type Params } from '../methods/incoming-call.ts';
 import { createMethods, type Methods } from '../methods/methods.ts';
-import { introduction, type Offer } from '../offer.ts';
+import { type Offer, serverInfoFor } from '../offer.ts';
 import { rpcCodes } from '../wire-errors.ts';
 import { createClientRequests } from './client-requests.ts';
 import { readHandshake } from './read-handshake.ts';
@@ -118,7 +118,7 @@ export function createConversation(
     const result = {
       protocolVersion,
       capabilities: methods.capabilities,
-      serverInfo: introduction(offer, protocolVersion),
+      serverInfo: serverInfoFor(offer, protocolVersion),
       ...(instructions ? { instructions } : {}),
     };
     sink.answer({ result, jsonrpc: '2.0', id: id.value });

@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { clientName, type IncomingRequest, type Params } from '../methods/incoming-call.ts';
 import type { Methods } from '../methods/methods.ts';
-import { introduction, type Offer } from '../offer.ts';
+import { type Offer, serverInfoFor } from '../offer.ts';
 import { metaKeys, modernRevisions } from '../protocol-versions.ts';
 
 /** Creates the SDK's server for one connection or request of 2026-07-28 that the SDK must check. */
@@ -46,7 +46,7 @@ class IntroducingServer extends Server {
     if (method !== 'server/discover') return answer;
     return async (request, context) => {
       const result = await answer(request, context);
-      const serverInfo = introduction(this.#offer, modernRevisions[0]);
+      const serverInfo = serverInfoFor(this.#offer, modernRevisions[0]);
       return { ...result, _meta: { ...result._meta, [metaKeys.server]: serverInfo } };
     };
   }

@@ -2,7 +2,7 @@ import { isObject } from '../../base/json.ts';
 import type { Caller } from '../../tools/call.ts';
 import { errorAnswer, type WireId } from '../messages/messages.ts';
 import { metaKeys } from '../protocol-versions.ts';
-import { takesTasks } from '../tasks/task-methods.ts';
+import { supportsTasks } from '../tasks/task-methods.ts';
 import { missingTasks, rpcCodes } from '../wire-errors.ts';
 import { type Watches, watchedMax } from './watches.ts';
 
@@ -38,21 +38,16 @@ export function createListen(watches: Watches): Listen {
 
   return {
     async open({ id, params, caller, send, end }) {
-      const wanted = readWanted(params);
-      if (typeof wanted === 'string') return { refusal: errorAnswer(id, rpcCodes.invalidParams, wanted) };
-      if (wanted.taskIds.length > 0 && !takesTasks(metaOf(params)[metaKeys.capabilities])) {
+      const subscriptions = readSubscriptions(params);
+      if (typeof subscriptions === 'string') return { refusal: errorAnswer(id, rpcCodes.invalidParams, subscriptions) };
+      if (subscriptions.taskIds.length > 0 && !supportsTasks(metaOf(params)[metaKeys.capabilities])) {
         const { code, message, data } = missingTasks();
         return { refusal: errorAnswer(id, code, message, data) };
       }
       const own = [...open.values()].filter((each) => each === caller.owner);
       if (open.size >= listensMax || own.length >= perCallerMax) {
-        return {
-          refusal: errorAnswer(
-            id,
-            rpcCodes.retryable,
-            'Too many subscriptions are open. Close one, or try again later.',
-          ),
-        };
+        const problem = 'Too many subscriptions are open. Close one, or try again later.';
+        return { refusal: errorAnswer(id, rpcCodes.retryable, problem) };
       }
       const _meta = { [metaKeys.subscription]: id.value };
       const waiting: object[] = [];
@@ -77,10 +72,13 @@ export function createListen(watches: Watches): Listen {
       open.set(listening, caller.owner);
 
       const notifications: Record<string, unknown> = {};
-      if (wanted.list && (await watch.wantList())) notifications['resourcesListChanged'] = true;
-      const uris = await filterAsync(wanted.uris, (uri) => watch.wantResource(uri));
+      if (subscriptions.list && (await watch.watchList())) notifications['resourcesListChanged'] = true;
+      const uris = await filterAsync(subscriptions.uris, (uri) => watch.watchResource(uri));
       if (uris.length > 0) notifications['resourceSubscriptions'] = uris;
-      const taskIds = await filterAsync(wanted.taskIds, async (taskId) => (await watch.wantTask(taskId)) !== undefined);
+      const taskIds = await filterAsync(
+        subscriptions.taskIds,
+        async (taskId) => (await watch.watchTask(taskId)) !== undefined,
+      );
       if (taskIds.length > 0) notifications['taskIds'] = taskIds;
       send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { notifications, _meta } });
       acknowledged = true;
@@ -100,14 +98,14 @@ async function filterAsync(items: readonly string[], keep: (item: string) => Pro
   return accepted;
 }
 
-interface Wanted {
+interface Subscriptions {
   list: boolean;
   uris: string[];
   taskIds: string[];
 }
 
-/** Reads what the client subscribes to. Returns a text if something is wrong. */
-function readWanted({ notifications }: Record<string, unknown>): Wanted | string {
+/** Reads what the client subscribes to. Returns an error message if it is invalid. */
+function readSubscriptions({ notifications }: Record<string, unknown>): Subscriptions | string {
   if (!isObject(notifications)) return 'Invalid params: notifications must be an object.';
   const { resourcesListChanged, resourceSubscriptions: uris = [], taskIds = [] } = notifications;
   if (!isTexts(uris)) return `Invalid params: resourceSubscriptions must be at most ${watchedMax} URIs.`;

@@ -5,12 +5,12 @@ import type { Call, Caller } from '../../tools/call.ts';
 
 /** One client's subscriptions. */
 export interface Watch {
-  /** Subscribes to the list of resources. Resolves when all later changes will be reported; false if it can't be watched. */
-  wantList(): Promise<boolean>;
-  wantResource(uri: string): Promise<boolean>;
-  dropResource(uri: string): void;
+  /** Subscribes to the list of resources. Returns false if it can't be watched. */
+  watchList(): Promise<boolean>;
+  watchResource(uri: string): Promise<boolean>;
+  unwatchResource(uri: string): void;
   /** Subscribes to a task. Returns undefined if it isn't this caller's. */
-  wantTask(taskId: string): Promise<TaskView | undefined>;
+  watchTask(taskId: string): Promise<TaskView | undefined>;
   close(): void;
 }
 
@@ -113,13 +113,13 @@ export function createWatches(options: WatchesOptions): Watches {
     };
 
     return {
-      async wantList() {
+      async watchList() {
         list ??= await stampOf(undefined);
         if (list === undefined) return false;
         start();
         return true;
       },
-      async wantResource(uri) {
+      async watchResource(uri) {
         if (uris.has(uri)) return true;
         const stamp = uris.size < watchedMax ? await stampOf(uri) : undefined;
         if (stamp === undefined || stamp === gone) return false;
@@ -127,8 +127,8 @@ export function createWatches(options: WatchesOptions): Watches {
         start();
         return true;
       },
-      dropResource: (uri) => void uris.delete(uri),
-      async wantTask(taskId) {
+      unwatchResource: (uri) => void uris.delete(uri),
+      async watchTask(taskId) {
         const view = tasks.size < watchedMax ? await taskOf(taskId, call).catch(() => undefined) : undefined;
         if (view === undefined) return undefined;
         // An empty state differs from every other, so a finished task is reported at once.

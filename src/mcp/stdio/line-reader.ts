@@ -1,22 +1,18 @@
 export interface LineHandlers {
   line(bytes: Buffer): void;
-  /** Called if a line exceeds the limit. The rest of the line is skipped. */
+  /** Called if a line exceeds the limit. The remainder of the line is skipped. */
   tooLong(): void;
 }
 
-export interface LineReader {
-  push(chunk: Buffer): void;
-  /** Call at the end of the input: text after the last newline is a line too. */
-  end(): void;
-}
+export type LineReader = ReturnType<typeof createLineReader>;
 
 /** Splits a byte stream into lines. Buffers at most one line, up to the limit. */
-export function createLineReader(bytesMax: number, handlers: LineHandlers): LineReader {
+export function createLineReader(bytesMax: number, handlers: LineHandlers) {
   let parts: Buffer[] = [];
   let size = 0;
   let skipping = false;
 
-  const take = (): void => {
+  const endLine = (): void => {
     const bytes = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
     parts = [];
     size = 0;
@@ -24,7 +20,7 @@ export function createLineReader(bytesMax: number, handlers: LineHandlers): Line
     skipping = false;
   };
 
-  const keep = (piece: Buffer): void => {
+  const append = (piece: Buffer): void => {
     if (skipping || piece.length === 0) return;
     size += piece.length;
     if (size > bytesMax) {
@@ -37,15 +33,16 @@ export function createLineReader(bytesMax: number, handlers: LineHandlers): Line
   };
 
   return {
-    push(chunk) {
+    push(chunk: Buffer): void {
       let start = 0;
       for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, start)) {
-        keep(chunk.subarray(start, end));
-        take();
+        append(chunk.subarray(start, end));
+        endLine();
         start = end + 1;
       }
-      keep(chunk.subarray(start));
+      append(chunk.subarray(start));
     },
-    end: take,
+    /** Call at the end of the input: text after the last newline is a line too. */
+    end: endLine,
   };
 }

@@ -8,8 +8,7 @@ import { idKey } from '../sessions/conversation.ts';
 import type { DirectRequest, Modern } from '../sessions/modern-answers.ts';
 import type { Listening } from '../sessions/subscription-streams.ts';
 import { rpcCodes } from '../wire-errors.ts';
-import { createIdleSignal } from './idle-signal.ts';
-import type { ClientLinesOptions, Peer } from './peer.ts';
+import { type ClientLinesOptions, createIdleSignal, type Peer } from './peer.ts';
 
 /** Serves a client whose messages name their revision. Uses the SDK, with Carrel's own transport. */
 export function openModernPeer(options: ClientLinesOptions, modern: Modern): Peer {
@@ -110,7 +109,7 @@ export function openModernPeer(options: ClientLinesOptions, modern: Modern): Pee
       output.noAnswer?.(line);
       if (isCancel && drop(idKey(item.params?.['requestId']) ?? '')) return;
     }
-    wire.onmessage?.(item.kind === 'response' ? message : withoutOthers(message));
+    wire.onmessage?.(item.kind === 'response' ? message : withoutExtraMembers(message));
   };
   return {
     receive(incoming, batch, parsed, line) {
@@ -139,7 +138,7 @@ function hasEnvelope(params: Record<string, unknown> | undefined): boolean {
 const members = new Set(['jsonrpc', 'id', 'method', 'params']);
 
 /** Removes extra members: the SDK ignores requests that have any, and their sender would wait forever. */
-function withoutOthers(message: JSONRPCMessage): JSONRPCMessage {
+function withoutExtraMembers(message: JSONRPCMessage): JSONRPCMessage {
   const own = Object.entries(message).filter(([name]) => members.has(name));
   return Object.fromEntries(own) as JSONRPCMessage;
 }

@@ -1,12 +1,11 @@
 import type { Readable, Writable } from 'node:stream';
 import { gatherAnswers, refuseInitialize } from '../messages/batch.ts';
 import { errorAnswer, type Incoming, readMessageBytes } from '../messages/messages.ts';
-import { allowsBatches, carriesRevision } from '../protocol-versions.ts';
+import { allowsBatches, namesRevision } from '../protocol-versions.ts';
 import { noopSink } from '../sessions/conversation.ts';
 import { rpcCodes } from '../wire-errors.ts';
-import { createIdleSignal } from './idle-signal.ts';
 import { createLineReader } from './line-reader.ts';
-import type { ClientLinesOptions, LineOutput, Peer } from './peer.ts';
+import { type ClientLinesOptions, createIdleSignal, type LineOutput, type Peer } from './peer.ts';
 
 /** Handles a client's input, line by line. */
 export interface ClientLines {
@@ -72,13 +71,13 @@ export function serveLines(baseOptions: ClientLinesOptions): ClientLines {
   let finished: Promise<void> | undefined;
 
   const choosePeer = (parsed: unknown, first: Incoming | undefined): Peer => {
-    const selfDescribing = options.revisions.modern && carriesRevision(parsed);
+    const isModern = options.revisions.modern && namesRevision(parsed);
     if (peer === undefined) {
-      peer = selfDescribing ? createModernPeer(options) : createSessionPeer(options);
-      probing = selfDescribing;
+      peer = isModern ? createModernPeer(options) : createSessionPeer(options);
+      probing = isModern;
     }
     if (!probing || first?.kind !== 'request') return peer;
-    if (selfDescribing) {
+    if (isModern) {
       probing = first.method === 'server/discover';
       return peer;
     }

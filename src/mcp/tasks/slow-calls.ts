@@ -1,8 +1,7 @@
 import type { CallJob, CallJobs } from '../../jobs/call-jobs.ts';
 import type { Call, Progress } from '../../tools/call.ts';
 import type { IncomingCall } from '../methods/incoming-call.ts';
-import { describeFailure, ownError } from '../wire-errors.ts';
-import { type Running, runOrContinue } from './run-or-continue.ts';
+import { describeFailure, toCarrelError } from '../wire-errors.ts';
 
 export interface JobHandle {
   jobId: string;
@@ -61,8 +60,44 @@ async function finishJob({ result, signal }: Running<unknown>, job: CallJob, { l
   } catch (thrown) {
     if (signal.aborted) job.cancelled();
     else {
-      const { message, data, code } = describeFailure(ownError(thrown, log));
+      const { message, data, code } = describeFailure(toCarrelError(thrown, log));
       job.fail({ ...data, code, message });
     }
+  }
+}
+
+/** Work that may continue after its call was answered. */
+export interface Running<Result> {
+  readonly result: Promise<Result>;
+  /** Aborted when the call is cancelled, before or after it was answered. */
+  readonly signal: AbortSignal;
+  cancel(): void;
+}
+
+/**
+ * Runs work for a call. If the work takes longer than `slowMs`, or calls `giveHandle`, the caller gets the handle that
+ * `continueAs` creates. If that returns undefined, the caller waits for the result.
+ */
+export async function runOrContinue<Result, Handle>(
+  call: Pick<IncomingCall, 'signal'>,
+  slowMs: number,
+  begin: (running: Omit<Running<Result>, 'result'>, giveHandle: () => void) => Promise<Result>,
+  continueAs: (running: Running<Result>) => Promise<Handle | undefined>,
+): Promise<{ result: Result } | { handle: Handle }> {
+  const controller = new AbortController();
+  const cancel = (): void => controller.abort();
+  call.signal.addEventListener('abort', cancel, { once: true });
+  const slow = Promise.withResolvers<void>();
+  const timer = setTimeout(slow.resolve, slowMs);
+  try {
+    const { signal } = controller;
+    const result = begin({ signal, cancel }, slow.resolve);
+    const first = await Promise.race([result.then((value) => ({ result: value })), slow.promise]);
+    if (first) return first;
+    const handle = await continueAs({ result, signal, cancel });
+    return handle === undefined ? { result: await result } : { handle };
+  } finally {
+    clearTimeout(timer);
+    call.signal.removeEventListener('abort', cancel);
   }
 }

@@ -5,7 +5,7 @@ import type { Progress } from '../../tools/call.ts';
 import type { LastingWork, Tool } from '../../tools/tool.ts';
 import { readAnswers, toInputRequests } from '../methods/asking.ts';
 import type { IncomingCall, TaskFactory } from '../methods/incoming-call.ts';
-import { runOrContinue } from './run-or-continue.ts';
+import { runOrContinue } from './slow-calls.ts';
 
 /** Returned instead of an answer: the call continues as this task. */
 export class StartedTask {
@@ -57,14 +57,14 @@ export async function runOrBecomeTask(
   const outcome = await runOrContinue<object, StartedTask>(
     call,
     afterMs,
-    async ({ signal, cancel }, beSlow) => {
+    async ({ signal, cancel }, giveHandle) => {
       if (begins === 'at once') await become(cancel);
-      if (begins === 'at once' || (tool.task && call.ask === undefined)) beSlow();
+      if (begins === 'at once' || (tool.task && call.ask === undefined)) giveHandle();
       return work({
         ...call,
         signal,
         report(progress) {
-          message = inWords(progress);
+          message = formatProgress(progress);
           // Tasks have no progress, only a status.
           if (task === undefined) call.report(progress);
           else task.report(message);
@@ -83,7 +83,7 @@ export async function runOrBecomeTask(
             const answers = task
               ? readAnswers(questions, await task.ask(toInputRequests(questions)))
               : await call.ask?.(questions);
-            if (begins === 'after questions') beSlow();
+            if (begins === 'after questions') giveHandle();
             return answers;
           },
         }),
@@ -115,13 +115,13 @@ async function finishTask(running: Promise<object>, task: Task, tool: string, { 
   await task.end(outcome);
 }
 
-function inWords({ progress, total, message }: Progress): string {
+function formatProgress({ progress, total, message }: Progress): string {
   const count = total === undefined ? String(progress) : `${progress} of ${total}`;
   return message === undefined ? count : `${message} (${count})`;
 }
 
-const firstLookMs = 50;
-const looksMs = 1_000;
+const firstCheckMs = 50;
+const checkMsMax = 1_000;
 
 /** Waits for background work and returns its answer. */
 export async function followLasting(
@@ -130,10 +130,10 @@ export async function followLasting(
   first: object,
   call: TaskedCall,
 ): Promise<object> {
-  for (let waitMs = firstLookMs; ; waitMs = Math.min(waitMs * 2, looksMs)) {
-    const state = await lookAt(lasting, name, call, first).catch((error: unknown) => {
+  for (let waitMs = firstCheckMs; ; waitMs = Math.min(waitMs * 2, checkMsMax)) {
+    const state = await checkWork(lasting, name, call, first).catch((error: unknown) => {
       // Not every engine reports the state of such work. Then the first answer is final.
-      if (waitMs === firstLookMs && isCarrelError(error) && error.kind === 'not_found') return { answer: first };
+      if (waitMs === firstCheckMs && isCarrelError(error) && error.kind === 'not_found') return { answer: first };
       throw error;
     });
     if ('answer' in state) return state.answer;
@@ -143,7 +143,7 @@ export async function followLasting(
 }
 
 /** Returns the state of background work. A temporary outage counts as a state, not as a failure. */
-export async function lookAt(
+export async function checkWork(
   lasting: LastingWork,
   name: string,
   call: Pick<IncomingCall, 'signal'>,

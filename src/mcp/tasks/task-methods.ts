@@ -8,10 +8,10 @@ import { failedResult, toolResult } from '../methods/tool-result.ts';
 import type { Offer } from '../offer.ts';
 import { tasksExtension } from '../protocol-versions.ts';
 import { methodNotFound, missingTasks, toRpcError } from '../wire-errors.ts';
-import { lookAt } from './task-calls.ts';
+import { checkWork } from './task-calls.ts';
 
 /** True if a client with these capabilities accepts tasks instead of answers. */
-export function takesTasks(capabilities: unknown): boolean {
+export function supportsTasks(capabilities: unknown): boolean {
   const extensions = isObject(capabilities) ? capabilities['extensions'] : undefined;
   return isObject(extensions) && isObject(extensions[tasksExtension]);
 }
@@ -42,27 +42,21 @@ export function createTaskFactory(
   };
 }
 
-/** The tasks extension's methods. Each checks that the caller owns the task. */
-export interface TaskMethods {
-  get(taskId: unknown, call: Call): Promise<TaskView>;
-  update(taskId: unknown, responses: unknown, call: Call): Promise<object>;
-  cancel(taskId: unknown, call: Call): Promise<object>;
-}
-
-export function taskMethodsOf(offer: Offer, call: IncomingCall): TaskMethods {
+/** Returns the tasks extension's methods. Each checks that the caller owns the task. */
+export function taskMethodsOf(offer: Offer, call: IncomingCall) {
   if (offer.tasks === undefined) throw methodNotFound();
   if (call.tasks === undefined) throw missingTasks();
   return createTaskMethods(offer, offer.tasks, call.tasks);
 }
 
 /** Returns a task as its owner sees it, for notifications of changes. */
-export async function lookAtTask(offer: Offer, taskId: string, call: Call): Promise<TaskView> {
+export async function findTask(offer: Offer, taskId: string, call: Call): Promise<TaskView> {
   if (offer.tasks === undefined) throw methodNotFound();
   const factory = createTaskFactory(offer, offer.tasks, call.caller, undefined);
   return createTaskMethods(offer, offer.tasks, factory).get(taskId, call);
 }
 
-function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskFactory): TaskMethods {
+function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskFactory) {
   /** Checks the state of background work that an earlier process started: no process waits for it. */
   const checkUnfinished = async (
     tool: string,
@@ -72,7 +66,7 @@ function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskF
     try {
       const lasting = catalogue.find(tool)?.tool.lasting;
       if (lasting === undefined) return { message: 'This server no longer has the tool.' };
-      const state = await lookAt(lasting, work, call);
+      const state = await checkWork(lasting, work, call);
       return 'message' in state ? state : render(tool, { result: state.answer });
     } catch (failure) {
       return render(tool, { failure });
@@ -80,7 +74,7 @@ function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskF
   };
 
   return {
-    async get(taskId, call) {
+    async get(taskId: unknown, call: Call): Promise<TaskView> {
       const { view, tool, unfinishedWork } = await tasks.get(taskId, call.caller.owner);
       if (unfinishedWork === undefined) return view;
       const state = await checkUnfinished(tool, unfinishedWork, call);
@@ -88,14 +82,14 @@ function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskF
       await tasks.endAbandoned(view.taskId, state);
       return (await tasks.get(taskId, call.caller.owner)).view;
     },
-    async update(taskId, responses, { caller }) {
+    async update(taskId: unknown, responses: unknown, { caller }: Call): Promise<object> {
       if (!isObject(responses)) {
         throw new CarrelError('invalid_arguments', 'inputResponses must be an object, by the keys of inputRequests.');
       }
       await tasks.answer(taskId, caller.owner, responses);
       return {};
     },
-    async cancel(taskId, { caller }) {
+    async cancel(taskId: unknown, { caller }: Call): Promise<object> {
       const { tool, unfinishedWork } = await tasks.cancel(taskId, caller.owner);
       const lasting = unfinishedWork === undefined ? undefined : catalogue.find(tool)?.tool.lasting;
       // Ignores a failure: the work may have already ended.
