@@ -4,11 +4,8 @@ export type BodyOutcome = { ok: true; bytes: Buffer } | { ok: false; status: 400
 
 /** Reads a whole body and stops as soon as it exceeds the limit. */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<BodyOutcome> {
-  const tooLarge: BodyOutcome = {
-    ok: false,
-    status: 413,
-    problem: `The body is larger than ${bytesMax} bytes. Send less.`,
-  };
+  const problem = `The body is larger than ${bytesMax} bytes. Send less.`;
+  const tooLarge: BodyOutcome = { ok: false, status: 413, problem };
   if (Number(request.headers['content-length']) > bytesMax) return Promise.resolve(tooLarge);
   return new Promise((resolve) => {
     const parts: Buffer[] = [];

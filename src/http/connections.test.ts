@@ -22,7 +22,7 @@ function limited(connectionsMax: number, perAddressMax: number) {
     server.listeners('connection').at(-1)?.call(server, peer);
     return peer;
   };
-  return { join, hold: connections.hold };
+  return { join, markBusy: connections.markBusy };
 }
 
 test('limits connections per address and closes the oldest idle one', async () => {
@@ -46,10 +46,10 @@ test('counts an IPv6 network as one address, and a mapped IPv4 address as itself
 });
 
 test('at the total limit, closes the longest idle connection of the busiest address', async () => {
-  const { join, hold } = limited(6, 5);
+  const { join, markBusy } = limited(6, 5);
   const flood = Array.from({ length: 5 }, () => join('192.0.2.1'));
   const other = join('192.0.2.2');
-  hold(flood[0] as Peer);
+  markBusy(flood[0] as Peer);
   const late = join('192.0.2.3');
   assert.deepEqual(
     [...flood, other, late].map(({ destroyed }) => destroyed),
@@ -58,10 +58,10 @@ test('at the total limit, closes the longest idle connection of the busiest addr
 });
 
 test('never closes connections in use: the new one is refused', async () => {
-  const { join, hold } = limited(2, 2);
+  const { join, markBusy } = limited(2, 2);
   const [first, second] = [join('192.0.2.1'), join('192.0.2.1')];
-  const release = hold(first);
-  hold(second);
+  const release = markBusy(first);
+  markBusy(second);
   assert.equal(join('192.0.2.1').destroyed, true);
   assert.equal(join('192.0.2.2').destroyed, true);
   release();

@@ -8,12 +8,6 @@ export interface ConnectionLimits {
   readonly perAddressMax: number;
 }
 
-export interface Connections {
-  /** Marks a socket as busy with a request, so that it is not closed to make room. Returns the function that ends this. */
-  hold(socket: Socket): () => void;
-  count(): number;
-}
-
 /**
  * Limits connections in total and per address. To make room, closes the longest idle connection of the address with the most
  * connections, so that a client that opens thousands loses only its own.
@@ -22,26 +16,26 @@ export function limitConnections(
   server: Server,
   { connectionsMax, perAddressMax }: ConnectionLimits,
   onRefused: () => void = () => {},
-): Connections {
+) {
   const open = new Map<string, Set<Socket>>();
   // Sockets in the order in which they became idle. A new connection is idle until its first request.
   const idle = new Map<string, Set<Socket>>();
   let count = 0;
 
   const addTo = (map: Map<string, Set<Socket>>, address: string, socket: Socket): void => {
-    const there = map.get(address);
-    if (there) there.add(socket);
+    const sockets = map.get(address);
+    if (sockets) sockets.add(socket);
     else map.set(address, new Set([socket]));
   };
-  const takeFrom = (map: Map<string, Set<Socket>>, address: string, socket: Socket): boolean => {
-    const there = map.get(address);
-    if (!there?.delete(socket)) return false;
-    if (there.size === 0) map.delete(address);
+  const removeFrom = (map: Map<string, Set<Socket>>, address: string, socket: Socket): boolean => {
+    const sockets = map.get(address);
+    if (!sockets?.delete(socket)) return false;
+    if (sockets.size === 0) map.delete(address);
     return true;
   };
   const forget = (address: string, socket: Socket): void => {
-    takeFrom(idle, address, socket);
-    if (takeFrom(open, address, socket)) count -= 1;
+    removeFrom(idle, address, socket);
+    if (removeFrom(open, address, socket)) count -= 1;
   };
 
   /** Closes the longest idle connection of an address. Returns false if all are in use. */
@@ -59,9 +53,9 @@ export function limitConnections(
 
   server.on('connection', (socket: Socket) => {
     const address = clientAddress(socket.remoteAddress);
-    const most = address === loopbackAddress ? connectionsMax : perAddressMax;
+    const addressMax = address === loopbackAddress ? connectionsMax : perAddressMax;
     const own = open.get(address)?.size ?? 0;
-    if ((own >= most && !closeIdle(address)) || (count >= connectionsMax && !makeRoom())) {
+    if ((own >= addressMax && !closeIdle(address)) || (count >= connectionsMax && !makeRoom())) {
       socket.destroy();
       onRefused();
       return;
@@ -74,9 +68,10 @@ export function limitConnections(
 
   return {
     count: () => count,
-    hold(socket) {
+    /** Marks a socket as busy with a request, so that it is not closed to make room. Returns the function that ends this. */
+    markBusy(socket: Socket): () => void {
       const address = clientAddress(socket.remoteAddress);
-      takeFrom(idle, address, socket);
+      removeFrom(idle, address, socket);
       return () => {
         if (open.get(address)?.has(socket)) addTo(idle, address, socket);
       };

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 
 export type FormOutcome = { ok: true; fields: URLSearchParams } | { ok: false; problem: string };
 
@@ -44,7 +44,7 @@ async function decode(text: Uint8Array): Promise<string> {
   const bytes = Buffer.allocUnsafe(text.length);
   let length = 0;
   for (let at = 0, piece = pieceBytes; at < text.length; piece += pieceBytes) {
-    if (at > 0) await nextTurn();
+    if (at > 0) await nextTick();
     for (; at < text.length && at < piece; at += 1) {
       let byte = text[at] as number;
       if (byte === plus) byte = space;

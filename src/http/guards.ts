@@ -47,22 +47,14 @@ export interface Refusal {
 /** The caller, or why access is refused. The principal is undefined if no token is needed. */
 export type Access = { principal: Principal | undefined } | Refusal;
 
-export interface Guards {
-  /** Checks Host and Origin, so that malicious web pages cannot call the server through a browser. */
-  checkSite(request: IncomingMessage): Refusal | undefined;
-  checkToken(request: IncomingMessage): Promise<Access>;
-  /** Like `checkToken`, for a token that a person typed in. */
-  checkTyped(token: string, request: IncomingMessage): Promise<Access>;
-  /** Returns, for each caller, true if its token is neither revoked nor expired. */
-  areValid(principals: readonly Principal[]): Promise<boolean[]>;
-}
+export type Guards = ReturnType<typeof createGuards>;
 
 const wrongTokensPerMinute = 30;
 
-export function createGuards(options: GuardOptions): Guards {
-  const own = ['localhost', '127.0.0.1', '[::1]', normalise(options.host)];
-  const named = new Set(options.allowedHosts.map(normalise));
-  const hosts = new Set([...own, ...named]);
+export function createGuards(options: GuardOptions) {
+  const ownHosts = ['localhost', '127.0.0.1', '[::1]', normalise(options.host)];
+  const configuredHosts = new Set(options.allowedHosts.map(normalise));
+  const hosts = new Set([...ownHosts, ...configuredHosts]);
   const beyondLoopback = !isLoopbackHost(options.host);
   if (beyondLoopback) hosts.add(normalise(hostname()));
   const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
@@ -73,7 +65,7 @@ export function createGuards(options: GuardOptions): Guards {
   const authorities = options.authorities ?? [];
   const wrongTokens = createSlidingWindow({ limit: wrongTokensPerMinute, windowMs: 60_000 });
 
-  const knowsHost = (host: string): boolean => {
+  const isKnownHost = (host: string): boolean => {
     const name = hostName(host);
     if (name === undefined) return false;
     // Addresses are safe: DNS rebinding needs a host name.
@@ -81,31 +73,35 @@ export function createGuards(options: GuardOptions): Guards {
   };
 
   /** True for origins on the configured host names, with any port and scheme: a proxy may change both. */
-  const isNamedSite = (origin: string): boolean => {
+  const isConfiguredOrigin = (origin: string): boolean => {
     const host = /^https?:\/\/(.+)$/i.exec(origin)?.[1];
     const name = host === undefined ? undefined : hostName(host);
-    return name !== undefined && named.has(name);
+    return name !== undefined && configuredHosts.has(name);
   };
 
   return {
-    checkSite(request) {
+    /** Checks Host and Origin, so that malicious web pages cannot call the server through a browser. */
+    checkSite(request: IncomingMessage): Refusal | undefined {
       const { host, origin } = request.headers;
       // If there are several Host headers, Node uses the first, but a proxy may have checked the last (RFC 9112 §3.2).
       if (headerValues(request, 'host').length > 1)
         return { status: 400, problem: 'A request must have exactly one Host header.' };
-      if (host === undefined || !knowsHost(host)) {
+      if (host === undefined || !isKnownHost(host)) {
         return { status: 403, problem: 'This Host is not allowed. The operator can allow it (http.allowedHosts).' };
       }
       const values = headerValues(request, 'origin');
       if (values.length === 0) return undefined;
       const same = values.length === 1 && origin?.toLowerCase() === `http://${host.toLowerCase()}`;
-      const allowed = values.length === 1 && (origins.has(String(origin).toLowerCase()) || isNamedSite(String(origin)));
+      const allowed =
+        values.length === 1 && (origins.has(String(origin).toLowerCase()) || isConfiguredOrigin(String(origin)));
       if (same || allowed) return undefined;
       return { status: 403, problem: 'This Origin is not allowed. The operator can allow it (http.allowedOrigins).' };
     },
-    checkToken: (request) => check(bearerToken(request), request, false),
-    checkTyped: (token, request) => check(token, request, true),
-    async areValid(principals) {
+    checkToken: (request: IncomingMessage) => check(bearerToken(request), request, false),
+    /** Like `checkToken`, for a token that a person typed in. */
+    checkTyped: (token: string, request: IncomingMessage) => check(token, request, true),
+    /** Returns, for each caller, true if its token is neither revoked nor expired. */
+    async areValid(principals: readonly Principal[]): Promise<boolean[]> {
       const answers = await Promise.all(authorities.map((authority) => authority.areValid(principals)));
       return principals.map((principal, index) => !hasEnded(principal) && answers.every((valid) => valid[index]));
     },
@@ -113,13 +109,13 @@ export function createGuards(options: GuardOptions): Guards {
 
   async function check(token: string | undefined, request: IncomingMessage, isTyped: boolean): Promise<Access> {
     const address = clientAddress(request.socket.remoteAddress);
-    // Configured tokens may be short enough to guess. After too many wrong tokens from an address, they are not compared for a
-    // while. The tokens of authorities can't be guessed, so they are still checked.
+    // Configured tokens may be short enough to guess, so they are not compared after too many wrong tokens from an address. The
+    // tokens of authorities can't be guessed, so they are still checked.
     const wait = token === undefined ? undefined : wrongTokens.wait(address);
     if (wait !== undefined && isTyped) return tooMany(wait);
     const presented = token === undefined || wait !== undefined ? undefined : digest(token);
-    // Until the caller is known, database reads are queued per token, so that nobody waits for another caller's checks.
-    const lane = presented === undefined ? `address ${address}` : `digest ${presented.toString('hex')}`;
+    // Until the caller is known, database reads are queued per token, so that no caller waits for another's checks.
+    const queueKey = presented === undefined ? `address ${address}` : `digest ${presented.toString('hex')}`;
     let principal: Principal | undefined;
     // Always compares all tokens, so that timing reveals nothing.
     for (const token of tokens) {
@@ -128,7 +124,7 @@ export function createGuards(options: GuardOptions): Guards {
     try {
       for (const authority of authorities) {
         const found =
-          token === undefined || principal ? undefined : await asCaller(lane, () => authority.identify(token));
+          token === undefined || principal ? undefined : await asCaller(queueKey, () => authority.identify(token));
         if (found === 'insufficient') return insufficient(authority);
         principal ??= found;
       }

@@ -28,7 +28,7 @@ export interface ListenLimits extends ConnectionLimits {
   /** Max time for sending the headers of a request. `requestTimeoutMs`: for sending its body. */
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** A client that does not read its answer for one to two times this long is disconnected, to free the memory. */
+  /** Time after which a client that does not read its answer is disconnected. It may take up to twice as long. */
   readonly unreadMs: number;
 }
 
@@ -66,7 +66,7 @@ export async function listen(
     (request, response) => {
       const { socket } = request;
       busy.add(socket);
-      const release = connections.hold(socket);
+      const release = connections.markBusy(socket);
       response.once('close', () => {
         busy.delete(socket);
         release();
@@ -130,8 +130,8 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): Carr
 }
 
 function formatAddress({ address, port }: AddressInfo, host: string): string {
-  const shown = host === 'localhost' ? address : host;
-  return shown.includes(':') ? `[${shown}]:${port}` : `${shown}:${port}`;
+  const hostname = host === 'localhost' ? address : host;
+  return hostname.includes(':') ? `[${hostname}]:${port}` : `${hostname}:${port}`;
 }
 
 async function closeServer(server: Server, graceMs: number): Promise<void> {

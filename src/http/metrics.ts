@@ -27,9 +27,9 @@ export async function answerMetrics(
 }
 
 /** The status that nginx logs for a client that disconnected before the answer. */
-const goneStatus = 499;
+const disconnectedStatus = 499;
 
 /** Returns the status that was sent, or 499 if none was. */
 export function statusOf(response: ServerResponse): number {
-  return response.headersSent ? response.statusCode : goneStatus;
+  return response.headersSent ? response.statusCode : disconnectedStatus;
 }

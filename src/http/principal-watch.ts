@@ -1,16 +1,12 @@
 import type { Principal } from '../base/rights.ts';
 import type { Guards } from './guards.ts';
 
-/** Ends a caller's open streams and sessions when its token is revoked, in any process, or expires. */
-export interface PrincipalWatch {
-  /** Calls `end` when the token becomes invalid. Returns the function that stops this. Ignores tokens that stay valid forever. */
-  add(principal: Principal | undefined, end: () => void): () => void;
-  close(): void;
-}
+export type PrincipalWatch = ReturnType<typeof createPrincipalWatch>;
 
 const pollMs = 1_000;
 
-export function createPrincipalWatch({ areValid }: Pick<Guards, 'areValid'>): PrincipalWatch {
+/** Ends a caller's open streams and sessions when its token is revoked, in any process, or expires. */
+export function createPrincipalWatch({ areValid }: Pick<Guards, 'areValid'>) {
   const watched = new Set<{ principal: Principal; end: () => void }>();
   let timer: NodeJS.Timeout | undefined;
   let isPolling = false;
@@ -24,9 +20,9 @@ export function createPrincipalWatch({ areValid }: Pick<Guards, 'areValid'>): Pr
     if (isPolling) return;
     isPolling = true;
     try {
-      const each = [...watched];
-      const valid = await areValid(each.map(({ principal }) => principal));
-      for (const [index, entry] of each.entries()) {
+      const entries = [...watched];
+      const valid = await areValid(entries.map(({ principal }) => principal));
+      for (const [index, entry] of entries.entries()) {
         if (valid[index] === false && watched.delete(entry)) entry.end();
       }
     } catch {
@@ -37,14 +33,15 @@ export function createPrincipalWatch({ areValid }: Pick<Guards, 'areValid'>): Pr
   };
 
   return {
-    add(principal, end) {
+    /** Calls `end` when the token becomes invalid. Returns the function that stops this. Ignores tokens that never expire. */
+    add(principal: Principal | undefined, end: () => void): () => void {
       if (principal?.credential === undefined && principal?.expiresAt === undefined) return () => {};
       const entry = { principal, end };
       watched.add(entry);
       timer ??= setInterval(() => void poll(), pollMs).unref();
       return () => void watched.delete(entry);
     },
-    close() {
+    close(): void {
       clearInterval(timer);
       watched.clear();
     },

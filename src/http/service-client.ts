@@ -28,7 +28,7 @@ export interface ServiceRequest {
   repeatable?: boolean;
 }
 
-/** A body too large for memory. The timeout applies to each pause in the transfer, not to the whole. */
+/** A body too large for memory. The timeout applies to each pause in the transfer. */
 export interface ServiceStream {
   content: AsyncIterable<Uint8Array>;
   /** Number of bytes. Undefined if unknown: the body is then sent with chunked encoding. */
@@ -46,17 +46,6 @@ export interface ServiceContent extends Omit<ServiceAnswer, 'body'> {
   content: AsyncGenerator<Uint8Array, void, undefined>;
 }
 
-/**
- * A client for one configured service. It follows no redirects, so that credentials and texts go only to that service. Throws
- * a `ServiceFailure` on every failure.
- */
-export interface ServiceClient {
-  request(asked: ServiceRequest): Promise<ServiceAnswer>;
-  /** Returns an answer whose body the caller reads. The timeout applies to each pause in the transfer. */
-  open(asked: ServiceRequest): Promise<ServiceContent>;
-  close(): void;
-}
-
 export type ServiceFault = 'unreachable' | 'timeout' | 'cancelled' | 'too_large' | 'incomplete';
 
 export class ServiceFailure extends Error {
@@ -72,63 +61,68 @@ export class ServiceFailure extends Error {
   }
 }
 
-export function createServiceClient(config: ServiceClientConfig): ServiceClient {
+/**
+ * Creates a client for one configured service. It follows no redirects, so that credentials and texts go only to that service.
+ * Throws a `ServiceFailure` on every failure.
+ */
+export function createServiceClient(config: ServiceClientConfig) {
   const base = new URL(config.baseUrl);
   const transport = base.protocol === 'https:' ? https : http;
   const agent = new transport.Agent({ keepAlive: true, maxFreeSockets: 16, scheduling: 'lifo' });
 
-  const start = (asked: ServiceRequest, fresh: boolean): http.ClientRequest => {
+  const start = (call: ServiceRequest, isNewConnection: boolean): http.ClientRequest => {
     const url = new URL(base);
     url.username = '';
     url.password = '';
-    url.pathname = `${base.pathname.replace(/\/+$/, '')}${asked.path}`;
-    url.search = asked.query?.toString() ?? '';
-    const { body } = asked;
+    url.pathname = `${base.pathname.replace(/\/+$/, '')}${call.path}`;
+    url.search = call.query?.toString() ?? '';
+    const { body } = call;
     const length = body === undefined ? undefined : 'content' in body ? body.size : body.length;
     return transport.request(url, {
-      method: asked.method,
-      agent: fresh ? false : agent,
+      method: call.method,
+      agent: isNewConnection ? false : agent,
       headers: {
         ...config.headers,
-        ...asked.headers,
+        ...call.headers,
         ...(length === undefined ? {} : { 'content-length': length }),
       },
     });
   };
 
   /** Sends a request. If the service has just closed a reused connection, retries once on a new one. */
-  const exchange = async (asked: ServiceRequest, watch: Watch): Promise<IncomingMessage> => {
-    for (let fresh = asked.repeatable !== true; ; fresh = true) {
-      const request = start(asked, fresh);
+  const exchange = async (call: ServiceRequest, watch: Watch): Promise<IncomingMessage> => {
+    for (let isNewConnection = call.repeatable !== true; ; isNewConnection = true) {
+      const request = start(call, isNewConnection);
       watch.setClose(() => request.destroy());
       try {
-        return await answerOf(request, asked.body, watch);
+        return await answerOf(request, call.body, watch);
       } catch (error) {
         if (watch.failure !== undefined) throw watch.failure;
         if (error instanceof SourceFault) throw error.cause;
-        if (fresh || !request.reusedSocket || !isReset(error))
+        if (isNewConnection || !request.reusedSocket || !isReset(error))
           throw new ServiceFailure('unreachable', { cause: error });
       }
     }
   };
 
   return {
-    async request(asked) {
-      const watch = startWatch(config.timeoutMs, asked.signal);
+    async request(call: ServiceRequest): Promise<ServiceAnswer> {
+      const watch = startWatch(config.timeoutMs, call.signal);
       try {
-        const response = await exchange(asked, watch);
-        const body = await readWhole(response, asked.answerBytesMax ?? config.answerBytesMax, watch);
+        const response = await exchange(call, watch);
+        const body = await readWhole(response, call.answerBytesMax ?? config.answerBytesMax, watch);
         // The service may have answered before it read the whole body, so the connection can't be reused.
-        if (asked.body !== undefined && 'content' in asked.body) response.destroy();
+        if (call.body !== undefined && 'content' in call.body) response.destroy();
         return { status: response.statusCode ?? 0, headers: response.headers, body };
       } finally {
         watch.stop();
       }
     },
-    async open(asked) {
-      const watch = startWatch(config.timeoutMs, asked.signal);
+    /** Returns an answer whose body the caller reads. The timeout applies to each pause in the transfer. */
+    async open(call: ServiceRequest): Promise<ServiceContent> {
+      const watch = startWatch(config.timeoutMs, call.signal);
       try {
-        const response = await exchange(asked, watch);
+        const response = await exchange(call, watch);
         return { status: response.statusCode ?? 0, headers: response.headers, content: readParts(response, watch) };
       } catch (error) {
         watch.stop();
@@ -144,7 +138,7 @@ interface Watch {
   /** Replaces the function that closes the connection; called at once if the exchange has already ended. */
   setClose(close: () => void): void;
   /** Restarts the timeout. Call when data was transferred. */
-  moved(): void;
+  transferred(): void;
   readonly failure: ServiceFailure | undefined;
   stop(): void;
 }
@@ -165,7 +159,7 @@ function startWatch(timeoutMs: number, signal: AbortSignal | undefined): Watch {
       close = next;
       if (failure !== undefined) next();
     },
-    moved: () => void timer.refresh(),
+    transferred: () => void timer.refresh(),
     get failure() {
       return failure;
     },
@@ -213,13 +207,13 @@ async function sendStream(
 ): Promise<void> {
   for await (const part of content) {
     if (request.destroyed || isAnswered()) return;
-    watch.moved();
-    if (!request.write(part)) await roomIn(request);
+    watch.transferred();
+    if (!request.write(part)) await drained(request);
   }
   request.end();
 }
 
-function roomIn(request: http.ClientRequest): Promise<void> {
+function drained(request: http.ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       for (const event of ['drain', 'close', 'response']) request.off(event, done);
@@ -255,7 +249,7 @@ async function readWhole(response: IncomingMessage, bytesMax: number, watch: Wat
 async function* readParts(response: IncomingMessage, watch: Watch): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     for await (const part of response as AsyncIterable<Buffer>) {
-      watch.moved();
+      watch.transferred();
       yield part;
     }
     if (watch.failure !== undefined) throw watch.failure;

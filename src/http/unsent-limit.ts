@@ -1,31 +1,25 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-interface Waiting {
+interface UnreadSocket {
   /** Bytes that the client has accepted. */
   sent: number;
   /** When the client last accepted some. */
   progressAt: number;
 }
 
-/** Limits answers that were written but that clients have not read yet. */
-export interface UnsentLimit {
-  /** Call after a write to this socket. */
-  wrote(socket: Socket): void;
-}
-
 /**
  * Limits the unread bytes of all connections together. Above the limit, disconnects the clients that have not read anything
  * for the longest time.
  */
-export function createUnsentLimit(bytesMax: number, clock: () => number = () => performance.now()): UnsentLimit {
-  const waiting = new Map<Socket, Waiting>();
+export function createUnsentLimit(bytesMax: number, clock: () => number = () => performance.now()) {
+  const unread = new Map<Socket, UnreadSocket>();
 
   const measure = (): number => {
     let bytes = 0;
-    for (const [socket, state] of waiting) {
+    for (const [socket, state] of unread) {
       if (socket.destroyed || socket.writableLength === 0) {
-        waiting.delete(socket);
+        unread.delete(socket);
         continue;
       }
       const sent = socket.bytesWritten - socket.writableLength;
@@ -36,16 +30,17 @@ export function createUnsentLimit(bytesMax: number, clock: () => number = () => 
   };
 
   return {
-    wrote(socket) {
+    /** Call after a write to this socket. */
+    wrote(socket: Socket): void {
       if (socket.writableLength === 0) return;
-      if (!waiting.has(socket)) {
-        waiting.set(socket, { sent: socket.bytesWritten - socket.writableLength, progressAt: clock() });
+      if (!unread.has(socket)) {
+        unread.set(socket, { sent: socket.bytesWritten - socket.writableLength, progressAt: clock() });
       }
       for (let bytes = measure(); bytes > bytesMax; ) {
-        const [stalled] = [...waiting].toSorted(([, a], [, b]) => a.progressAt - b.progressAt);
+        const [stalled] = [...unread].toSorted(([, a], [, b]) => a.progressAt - b.progressAt);
         if (stalled === undefined) return;
         bytes -= stalled[0].writableLength;
-        waiting.delete(stalled[0]);
+        unread.delete(stalled[0]);
         stalled[0].destroy();
       }
     },
@@ -53,7 +48,7 @@ export function createUnsentLimit(bytesMax: number, clock: () => number = () => 
 }
 
 /** Creates a response class that reports its writes to the limit. */
-export function createWatchedResponse({ wrote }: UnsentLimit) {
+export function createWatchedResponse({ wrote }: ReturnType<typeof createUnsentLimit>) {
   return class WatchedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
     override write(...args: unknown[]): boolean {
       const more = Reflect.apply(super.write, this, args) as boolean;

@@ -51,17 +51,17 @@ export function watchProcess(registry: Registry, role: string): { close(): void 
 }
 
 /** How long measured values are reused, so that two readers at nearly the same time get the same values. */
-const sameLookMs = 5_000;
+const sampleMs = 5_000;
 
 function watchEventLoop() {
   let monitor: ReturnType<typeof monitorEventLoopDelay> | undefined;
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let sampledAt = Number.NEGATIVE_INFINITY;
   let before: ReturnType<typeof performance.eventLoopUtilization> | undefined;
-  let seen = { utilization: 0, lag: { '50': 0, '99': 0, '100': 0 } };
+  let latest = { utilization: 0, lag: { '50': 0, '99': 0, '100': 0 } };
   return {
-    sample(): typeof seen {
-      if (performance.now() - lookedAt < sameLookMs) return seen;
-      lookedAt = performance.now();
+    sample(): typeof latest {
+      if (performance.now() - sampledAt < sampleMs) return latest;
+      sampledAt = performance.now();
       // Started on first use: the metrics of most processes are never read.
       if (monitor === undefined) {
         monitor = monitorEventLoopDelay({ resolution: lagResolutionMs });
@@ -72,10 +72,10 @@ function watchEventLoop() {
         count === 0 ? 0 : Math.max(0, (monitor?.percentile(percentile) ?? 0) / 1e6 - lagResolutionMs) / 1000;
       const now = performance.eventLoopUtilization();
       const { utilization } = before ? performance.eventLoopUtilization(now, before) : now;
-      seen = { utilization, lag: { '50': lagAt(50), '99': lagAt(99), '100': lagAt(100) } };
+      latest = { utilization, lag: { '50': lagAt(50), '99': lagAt(99), '100': lagAt(100) } };
       before = now;
       monitor.reset();
-      return seen;
+      return latest;
     },
     close: () => void monitor?.disable(),
   };

@@ -45,29 +45,19 @@ export interface Scoring {
   ms: number;
 }
 
-/** Counts events for the metrics, and passes operations and calls on to listeners. */
-export interface Recorder {
-  operation(operation: Operation): void;
-  /** Starts a call; the returned function records how it ended. */
-  call(): (call: ToolCall) => void;
-  scored(scoring: Scoring): void;
-  httpAnswer(route: string, status: number): void;
-  sessionEnded(ms: number): void;
-  connectionRefused(): void;
-  onOperation(listener: (operation: Operation) => void): void;
-  onCall(listener: (call: ToolCall) => void): void;
-}
+export type Recorder = ReturnType<typeof createRecorder>;
 
 /** Histogram buckets in seconds, as OpenTelemetry's MCP conventions advise. */
 const operationBounds = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 const sessionBounds = [1, 10, 60, 300, 1_800, 7_200, 28_800, 86_400];
 const scoringBounds = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
-/** Max token names that are counted separately; the rest are counted together. Operators choose the names, so there are few. */
+/** Max token names that are counted separately. Further ones are counted together. */
 const callersMax = 100;
 const callerCharsMax = 64;
 
-export function createRecorder(registry: Registry): Recorder {
+/** Counts events for the metrics, and passes operations and calls on to listeners. */
+export function createRecorder(registry: Registry) {
   const operations = registry.histogram(
     { name: 'mcp.server.operation.duration', unit: 's', help: 'Requests of MCP clients and their duration.' },
     operationBounds,
@@ -99,13 +89,14 @@ export function createRecorder(registry: Registry): Recorder {
   const callListeners: ((call: ToolCall) => void)[] = [];
 
   return {
-    operation(operation) {
+    operation(operation: Operation): void {
       operations.record(operationLabels(operation), operation.ms / 1000);
       for (const listener of operationListeners) listener(operation);
     },
+    /** Starts a call. The returned function records its end. */
     call() {
       running += 1;
-      return (call) => {
+      return (call: ToolCall): void => {
         running -= 1;
         const { tool, outcome, kind } = call;
         const result = kind === undefined ? 'ok' : results[kind];
@@ -115,19 +106,19 @@ export function createRecorder(registry: Registry): Recorder {
         for (const listener of callListeners) listener(call);
       };
     },
-    scored({ state, candidates: count, ms }) {
+    scored({ state, candidates: count, ms }: Scoring): void {
       scorings.record({ state }, ms / 1000);
       candidates.add({}, count);
     },
-    httpAnswer(route, status) {
+    httpAnswer(route: string, status: number): void {
       answers.add({ route, status: String(status) });
       const reason = refusalOf[status];
       if (reason !== undefined) refusals.add({ reason });
     },
-    sessionEnded: (ms) => sessions.record({ 'network.transport': 'tcp' }, ms / 1000),
-    connectionRefused: () => refusals.add({ reason: 'connections' }),
-    onOperation: (listener) => void operationListeners.push(listener),
-    onCall: (listener) => void callListeners.push(listener),
+    sessionEnded: (ms: number): void => sessions.record({ 'network.transport': 'tcp' }, ms / 1000),
+    connectionRefused: (): void => refusals.add({ reason: 'connections' }),
+    onOperation: (listener: (operation: Operation) => void) => void operationListeners.push(listener),
+    onCall: (listener: (call: ToolCall) => void) => void callListeners.push(listener),
   };
 }
 

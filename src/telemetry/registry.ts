@@ -27,40 +27,26 @@ export type Metric = { readonly facts: MetricFacts } & (
   | { readonly kind: 'histogram'; readonly bounds: readonly number[]; readonly distributions: readonly Distribution[] }
 );
 
-export interface Counter {
-  add(labels: Labels, value?: number): void;
-}
-
-export interface Histogram {
-  record(labels: Labels, value: number): void;
-}
-
-/** The metrics of this process, for Prometheus and OpenTelemetry. */
-export interface Registry {
-  counter(facts: MetricFacts): Counter;
-  histogram(facts: MetricFacts, bounds: readonly number[]): Histogram;
-  /** `read` is called on every scrape and export, so it must be quick. */
-  watch(kind: 'counter' | 'gauge', facts: MetricFacts, read: () => readonly Point[]): void;
-  collect(): Metric[];
-}
+export type Registry = ReturnType<typeof createRegistry>;
 
 /** Max label sets per metric. Further ones are counted together, under OpenTelemetry's overflow label. */
 const seriesMax = 500;
 const overflow: Labels = { 'otel.metric.overflow': 'true' };
 
-export function createRegistry(): Registry {
+/** Creates the metrics of this process, for Prometheus and OpenTelemetry. */
+export function createRegistry() {
   const metrics: (() => Metric)[] = [];
   return {
-    counter(facts) {
+    counter(facts: MetricFacts) {
       const series = createSeries((labels) => ({ labels, value: 0 }));
       metrics.push(() => ({ facts, kind: 'counter', points: series.all() }));
       return {
-        add(labels, value = 1) {
+        add(labels: Labels, value = 1): void {
           series.of(labels).value += value;
         },
       };
     },
-    histogram(facts, bounds) {
+    histogram(facts: MetricFacts, bounds: readonly number[]) {
       const series = createSeries((labels) => ({
         labels,
         count: 0,
@@ -69,33 +55,34 @@ export function createRegistry(): Registry {
       }));
       metrics.push(() => ({ facts, kind: 'histogram', bounds, distributions: series.all() }));
       return {
-        record(labels, value) {
-          const one = series.of(labels);
-          one.count += 1;
-          one.sum += value;
+        record(labels: Labels, value: number): void {
+          const distribution = series.of(labels);
+          distribution.count += 1;
+          distribution.sum += value;
           const found = bounds.findIndex((bound) => value <= bound);
           const index = found === -1 ? bounds.length : found;
-          one.counts[index] = (one.counts[index] ?? 0) + 1;
+          distribution.counts[index] = (distribution.counts[index] ?? 0) + 1;
         },
       };
     },
-    watch(kind, facts, read) {
+    /** `read` is called on every scrape and export, so it must be quick. */
+    watch(kind: 'counter' | 'gauge', facts: MetricFacts, read: () => readonly Point[]): void {
       metrics.push(() => ({ facts, kind, points: read() }));
     },
-    collect: () => metrics.map((metric) => metric()),
+    collect: (): Metric[] => metrics.map((metric) => metric()),
   };
 }
 
 function createSeries<Value>(create: (labels: Labels) => Value) {
-  const known = new Map<string, Value>();
+  const byLabels = new Map<string, Value>();
   const of = (labels: Labels): Value => {
     const key = JSON.stringify(labels);
-    const there = known.get(key);
-    if (there !== undefined) return there;
-    if (known.size >= seriesMax && labels !== overflow) return of(overflow);
-    const made = create(labels);
-    known.set(key, made);
-    return made;
+    const existing = byLabels.get(key);
+    if (existing !== undefined) return existing;
+    if (byLabels.size >= seriesMax && labels !== overflow) return of(overflow);
+    const created = create(labels);
+    byLabels.set(key, created);
+    return created;
   };
-  return { of, all: (): Value[] => [...known.values()] };
+  return { of, all: (): Value[] => [...byLabels.values()] };
 }

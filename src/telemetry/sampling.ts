@@ -34,10 +34,7 @@ export interface MeasuredSource {
   measure(): Promise<readonly Measurement[]>;
 }
 
-export interface Sampling {
-  /** Reads new figures unless the last ones are recent. Waits at most `waitMs`; until the new ones arrive, the last ones stay. */
-  refresh(): Promise<void>;
-}
+export type Sampling = ReturnType<typeof startSampling>;
 
 export interface SamplingOptions {
   /** Max age of figures, in milliseconds, before they are read again. */
@@ -49,24 +46,24 @@ export function startSampling(
   registry: Registry,
   sources: readonly MeasuredSource[],
   { everyMs = 10_000, waitMs = 1_000 }: SamplingOptions = {},
-): Sampling {
+) {
   const latest = new Map<MeasuredSource, readonly Measurement[]>();
-  let askedAt = Number.NEGATIVE_INFINITY;
-  let asking: Promise<unknown> | undefined;
+  let sampledAt = Number.NEGATIVE_INFINITY;
+  let sampling: Promise<unknown> | undefined;
 
   for (const [metric, facts] of Object.entries(sampled)) {
     registry.watch(counters.has(metric) ? 'counter' : 'gauge', facts, () => {
-      const own = [...latest.values()].flat().filter((each) => each.metric === metric);
+      const points = [...latest.values()].flat().filter((each) => each.metric === metric);
       // Two toolsets may report the same database.
-      return [...new Map(own.map((each): [string, Point] => [JSON.stringify(each.labels), each])).values()];
+      return [...new Map(points.map((each): [string, Point] => [JSON.stringify(each.labels), each])).values()];
     });
   }
   registry.watch('gauge', { name: 'carrel.source.up', help: 'Whether the last sample succeeded.' }, () =>
     sources.map((source) => ({ labels: { source: source.name }, value: latest.has(source) ? 1 : 0 })),
   );
 
-  const ask = async (): Promise<void> => {
-    askedAt = performance.now();
+  const sample = async (): Promise<void> => {
+    sampledAt = performance.now();
     await Promise.all(
       sources.map(async (source) => {
         try {
@@ -77,17 +74,18 @@ export function startSampling(
         }
       }),
     );
-    asking = undefined;
+    sampling = undefined;
   };
 
   return {
-    async refresh() {
+    /** Reads new figures unless the last ones are recent. Waits at most `waitMs`; until they arrive, the last ones stay. */
+    async refresh(): Promise<void> {
       // Only one read runs at a time.
-      if (asking === undefined && performance.now() - askedAt >= everyMs) asking = ask();
-      if (asking === undefined) return;
+      if (sampling === undefined && performance.now() - sampledAt >= everyMs) sampling = sample();
+      if (sampling === undefined) return;
       const { promise: tooLong, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, waitMs);
-      await Promise.race([asking, tooLong]);
+      await Promise.race([sampling, tooLong]);
       clearTimeout(timer);
     },
   };

@@ -52,7 +52,7 @@ export function exchange(
 /** Returns the headers that describe the page. Drops cookies and all others. */
 export function pageHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const result: Record<string, string> = {};
-  for (const name of keptHeaders) {
+  for (const name of pageHeaderNames) {
     const value = headers[name];
     if (typeof value === 'string')
       result[name] = value.replace(/[^\t\x20-\x7e\x80-\uffff]/g, '').slice(0, headerCharactersMax);
@@ -83,18 +83,7 @@ const headerCharactersMax = 1024;
 /** Max 1xx answers. Each of them resets the parser's count of header bytes, so their number must be limited. */
 const interimAnswersMax = 8;
 
-const keptHeaders = [
-  'age',
-  'cache-control',
-  'content-disposition',
-  'content-language',
-  'content-length',
-  'content-type',
-  'date',
-  'etag',
-  'expires',
-  'last-modified',
-  'retry-after',
-  'vary',
-  'x-robots-tag',
-] as const;
+const pageHeaderNames =
+  'age cache-control content-disposition content-language content-length content-type date etag expires last-modified retry-after vary x-robots-tag'.split(
+    ' ',
+  );

@@ -9,61 +9,57 @@ export function fetchFailure(error: unknown, host: string): unknown {
     return error;
   const code = String(error.code);
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new CarrelError('too_large', `${host} sent too many response headers. Fetch another page.`, {
-      cause: error,
-    });
+    const problem = `${host} sent too many response headers. Fetch another page.`;
+    return new CarrelError('too_large', problem, { cause: error });
   }
-  const reason = reasons.find(({ codes }) => codes.test(code)) ?? fallback;
-  return new CarrelError('fetch_failed', `${host} ${reason.says}`, {
-    cause: error,
-    data: { host, reason: reason.name },
-  });
+  const { name, message } = reasons.find(({ codes }) => codes.test(code)) ?? fallback;
+  return new CarrelError('fetch_failed', `${host} ${message}`, { cause: error, data: { host, reason: name } });
 }
 
 interface Reason {
   name: string;
   codes: RegExp;
-  says: string;
+  message: string;
 }
 
 const fallback: Reason = {
   name: 'no_answer',
   codes: /^$/,
-  says: 'closed the connection before the answer was complete. Try again later.',
+  message: 'closed the connection before the answer was complete. Try again later.',
 };
 
 const reasons: Reason[] = [
   {
     name: 'name_not_found',
     codes: /^(ENOTFOUND|ENODATA|EAI_NONAME|EAI_NODATA)$/,
-    says: 'does not exist or has no address. Check the name.',
+    message: 'does not exist or has no address. Check the name.',
   },
   {
     name: 'name_lookup_failed',
     codes: /^(EAI_.*|ESERVFAIL|EREFUSED|ETIMEOUT)$/,
-    says: 'could not be resolved. Try again later.',
+    message: 'could not be resolved. Try again later.',
   },
   {
     name: 'connection_refused',
     codes: /^ECONNREFUSED$/,
-    says: 'refused the connection. Nothing may be listening on that port.',
+    message: 'refused the connection. Nothing may be listening on that port.',
   },
   {
     name: 'unreachable',
     codes: /^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ETIMEDOUT|EACCES|EPERM|EINVAL)$/,
-    says: 'cannot be reached from here. Try again later.',
+    message: 'cannot be reached from here. Try again later.',
   },
   {
     name: 'tls_failed',
     codes:
       /^(CERT_.*|UNABLE_TO_.*|SELF_SIGNED_.*|DEPTH_ZERO_.*|HOSTNAME_MISMATCH|INVALID_CA|ERR_TLS_.*|ERR_SSL_.*|EPROTO)$/,
-    says: 'could not be reached securely: its certificate or TLS version was rejected. Fetch another page.',
+    message: 'could not be reached securely: its certificate or TLS version was rejected. Fetch another page.',
   },
-  { name: 'bad_redirect', codes: /^invalid_url$/, says: 'redirects to an invalid URL. Fetch another page.' },
-  { name: 'not_http', codes: /^HPE_.*$/, says: 'did not answer with valid HTTP. Check that the URL is a web page.' },
+  { name: 'bad_redirect', codes: /^invalid_url$/, message: 'redirects to an invalid URL. Fetch another page.' },
+  { name: 'not_http', codes: /^HPE_.*$/, message: 'did not answer with valid HTTP. Check that the URL is a web page.' },
   {
     name: 'bad_encoding',
     codes: /^(Z_.*|ERR_BROTLI.*|ERR__.*)$/,
-    says: 'sent a body that is truncated or does not match its Content-Encoding. Try again later.',
+    message: 'sent a body that is truncated or does not match its Content-Encoding. Try again later.',
   },
 ];

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ErrorCode } from '../base/errors.ts';
 import { type Address, parseAddress } from './address-rules.ts';
-import { type FetchPolicy, judgeAddresses, judgeUrl } from './fetch-policy.ts';
+import { checkAddresses, checkUrl, type FetchPolicy } from './fetch-policy.ts';
 import { parseTargetList } from './target-list.ts';
 
 function refuses(url: string, code: ErrorCode, policy: FetchPolicy = {}): void {
-  assert.throws(() => judgeUrl(url, policy), { code }, url);
+  assert.throws(() => checkUrl(url, policy), { code }, url);
 }
 
 function addresses(...texts: string[]): Address[] {
@@ -27,7 +27,7 @@ test('allows only http and https, and only the schemes of the policy (T063)', ()
     refuses(url, 'scheme_not_allowed');
   }
   refuses('http://e.example/', 'scheme_not_allowed', { schemes: ['https'] });
-  assert.equal(judgeUrl('HTTPS://E.example/a#b', { schemes: ['https'] }).url.href, 'https://e.example/a');
+  assert.equal(checkUrl('HTTPS://E.example/a#b', { schemes: ['https'] }).url.href, 'https://e.example/a');
 });
 
 test('rejects invalid URLs, impossible hosts and overlong URLs', () => {
@@ -59,13 +59,13 @@ test('allows web ports; refuses services and low ports (T076)', () => {
     refuses(`http://e.example:${port}/`, 'port_not_allowed');
   }
   refuses('http://e.example:0/', 'port_not_allowed');
-  for (const port of [80, 443, 1024, 3000, 8000, 8080, 8443, 65535]) judgeUrl(`http://e.example:${port}/`, {});
+  for (const port of [80, 443, 1024, 3000, 8000, 8080, 8443, 65535]) checkUrl(`http://e.example:${port}/`, {});
   refuses('http://e.example:8080/', 'port_not_allowed', { ports: [80, 443] });
 });
 
 test('opens a port only for the host that is allowed with it', () => {
   const policy = { allowPrivate: parseTargetList(['intra.example:5432', 'other.example']) };
-  assert.equal(judgeUrl('http://intra.example:5432/', policy).port, 5432);
+  assert.equal(checkUrl('http://intra.example:5432/', policy).port, 5432);
   refuses('http://other.example:5432/', 'port_not_allowed', policy);
 });
 
@@ -98,10 +98,10 @@ test('judges literals in every spelling (T064, T065)', () => {
 });
 
 test('one forbidden address refuses the whole name (T068)', () => {
-  const judged = judgeUrl('http://mixed.example/', {});
-  judgeAddresses(judged, addresses('93.184.216.34', '2606:2800:220:1::1'), {});
+  const judged = checkUrl('http://mixed.example/', {});
+  checkAddresses(judged, addresses('93.184.216.34', '2606:2800:220:1::1'), {});
   for (const bad of ['10.0.0.5', '::1', '0.0.0.0', '169.254.169.254', '64:ff9b::a00:5']) {
-    assert.throws(() => judgeAddresses(judged, addresses('93.184.216.34', bad), {}), {
+    assert.throws(() => checkAddresses(judged, addresses('93.184.216.34', bad), {}), {
       code: 'private_network_blocked',
     });
   }
@@ -110,12 +110,12 @@ test('one forbidden address refuses the whole name (T068)', () => {
 test('allows a private target listed by name, address or range', () => {
   for (const entry of ['10.0.0.5:8080', '10.0.0.5', '10.0.0.0/8']) {
     const policy = { allowPrivate: parseTargetList([entry]) };
-    judgeUrl('http://10.0.0.5:8080/', policy);
+    checkUrl('http://10.0.0.5:8080/', policy);
     refuses('http://127.0.0.1:8080/', 'private_network_blocked', policy);
   }
   const byName = { allowPrivate: parseTargetList(['intra.example']) };
-  judgeAddresses(judgeUrl('http://intra.example/', byName), addresses('10.0.0.5'), byName);
-  assert.throws(() => judgeAddresses(judgeUrl('http://x.example/', byName), addresses('10.0.0.5'), byName), {
+  checkAddresses(checkUrl('http://intra.example/', byName), addresses('10.0.0.5'), byName);
+  assert.throws(() => checkAddresses(checkUrl('http://x.example/', byName), addresses('10.0.0.5'), byName), {
     code: 'private_network_blocked',
   });
 });
@@ -139,8 +139,8 @@ test('blocks metadata addresses whatever is allowed (T065)', () => {
   ]) {
     refuses(`http://${host}/`, 'private_network_blocked', everything);
   }
-  const named = judgeUrl('http://metadata.google.internal/', everything);
-  assert.throws(() => judgeAddresses(named, addresses('169.254.169.254'), everything), {
+  const named = checkUrl('http://metadata.google.internal/', everything);
+  assert.throws(() => checkAddresses(named, addresses('169.254.169.254'), everything), {
     code: 'private_network_blocked',
   });
 });
@@ -148,7 +148,7 @@ test('blocks metadata addresses whatever is allowed (T065)', () => {
 test('private networks are loopback, RFC 1918, CGNAT and unique local, and no other special range', () => {
   const policy = { allowPrivateNetworks: true };
   for (const host of ['127.0.0.1', '10.1.1.1', '100.64.0.1', '[fd12::1]', 'localhost'])
-    judgeUrl(`http://${host}/`, policy);
+    checkUrl(`http://${host}/`, policy);
   for (const host of ['0.0.0.0', '224.0.0.1', '[::7f00:1]', '[fec0::1]']) {
     refuses(`http://${host}/`, 'private_network_blocked', policy);
   }
@@ -156,20 +156,20 @@ test('private networks are loopback, RFC 1918, CGNAT and unique local, and no ot
 
 test('a restriction allows only its hosts and opens nothing private (T073, T075)', () => {
   const onlyHosts = parseTargetList(['docs.example', '93.184.216.0/24', '10.0.0.5']);
-  judgeUrl('http://docs.example/', { onlyHosts });
-  judgeUrl('http://93.184.216.34/', { onlyHosts });
+  checkUrl('http://docs.example/', { onlyHosts });
+  checkUrl('http://93.184.216.34/', { onlyHosts });
   refuses('http://10.0.0.5/', 'private_network_blocked', { onlyHosts });
   refuses('http://8.8.8.8/', 'host_not_allowed', { onlyHosts });
   refuses('http://docs.example.evil.tld/', 'host_not_allowed', { onlyHosts: parseTargetList(['docs.example']) });
-  const byAddress = judgeUrl('http://other.example/', { onlyHosts });
-  judgeAddresses(byAddress, addresses('93.184.216.34'), { onlyHosts });
-  assert.throws(() => judgeAddresses(byAddress, addresses('8.8.8.8'), { onlyHosts }), { code: 'host_not_allowed' });
-  judgeUrl('http://any.example/', { onlyHosts: parseTargetList([]) });
+  const byAddress = checkUrl('http://other.example/', { onlyHosts });
+  checkAddresses(byAddress, addresses('93.184.216.34'), { onlyHosts });
+  assert.throws(() => checkAddresses(byAddress, addresses('8.8.8.8'), { onlyHosts }), { code: 'host_not_allowed' });
+  checkUrl('http://any.example/', { onlyHosts: parseTargetList([]) });
 });
 
 test('a listed name may resolve to any public address', () => {
   const onlyHosts = parseTargetList(['docs.example', '10.0.0.0/8']);
-  judgeAddresses(judgeUrl('http://docs.example/', { onlyHosts }), addresses('93.184.216.34'), { onlyHosts });
+  checkAddresses(checkUrl('http://docs.example/', { onlyHosts }), addresses('93.184.216.34'), { onlyHosts });
 });
 
 test('a refused target is refused by name and address even if allowed (T076)', () => {
@@ -179,15 +179,15 @@ test('a refused target is refused by name and address even if allowed (T076)', (
   };
   refuses('http://127.0.0.1:8737/', 'host_not_allowed', policy);
   refuses('http://db.example/', 'host_not_allowed', policy);
-  judgeUrl('http://127.0.0.1:8738/', policy);
-  const alias = judgeUrl('http://alias.example:8737/', policy);
-  assert.throws(() => judgeAddresses(alias, addresses('127.0.0.1'), policy), { code: 'host_not_allowed' });
+  checkUrl('http://127.0.0.1:8738/', policy);
+  const alias = checkUrl('http://alias.example:8737/', policy);
+  assert.throws(() => checkAddresses(alias, addresses('127.0.0.1'), policy), { code: 'host_not_allowed' });
 });
 
 test('a refusal names the given host and never a resolved address', () => {
-  const judged = judgeUrl('http://intra.example/', {});
+  const judged = checkUrl('http://intra.example/', {});
   assert.throws(
-    () => judgeAddresses(judged, addresses('10.11.12.13'), {}),
+    () => checkAddresses(judged, addresses('10.11.12.13'), {}),
     (error: Error) => error.message.includes('intra.example') && !JSON.stringify(error).includes('10.11.12.13'),
   );
 });

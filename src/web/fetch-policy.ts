@@ -21,7 +21,7 @@ export interface FetchPolicy {
 }
 
 /** A URL that passed all checks that need no name lookup. */
-export interface JudgedUrl extends Target {
+export interface CheckedUrl extends Target {
   url: URL;
   scheme: Scheme;
 }
@@ -30,14 +30,12 @@ export interface JudgedUrl extends Target {
 export const urlCharactersMax = 8192;
 
 /** Checks a URL. `base` is the URL that redirected to `text`, if any. */
-export function judgeUrl(text: string, policy: FetchPolicy, base?: URL): JudgedUrl {
+export function checkUrl(text: string, policy: FetchPolicy, base?: URL): CheckedUrl {
   const url = parseUrl(text, base);
   const scheme = schemeOf(url, policy);
   if (url.username !== '' || url.password !== '') {
-    throw new CarrelError(
-      'credentials_in_url',
-      'The URL contains a user name or password. Leave them out: they are never sent.',
-    );
+    const message = 'The URL contains a user name or password. Leave them out: they are never sent.';
+    throw new CarrelError('credentials_in_url', message);
   }
   const host = canonicalHost(url.hostname);
   if (host === undefined) throw invalidUrl('its host is not a possible name or address');
@@ -45,14 +43,14 @@ export function judgeUrl(text: string, policy: FetchPolicy, base?: URL): JudgedU
   url.hash = '';
   const port = url.port === '' ? defaultPorts[scheme] : Number(url.port);
   const address = parseAddress(host);
-  const target: JudgedUrl = { url, scheme, host, port, ...(address === undefined ? {} : { address }) };
-  judgePort(target, policy);
-  judgeHost(target, policy);
+  const target: CheckedUrl = { url, scheme, host, port, ...(address === undefined ? {} : { address }) };
+  checkPort(target, policy);
+  checkHost(target, policy);
   return target;
 }
 
 /** Checks the addresses of a name. Throws if any of them is forbidden, because any of them may be connected to. */
-export function judgeAddresses(target: Target, addresses: readonly Address[], policy: FetchPolicy): void {
+export function checkAddresses(target: Target, addresses: readonly Address[], policy: FetchPolicy): void {
   for (const address of addresses) {
     const resolved = { ...target, address };
     if (policy.refused?.matches(resolved)) throw hostNotAllowed(target.host);
@@ -77,24 +75,24 @@ function schemeOf(url: URL, policy: FetchPolicy): Scheme {
   throw new CarrelError('scheme_not_allowed', `Only ${allowed.join(' and ')} URLs can be fetched here.`);
 }
 
-function judgePort(target: Target, policy: FetchPolicy): void {
+function checkPort(target: Target, policy: FetchPolicy): void {
   const isAllowed = policy.ports?.includes(target.port) ?? isWebPort(target.port);
   if (isAllowed || policy.allowPrivate?.matchesWithPort(target) || policy.onlyHosts?.matchesWithPort(target)) return;
   const message = `Port ${target.port} of ${target.host} is not a web port and can't be fetched. Use the site's ordinary address.`;
   throw new CarrelError('port_not_allowed', message, { data: { host: target.host, port: target.port } });
 }
 
-function judgeHost(target: Target, policy: FetchPolicy): void {
+function checkHost(target: Target, policy: FetchPolicy): void {
   if (policy.refused?.matches(target)) throw hostNotAllowed(target.host);
   const mayMatchResolved = target.address === undefined && policy.onlyHosts?.hasRanges === true;
   if (isRestricted(policy) && !policy.onlyHosts?.matches(target) && !mayMatchResolved)
     throw hostNotAllowed(target.host);
   // RFC 6761: these names mean loopback, even if a resolver returns another address.
   const isLocalhost = target.host === 'localhost' || target.host.endsWith('.localhost');
-  const isOpen =
+  const isAllowed =
     policy.allowPrivateNetworks === true || policy.allowPrivate?.matches(target) || policy.allowPrivate?.hasRanges;
-  if (isLocalhost && !isOpen) throw privateNetworkBlocked(target.host);
-  if (target.address !== undefined) judgeAddresses(target, [target.address], policy);
+  if (isLocalhost && !isAllowed) throw privateNetworkBlocked(target.host);
+  if (target.address !== undefined) checkAddresses(target, [target.address], policy);
 }
 
 function mayReach(target: Target, address: Address, policy: FetchPolicy): boolean {

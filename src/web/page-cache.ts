@@ -48,7 +48,7 @@ export function createPageCache(config: PageCacheConfig, { safeFetch, now = Date
     const response = await safeFetch(url, { ...request, validatorsFor, inspectHead });
     const known = response.status === 304 ? offered.get(response.url) : undefined;
     if (known !== undefined) return serve(refreshed(known, response, request), request, response.redirects);
-    keep(response, request);
+    store(response, request);
     return response;
   }
 
@@ -69,10 +69,10 @@ export function createPageCache(config: PageCacheConfig, { safeFetch, now = Date
   function refreshed(entry: Entry, notModified: FetchResponse, request: FetchRequest): Entry {
     const headers = { ...entry.response.headers, ...withoutLength(notModified.headers) };
     const response = { ...entry.response, headers };
-    return keep({ ...response, body: entry.body }, request) ?? { ...entry, response };
+    return store({ ...response, body: entry.body }, request) ?? { ...entry, response };
   }
 
-  function keep(response: FetchResponse, request: FetchRequest): Entry | undefined {
+  function store(response: FetchResponse, request: FetchRequest): Entry | undefined {
     const key = keyOf(response.url, request);
     remove(key);
     const { body, ...head } = response;

@@ -23,10 +23,9 @@ function contentEncodings(header: string | undefined): string[] {
   const names = (header ?? '').split(',', encodingsMax + 1).map((name) => name.trim().toLowerCase());
   const encodings = names.filter((name) => name !== '' && name !== 'identity');
   if (names.length > encodingsMax || !encodings.every((name) => knownEncodings.has(name))) {
-    throw new CarrelError(
-      'unsupported_encoding',
-      'The site sent the page in an unrequested encoding: only gzip, br and deflate are accepted, at most two of them. Fetch another page.',
-    );
+    const message =
+      'The site sent the page in an unrequested encoding: only gzip, br and deflate are accepted, at most two of them. Fetch another page.';
+    throw new CarrelError('unsupported_encoding', message);
   }
   return encodings;
 }
@@ -71,16 +70,11 @@ async function* bounded(source: AsyncIterable<Uint8Array>, bytesMax: number): As
 }
 
 function tooLarge(bytesMax: number): CarrelError {
-  return new CarrelError(
-    'too_large',
-    `The answer is larger than the limit of ${bytesMax} bytes. Fetch a smaller page.`,
-    {
-      data: { bytesMax },
-    },
-  );
+  const message = `The answer is larger than the limit of ${bytesMax} bytes. Fetch a smaller page.`;
+  return new CarrelError('too_large', message, { data: { bytesMax } });
 }
 
-/** Joins the chunks in memory of their own, not in Node's shared pool, so that the body can be transferred to a worker. */
+/** Joins the chunks outside Node's shared buffer pool, so that the body can be transferred to a worker. */
 function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(chunks.reduce((bytes, chunk) => bytes + chunk.byteLength, 0));
   let offset = 0;

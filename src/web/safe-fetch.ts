@@ -6,7 +6,7 @@ import { connect } from './connect.ts';
 import { withDeadline } from './deadline.ts';
 import { checkHeaderValue, exchange, type FetchMethod, pageHeaders, type RequestHeaders } from './exchange.ts';
 import { fetchFailure } from './fetch-failure.ts';
-import { type FetchPolicy, type JudgedUrl, judgeAddresses, judgeUrl } from './fetch-policy.ts';
+import { type CheckedUrl, checkAddresses, checkUrl, type FetchPolicy } from './fetch-policy.ts';
 import { readBody } from './response-body.ts';
 
 export interface SafeFetchConfig extends FetchPolicy {
@@ -68,51 +68,46 @@ export interface FetchResponse extends FetchHead {
 export type SafeFetch = (url: string, request?: FetchRequest) => Promise<FetchResponse>;
 
 /**
- * Creates the fetcher, through which the program requests every URL that comes from a page, document, redirect or caller. For
- * each URL, it parses it once, checks it, resolves its host once, checks every address, connects to a checked address, sends the
- * request, and does the same for a redirect.
+ * Creates the fetcher for every URL that comes from a page, document, redirect or caller. It parses and checks the URL, resolves
+ * its host once, checks every address, and connects only to a checked address. Redirects go through the same steps.
  */
 export function createSafeFetch(config: SafeFetchConfig, deps: SafeFetchDeps = {}): SafeFetch {
   const { timeoutMs = 15_000, bytesMax = 5 * 1024 * 1024, redirectsMax = 5 } = config;
   const lookup = deps.lookup ?? ((host: string) => dnsLookup(host, { all: true, verbatim: true }));
   const ownHeaders = {
     'user-agent': checkHeaderValue('The user agent', config.userAgent ?? 'Carrel', 'invalid_config'),
-    'accept-language': checkHeaderValue(
-      'The accepted language',
-      config.acceptLanguage ?? 'en, *;q=0.5',
-      'invalid_config',
-    ),
+    'accept-language': checkHeaderValue('Accept-Language', config.acceptLanguage ?? 'en, *;q=0.5', 'invalid_config'),
   };
 
   return async (url, request = {}) => {
-    const first = judgeUrl(url, config);
+    const first = checkUrl(url, config);
     const deadline = { timeoutMs: request.timeoutMs ?? timeoutMs, host: first.host };
     return await withDeadline(deadline, request.signal, (signal) => follow(first, request, signal));
   };
 
-  async function follow(first: JudgedUrl, request: FetchRequest, signal: AbortSignal): Promise<FetchResponse> {
+  async function follow(first: CheckedUrl, request: FetchRequest, signal: AbortSignal): Promise<FetchResponse> {
     const redirects: string[] = [];
     let target = first;
     for (;;) {
-      const answer = await afterRedirect(redirects, () => ask(target, redirects, request, signal));
+      const answer = await afterRedirect(redirects, () => send(target, redirects, request, signal));
       if (typeof answer !== 'string') return answer;
       redirects.push(target.url.href);
       if (redirects.length > redirectsMax) throw tooManyRedirects(first.host, redirectsMax);
       const base = target.url;
-      target = await afterRedirect(redirects, () => judgeUrl(answer, config, base));
+      target = await afterRedirect(redirects, () => checkUrl(answer, config, base));
       await request.beforeRedirect?.(target.url.href);
     }
   }
 
   /** Sends one request. Returns the answer, or the target of its redirect. */
-  async function ask(
-    target: JudgedUrl,
+  async function send(
+    target: CheckedUrl,
     redirects: readonly string[],
     request: FetchRequest,
     signal: AbortSignal,
   ): Promise<FetchResponse | string> {
     const addresses = await resolve(target, signal);
-    judgeAddresses(target, addresses, config);
+    checkAddresses(target, addresses, config);
     const { url, host, port, scheme } = target;
     const endpoint = { addresses, port, ...(scheme === 'https' ? { tlsHost: host } : {}) };
     const method = request.method ?? 'GET';
@@ -135,7 +130,7 @@ export function createSafeFetch(config: SafeFetchConfig, deps: SafeFetchDeps = {
     }
   }
 
-  async function resolve({ host, address }: JudgedUrl, signal: AbortSignal): Promise<Address[]> {
+  async function resolve({ host, address }: CheckedUrl, signal: AbortSignal): Promise<Address[]> {
     if (address !== undefined) return [address];
     // getaddrinfo cannot be cancelled. After the timeout, its result is ignored.
     const found = await untilAborted(lookup(host), signal).catch((error: unknown) => {
@@ -156,7 +151,7 @@ export function createSafeFetch(config: SafeFetchConfig, deps: SafeFetchDeps = {
       ...ownHeaders,
       ...(request.acceptLanguage === undefined
         ? {}
-        : { 'accept-language': checkHeaderValue('The accepted language', request.acceptLanguage) }),
+        : { 'accept-language': checkHeaderValue('Accept-Language', request.acceptLanguage) }),
       accept: checkHeaderValue('The accepted type', request.accept ?? '*/*'),
       'accept-encoding': 'gzip, br, deflate',
       ...(etag === undefined ? {} : { 'if-none-match': checkHeaderValue('The entity tag', etag) }),
@@ -193,10 +188,8 @@ async function afterRedirect<T>(redirects: readonly string[], step: () => T | Pr
     if (redirects.length === 0 || !isCarrelError(error)) throw error;
     if (error.code === 'invalid_url') throw fetchFailure(error, new URL(redirects.at(-1) ?? '').hostname);
     if (error.kind !== 'forbidden' && error.code !== 'credentials_in_url') throw error;
-    throw new CarrelError(error.code, `The site redirects to an address that is refused. ${error.message}`, {
-      cause: error,
-      data: error.data,
-    });
+    const message = `The site redirects to an address that is refused. ${error.message}`;
+    throw new CarrelError(error.code, message, { cause: error, data: error.data });
   }
 }
 

@@ -97,8 +97,6 @@ function hostOf(authority: string): string | undefined {
 }
 
 function invalidEntry(text: string): CarrelError {
-  return new CarrelError(
-    'invalid_config',
-    `"${text}" is not a host. Write a name, name:port, *.name, an address, [IPv6 address]:port, or a range like 10.0.0.0/8.`,
-  );
+  const message = `"${text}" is not a host. Write a name, name:port, *.name, an address, [IPv6 address]:port, or a range like 10.0.0.0/8.`;
+  return new CarrelError('invalid_config', message);
 }

@@ -15,13 +15,6 @@ const attemptsMax = 4;
 const firstPauseMs = 1_000;
 const pauseMsMax = 30_000;
 
-export interface OtlpExporter {
-  /** Queues a span and never waits. If the queue is full, the span is dropped and counted. */
-  span(span: Span): void;
-  /** Tries once to send the rest, within `limitMs`. */
-  close(limitMs: number): Promise<void>;
-}
-
 export interface ExporterDeps {
   readonly registry: Registry;
   /** Updates the sampled metrics; called before each export. */
@@ -29,8 +22,8 @@ export interface ExporterDeps {
   readonly log: Logger;
 }
 
-/** Sends spans in batches and metrics at intervals. If the receiver is unreachable, this only costs a queue of limited size. */
-export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log }: ExporterDeps): OtlpExporter {
+/** Sends spans in batches and metrics at intervals. If the receiver is unreachable, data beyond a limited queue is dropped. */
+export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log }: ExporterDeps) {
   const sender = createOtlpSender(target);
   const dropped = registry.counter({ name: 'carrel.otlp.lost', help: 'Spans and metric exports that were dropped.' });
   const closing = new AbortController();
@@ -91,13 +84,15 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
   for (const timer of timers) timer.unref();
 
   return {
-    span(span) {
+    /** Queues a span and never waits. If the queue is full, the span is dropped and counted. */
+    span(span: Span): void {
       if (!target.sendsSpans || closing.signal.aborted) return;
       if (queue.length >= queueMax) dropped.add({ signal: 'spans' });
       else queue.push(span);
       if (queue.length >= batchMax) void spans();
     },
-    async close(limitMs) {
+    /** Tries once to send the queued data, within `limitMs`. */
+    async close(limitMs: number): Promise<void> {
       for (const timer of timers) clearInterval(timer);
       // No retries after this.
       closing.abort();

@@ -6,13 +6,7 @@ import type { OtlpTarget } from './target.ts';
 const answerBytesMax = 64 * 1024;
 
 /** Sends OTLP requests to the operator's receiver. */
-export interface OtlpSender {
-  /** Sends a request and returns the receiver's answer; undefined if there was none. */
-  post(path: string, payload: object): Promise<Pick<ServiceAnswer, 'status' | 'headers'> | undefined>;
-  close(): void;
-}
-
-export function createOtlpSender({ baseUrl, headers, timeoutMs, encoding }: OtlpTarget): OtlpSender {
+export function createOtlpSender({ baseUrl, headers, timeoutMs, encoding }: OtlpTarget) {
   const type = encoding === 'json' ? 'application/json' : 'application/x-protobuf';
   const client = createServiceClient({
     baseUrl,
@@ -21,7 +15,8 @@ export function createOtlpSender({ baseUrl, headers, timeoutMs, encoding }: Otlp
     answerBytesMax,
   });
   return {
-    async post(path, payload) {
+    /** Sends a request and returns the receiver's answer; undefined if there was none. */
+    async post(path: string, payload: object): Promise<ServiceAnswer | undefined> {
       const body = encoding === 'json' ? Buffer.from(JSON.stringify(payload)) : toProtobuf(payload);
       try {
         return await client.request({ method: 'POST', path, body, repeatable: true });
