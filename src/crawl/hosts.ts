@@ -3,7 +3,7 @@ import robotsParser from 'robots-parser';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 import { createLeases, type Lease } from '../base/leases.ts';
 import { hasExited } from '../jobs/lease-owner.ts';
-import type { TakenHost } from '../storage/web/hosts.ts';
+import type { HostLease } from '../storage/web/hosts.ts';
 import type { WebStore } from '../storage/web/web.ts';
 import type { SafeFetch } from '../web/safe-fetch.ts';
 import { canonicalHost, type TargetList } from '../web/target-list.ts';
@@ -115,7 +115,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
     }
   }
 
-  function createLeased(host: string, { robots, waitMs }: TakenHost): LeasedHost {
+  function createLeased(host: string, { robots, waitMs }: HostLease): LeasedHost {
     const timer = setInterval(() => void renew(host, leased), leaseMs / 3).unref();
     const leased: LeasedHost = {
       ...{ tail: Promise.resolve(), nextAt: performance.now() + waitMs, isLeaseLost: false },

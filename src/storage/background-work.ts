@@ -7,8 +7,8 @@ import type { BackgroundFailure, BackgroundWatch } from './storage.ts';
 /** Runs background steps that no caller waits for. A failed step is logged once, counted, and retried until it succeeds. */
 export interface BackgroundWork extends BackgroundWatch {
   /**
-   * Runs a step. Resolves once the step has succeeded or `close` was called; never rejects. The name is shown to operators. If
-   * a step of the same name is already running or waiting for its retry, returns that step's promise.
+   * Runs a step. Resolves when the step has succeeded or `close` is called; never rejects. The name is shown to operators. If a
+   * step of the same name is running or waiting for its retry, returns that step's promise.
    */
   run(name: string, step: () => Promise<unknown>): Promise<void>;
   /** Stops all retries. A running step ends when its connection is closed. */
@@ -25,7 +25,7 @@ export interface BackgroundWorkDeps {
 
 const retryMaxMs = 300_000;
 
-/** Lifetime of a failure record: long enough for the next retry to renew it. */
+/** Lifetime of a failure record. The next retry renews it in time. */
 const recordMs = 2 * retryMaxMs;
 const kind = 'background';
 
@@ -37,11 +37,9 @@ export function createBackgroundWork(deps: BackgroundWorkDeps = {}): BackgroundW
   const counts = new Map<string, number>();
   return {
     run(name, step) {
-      const known = running.get(name);
-      if (known !== undefined) return known;
-      const done = untilDone(name, step).finally(() => running.delete(name));
-      running.set(name, done);
-      return done;
+      const current = running.get(name) ?? runUntilDone(name, step).finally(() => running.delete(name));
+      running.set(name, current);
+      return current;
     },
     async failures() {
       const records = await shared()?.readAll({ kind, part: 0 });
@@ -52,7 +50,7 @@ export function createBackgroundWork(deps: BackgroundWorkDeps = {}): BackgroundW
     close: () => stop.abort(),
   };
 
-  async function untilDone(name: string, step: () => Promise<unknown>): Promise<void> {
+  async function runUntilDone(name: string, step: () => Promise<unknown>): Promise<void> {
     for (let pauseMs = retryMs; !stop.signal.aborted; pauseMs = Math.min(retryMaxMs, 2 * pauseMs)) {
       try {
         await step();

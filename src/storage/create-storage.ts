@@ -5,7 +5,7 @@ import type { Storage } from './storage.ts';
 import { createStore } from './store-operations.ts';
 import { meterTransactions, type Transactions } from './transactions.ts';
 import { createVectorStores } from './vectors/vector-store.ts';
-/** The parts that each database implements itself. All other code is shared. */
+/** The parts that differ between the databases. */
 export interface StorageParts {
   readonly backend: Storage['backend'];
   readonly transactions: Transactions;
@@ -20,32 +20,21 @@ export interface StorageParts {
 }
 
 export function createStorage({
+  transactions: unmetered,
   createOriginals,
-  backend,
   hasVectorIndex,
   createShared,
-  replica,
-  background,
-  connections,
-  close,
   ...parts
 }: StorageParts): Storage {
-  const { transactions, metrics } = meterTransactions(parts.transactions);
-  const created = Object.entries(plainStores).map(([name, operations]) => [
-    name,
-    createStore(transactions, operations),
-  ]);
+  const { transactions, metrics } = meterTransactions(unmetered);
+  const stores = Object.entries(plainStores).map(([name, operations]) => [name, createStore(transactions, operations)]);
   return {
-    backend,
-    ...(Object.fromEntries(created) as unknown as PlainStores),
+    ...parts,
+    ...(Object.fromEntries(stores) as unknown as PlainStores),
     originals: createOriginals(transactions),
     vectors: createVectorStores(transactions, hasVectorIndex),
     shared: createShared?.(transactions),
-    replica,
-    background,
     metrics,
-    connections,
     ...createStore(transactions, upkeepOperations),
-    close,
   };
 }

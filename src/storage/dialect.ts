@@ -26,7 +26,7 @@ export type Operation<Request, Answer> = (on: Statements, request: Request) => P
 export interface Dialect {
   /** Subquery for `IN (…)`: takes one bound list of integers. */
   readonly integers: string;
-  /** Like `integers`, but for short lists such as a page of keys: one query plan suits all of them. */
+  /** Like `integers`, for short lists such as a page of keys. All lists share one query plan. */
   readonly fewIntegers: string;
   readonly numbers: string;
   readonly texts: string;
@@ -45,7 +45,7 @@ export interface Dialect {
    * time.
    */
   readonly lock: string | undefined;
-  /** Suffix of a subquery that must be evaluated per row: keeps the planner from turning it into a join. May be empty. */
+  /** Suffix that keeps the planner from turning a subquery into a join. May be empty. */
   readonly fence: string;
   /** Returns the statement that shows the query plan of `sql`. */
   explain(sql: string): string;
@@ -71,7 +71,7 @@ export type ColumnType = 'text' | 'bigint' | 'integer' | 'float8';
 
 /** For inserting rows with explicit keys into a table that normally generates them. */
 export interface ExplicitKeys {
-  /** Returns the highest key that any row ever had. No other transaction can add rows until this one ends. */
+  /** Returns the highest key that any row ever had. Blocks inserts by other transactions until this one ends. */
   highest(on: Statements, table: string): Promise<number>;
   /** Clause that follows the column list of an INSERT with explicit keys. */
   readonly clause: string;
@@ -104,21 +104,21 @@ export interface WordIndex {
   textsOf(row: Row): IndexedTexts;
 }
 
-/** A SELECT of the keys that a search may return. They can be in any order and repeated. */
+/** A SELECT of the keys that a search may return, in any order. Keys may be repeated. */
 export interface KeyFilter extends Condition {
   /** The same filter as groups of labels, if it tests nothing else. A document must have at least one label of each group. */
   readonly labels?: readonly (readonly string[])[] | undefined;
 }
 
 /**
- * Returns all words of an index, possibly including words of deleted documents. `counts` is the object that `WordTable.counts`
- * returned: the same object means that the words have not changed.
+ * Returns all words of an index, possibly including words of deleted documents. `counts` is the result of `WordTable.counts`. The
+ * same object means that the words have not changed.
  */
 export type VocabularyCache = (on: Statements, index: WordIndex, counts: object) => Promise<Vocabulary>;
 
 /**
- * Writes the words of documents that are not in the index yet. `keys` belong to the texts in their order, and must ascend.
- * `also` are writes to other tables, which PostgreSQL runs in the same statement; their SQL must not start with WITH.
+ * Writes the words of documents that are not in the index yet. `keys` are the keys of the texts, in the same order, ascending.
+ * `also` are writes to other tables, which PostgreSQL runs in the same statement. Their SQL must not start with WITH.
  */
 export type WriteWords = (
   on: Statements,
@@ -131,7 +131,7 @@ export interface CandidateRequest {
   readonly query: WordQuery;
   readonly filter: KeyFilter | undefined;
   readonly plan: CandidatePlan;
-  /** Returns the most that a word can add to a score. */
+  /** Returns the highest possible contribution of a word to a score. */
   weightOf(leaf: WordLeaf): number;
   /** Max keys returned. */
   readonly limit: number;
@@ -153,11 +153,11 @@ export interface WordTable {
   readonly counts: CountCache;
   readonly vocabulary: VocabularyCache;
   /**
-   * Returns a function that writes the words of these texts. If another thread can help, it starts tokenising at once;
-   * otherwise the write tokenises.
+   * Returns a function that writes the words of these texts. On PostgreSQL, another thread already starts tokenising long texts;
+   * otherwise the returned function tokenises.
    */
   tokenize(texts: readonly IndexedTexts[]): WriteWords;
-  /** Counts the documents that contain each leaf, out of `documents`. For common words, the count is an estimate. */
+  /** Counts the documents that contain each leaf. May estimate common words from `documents`, the number of all documents. */
   count(on: Statements, index: WordIndex, leaves: readonly WordLeaf[], documents: number): Promise<number[]>;
   /** Returns `FROM … WHERE …` for the rows `w` of documents that match the query and pass the filter. */
   matches(index: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition;
@@ -166,7 +166,7 @@ export interface WordTable {
   /** Replaces the labels of a document's passages in the index. Call it before the passages themselves are relabelled. */
   relabelPassages(on: Statements, parent: string, labels: readonly string[]): Promise<void>;
   /** Finds the matches that contain at least one essential word of the plan. */
-  candidates(on: Statements, index: WordIndex, asked: CandidateRequest): Promise<Candidates>;
+  candidates(on: Statements, index: WordIndex, request: CandidateRequest): Promise<Candidates>;
 }
 
 export interface StoredModel {
@@ -189,8 +189,8 @@ export interface VectorTable {
   /** Suffix of a SELECT of a model: keeps the model from being dropped until the transaction ends. */
   readonly keepModel: string;
   /**
-   * Call before adding a model. Blocks transactions that write texts: one that cannot see the model yet would not list its
-   * texts as waiting for the model's vectors.
+   * Call before adding a model. Blocks transactions that write texts: they could not see the new model, and would not list their
+   * texts for embedding with it.
    */
   beforeModel(on: Statements, corpus: VectorCorpus): Promise<void>;
   /**

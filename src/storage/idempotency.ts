@@ -15,7 +15,7 @@ export async function once<Answer>(
 ): Promise<Answer> {
   if (idempotency === undefined) return work();
   const key = storable(idempotency.key);
-  // If another call with the same key is in progress, this waits for its transaction.
+  // Waits if a transaction with the same key is in progress.
   const [inserted] = await on.query(
     `INSERT INTO idempotency_keys (key, body_hash, answer, created_at) VALUES (?, ?, '', ?) ON CONFLICT DO NOTHING RETURNING key`,
     [key, idempotency.bodyHash, on.now],
@@ -25,10 +25,10 @@ export async function once<Answer>(
     await on.query('UPDATE idempotency_keys SET answer = ? WHERE key = ?', [JSON.stringify(answer), key]);
     return answer;
   }
-  const [known] = await on.query('SELECT body_hash, answer FROM idempotency_keys WHERE key = ?', [key]);
+  const [earlier] = await on.query('SELECT body_hash, answer FROM idempotency_keys WHERE key = ?', [key]);
   // The other call's record was purged after the INSERT, so start again.
-  if (known === undefined) return once(on, idempotency, work);
-  if (textOf(known, 'body_hash') === idempotency.bodyHash) return JSON.parse(textOf(known, 'answer'));
+  if (earlier === undefined) return once(on, idempotency, work);
+  if (textOf(earlier, 'body_hash') === idempotency.bodyHash) return JSON.parse(textOf(earlier, 'answer'));
   throw new CarrelError(
     'idempotency_conflict',
     'This idempotency_key was already used for another call. Use a new key for a new write.',
@@ -40,7 +40,7 @@ export async function lock(on: Statements, name: string): Promise<void> {
   await lockAll(on, [name]);
 }
 
-/** Max locks per transaction. PostgreSQL holds only a few thousand for all transactions together. */
+/** Max locks per transaction. PostgreSQL supports only a few thousand for all transactions together. */
 export const locksMax = 500;
 
 /** Locks names in a fixed order, so that two transactions cannot deadlock. */

@@ -45,8 +45,8 @@ const stores: Readonly<Record<string, StoreOperations>> = {
 };
 
 /**
- * Every operation on a database, by a name such as `entries.list`. SQLite runs on its own threads, and functions cannot be sent
- * to a thread: both sides find them here by name.
+ * Every operation on a database, by a name such as `entries.list`. SQLite runs on its own threads. Functions cannot be sent to a
+ * thread, so messages contain these names.
  */
 export const operations: ReadonlyMap<string, StoreOperation> = new Map(
   Object.entries(stores).flatMap(([store, table]) =>

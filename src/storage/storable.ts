@@ -3,8 +3,6 @@
  * For texts that the program finds itself, such as file contents. Such characters in a caller's text are an error instead.
  */
 export function storable(text: string): string {
-  // Fast path: nearly all texts are storable, and many texts are tested.
-  if (unstorablePart(text) === undefined) return text;
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 

@@ -50,7 +50,7 @@ function described<Table extends Readonly<Record<string, AnyOperation>>, How ext
   return Object.fromEntries(operations) as Described<Table, How>;
 }
 
-/** A store with these operations as its methods. `Bound` are the fields that the store adds to each request. */
+/** A store with these operations as its methods. The store adds the fields of `Bound` to each request. */
 export type StoreOf<Operations, Bound = unknown> = {
   readonly [Name in keyof Operations]: Operations[Name] extends StoreOperation<infer Run, infer How>
     ? Method<Run, How, Bound>
@@ -60,13 +60,13 @@ export type StoreOf<Operations, Bound = unknown> = {
 type Method<Run, How, Bound> = Run extends (on: Statements, request: infer Request) => Promise<infer Answer>
   ? (
       ...args: How extends 'read'
-        ? [...Asked<Unbound<Request, Bound>>, options?: ReadOptions]
-        : Asked<Unbound<Request, Bound>>
+        ? [...RequestArgument<Unbound<Request, Bound>>, options?: ReadOptions]
+        : RequestArgument<Unbound<Request, Bound>>
     ) => Promise<Answer>
   : never;
 
 /** An operation without a request has an unknown request type. */
-type Asked<Request> = unknown extends Request ? [request?: undefined] : [request: Request];
+type RequestArgument<Request> = unknown extends Request ? [request?: undefined] : [request: Request];
 
 type Unbound<Request, Bound> = unknown extends Bound
   ? Request
@@ -83,9 +83,9 @@ export function createStore<Operations extends StoreOperations, Bound extends ob
   const methods = Object.entries(operations).map(([name, { run, how }]) => [
     name,
     (request: object, options?: ReadOptions) => {
-      const whole = bound === undefined ? request : { ...bound, ...request };
-      // The method's type ensures that the request fits its operation.
-      return transactions[how](run, whole as never, options);
+      const boundRequest = bound === undefined ? request : { ...bound, ...request };
+      // The method's type ensures that the request has the operation's type.
+      return transactions[how](run, boundRequest as never, options);
     },
   ]);
   return Object.fromEntries(methods) as StoreOf<Operations, [Bound] extends [never] ? unknown : Bound>;

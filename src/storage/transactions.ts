@@ -21,8 +21,7 @@ export interface ReadOptions {
 }
 
 /**
- * Creates the error for a read that its caller cancelled. The signal's own reason is not a CarrelError, so it would be logged
- * as a bug.
+ * Creates the error for a cancelled read. The signal's own reason is not a CarrelError, so it would be logged as a bug.
  */
 export function cancelledRead(signal: AbortSignal): CarrelError {
   return new CarrelError('cancelled', 'The call was cancelled.', { cause: signal.reason });
@@ -61,14 +60,14 @@ export function meterTransactions({ write, read, alone }: Transactions): {
       metrics.consecutiveFailures = 0;
       return result;
     } catch (error) {
-      count(error);
+      countFailure(error);
       throw error;
     } finally {
       metrics.running -= 1;
       metrics.writing -= writes;
     }
   }
-  function count(error: unknown): void {
+  function countFailure(error: unknown): void {
     if (isCarrelError(error) && ['input', 'not_found', 'cancelled'].includes(error.kind)) return;
     metrics.failures += 1;
     metrics.consecutiveFailures += 1;

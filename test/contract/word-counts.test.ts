@@ -4,7 +4,7 @@ import type { Statements } from '../../src/storage/dialect.ts';
 import { type Connections, createConnections } from '../../src/storage/postgres/connections/connections.ts';
 import { migrate } from '../../src/storage/postgres/migrate.ts';
 import { withQuestionMarks } from '../../src/storage/postgres/postgres-storage.ts';
-import { createCountWords } from '../../src/storage/postgres/words/word-table.ts';
+import { countWords } from '../../src/storage/postgres/words/word-table.ts';
 import { passageWords } from '../../src/storage/words/word-indexes.ts';
 import {
   createTestDatabase,
@@ -59,7 +59,7 @@ describe('counts of words on PostgreSQL', { skip: serverObstacle() ?? false }, (
 
   function count(all: number): Promise<number[]> {
     return connections.read((connection) =>
-      createCountWords()(withQuestionMarks(connection) as Statements, passageWords, leaves, all),
+      countWords(withQuestionMarks(connection) as Statements, passageWords, leaves, all),
     );
   }
 

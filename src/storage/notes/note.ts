@@ -2,7 +2,7 @@ import { CarrelError } from '../../base/errors.ts';
 import type { Snippet } from '../../words/snippet.ts';
 import { field, type RecordOf } from '../rows.ts';
 
-const givenFields = {
+const newFields = {
   title: field.text('title'),
   content: field.text('content'),
   tags: field.texts('tags'),
@@ -12,13 +12,13 @@ const givenFields = {
 export const noteFields = {
   /** A version 4 UUID. */
   id: field.text('id'),
-  ...givenFields,
+  ...newFields,
   /** ISO 8601, UTC, with milliseconds. */
   createdAt: field.text('created_at'),
   updatedAt: field.text('updated_at'),
 };
 
-export type NewNote = RecordOf<typeof givenFields>;
+export type NewNote = RecordOf<typeof newFields>;
 
 export type Note = RecordOf<typeof noteFields>;
 

@@ -86,7 +86,7 @@ export async function listNotes(on: Statements, request: NoteListRequest): Promi
       passage: makeSnippet(textOf(row, 'content'), query, passageUnits).text,
     };
     notes.push({ ...listed(row, query), match });
-    // Give other requests a turn: a long note takes tens of milliseconds, and with PostgreSQL this is the serving thread.
+    // Let other requests run: a long note takes tens of milliseconds, and on PostgreSQL this thread also serves requests.
     await nextTurn();
   }
   return { notes, total };
@@ -110,9 +110,9 @@ function listed(row: Row, query: WordQuery): ListedNote {
   return { ...note, contentHash: textHash(content), snippet: makeSnippet(content, query) };
 }
 
-export async function saveNote(on: Statements, { idempotency, ...fresh }: NewNote & WriteRequest): Promise<Note> {
+export async function saveNote(on: Statements, { idempotency, ...input }: NewNote & WriteRequest): Promise<Note> {
   return once(on, idempotency, async () => {
-    const note = newNote(fresh, on.now);
+    const note = newNote(input, on.now);
     const row = { id: note.id, ...noteRow(note), created_at: note.createdAt };
     const key = numberOf(await insertRow(on, 'notes', row, { returning: 'key' }), 'key');
     await indexNote(on, key, note);
@@ -132,8 +132,8 @@ interface NoteRequest extends WriteRequest {
 }
 
 /**
- * Replaces only the fields in `changes`. Throws `note_not_found` if the note is missing or deleted. If nothing changes,
- * `updatedAt` stays as well, so that a repeated call is harmless.
+ * Replaces only the fields in `changes`. Throws `note_not_found` if the note is missing or deleted. If nothing changes, `updatedAt`
+ * stays the same, so that a repeated call has no effect.
  */
 export async function updateNote(
   on: Statements,
@@ -209,7 +209,7 @@ export async function purgeNotes(on: Statements, { ids }: { ids: readonly string
   return rows.length;
 }
 
-/** Finds and locks a note that exists or can be restored. Throws if there is none. */
+/** Finds and locks a note, which may be deleted. Throws `note_not_found` if it is missing or can no longer be restored. */
 async function lockNote(on: Statements, id: string) {
   const [row] = await on.query(
     `SELECT * FROM notes WHERE id = ? AND (deleted_at IS NULL OR deleted_at >= ?)

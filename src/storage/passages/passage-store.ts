@@ -15,8 +15,7 @@ import type {
   PassageSearch,
   StoredPassage,
 } from './passage.ts';
-/** A search takes two reads, `findPassages` and `completePassages`. Each sees one snapshot of the data. */
-
+/** The first read of a search. `completePassages` is the second. */
 export async function findPassages(on: Statements, { words, near }: FindPassages): Promise<FoundPassages> {
   return {
     near: near && (await lookAtPassageVectors(on, near)),
@@ -26,7 +25,7 @@ export async function findPassages(on: Statements, { words, near }: FindPassages
 
 export async function completePassages(
   on: Statements,
-  { keys: given, query, vectors, ownersMax }: CompletePassages,
+  { query, vectors, ownersMax, ...request }: CompletePassages,
 ): Promise<CompletedPassages> {
   const { nearest } = on.dialect.vectors;
   const scored =
@@ -37,7 +36,7 @@ export async function completePassages(
         : ((await nearest?.kb(on, vectors)) ?? []);
   const ordered = scored.toSorted((left, right) => right.score - left.score);
   const owners = [...new Set(ordered.map(({ owner }) => owner))].slice(0, ownersMax);
-  const keys = [...new Set([...given, ...owners])];
+  const keys = [...new Set([...request.keys, ...owners])];
   return {
     scored,
     words: query && (await scorePassageWords(on, { query, keys })),
@@ -78,8 +77,8 @@ export async function searchPassages(
   on: Statements,
   { query, filter: { labels = [] } = {}, ...page }: PassageSearch,
 ): Promise<PassagePage> {
-  const narrowed = on.dialect.words.labelled(passageWords, labels);
-  const { found, total, scoreMax, corrected } = await findWords(on, passageWords, query, narrowed, page);
+  const keyFilter = on.dialect.words.labelled(passageWords, labels);
+  const { found, total, scoreMax, corrected } = await findWords(on, passageWords, query, keyFilter, page);
   const keys = found.map(({ key }) => key);
   const rows = await rowsByKey(on, 'key, id, parent, position', keys);
   const hits = found.flatMap(({ key, ...scores }) => {

@@ -10,7 +10,7 @@ import { createWordTable } from './words/word-table.ts';
 export function createPostgresDialect(tokenizer: Tokenizer, nearest: Nearest | undefined): Dialect {
   return {
     integers: 'SELECT unnest(?::bigint[])',
-    // The subselect hides the list's length from the planner, so that one plan suits all lists.
+    // The subselect hides the list's length from the planner, so that all lists share one plan.
     fewIntegers: 'SELECT unnest((SELECT ?::bigint[]))',
     numbers: 'SELECT unnest(?::float8[])',
     texts: 'SELECT unnest(?::text[])',

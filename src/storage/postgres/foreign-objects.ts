@@ -1,7 +1,7 @@
 import type { Connection } from './connections/transaction.ts';
 import { postgresMigrations } from './migrate.ts';
 
-/** Returns a condition that excludes objects of extensions such as pgvector, which may be in any schema. */
+/** Returns the condition for objects that belong to no extension. pgvector may be in any schema. */
 const ofNoExtension = (oid: string): string =>
   `NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = ${oid} AND d.deptype = 'e')`;
 
@@ -23,8 +23,7 @@ const objectsQuery = `
   ORDER BY 1, 2`;
 
 /**
- * Returns triggers, functions, views, tables and rules in Carrel's schema that Carrel did not create, such as `trigger
- * on_note`.
+ * Returns triggers, functions, views, tables and rules in Carrel's schema that Carrel did not create, such as `trigger on_note`.
  */
 export async function foreignObjects(statements: Pick<Connection, 'query'>): Promise<string[]> {
   const own = ownObjects(postgresMigrations.join('\n'));

@@ -19,12 +19,12 @@ const prepare = `
   CREATE TABLE carrel.schema_version (version integer NOT NULL);
   INSERT INTO carrel.schema_version VALUES (0)`;
 
-/** The SQL for everything that Carrel creates in the database, except indexes of vectors. */
+/** The SQL that creates all of Carrel's objects in the database, except vector indexes. */
 export const postgresMigrations: readonly string[] = [prepare, ...migrations];
 
 /**
- * Migrates the database to the newest schema, with one transaction per step. Servers that start at the same time wait for the
- * lock, then find the step done.
+ * Migrates the database to the newest schema, with one transaction per step. Servers that start at the same time wait for the lock;
+ * the step is then already done.
  */
 export async function migrate(connections: Connections, steps: readonly string[] = migrations): Promise<void> {
   const once = async (statements: Connection) => {

@@ -18,7 +18,7 @@ import { createSharedStore } from './shared-store.ts';
 import { createNearest } from './vectors/vector-table.ts';
 import { createTokenizer } from './words/tokenizer.ts';
 
-/** Connects to a PostgreSQL database, which several machines may use at once, and migrates it to the newest schema. */
+/** Connects to a PostgreSQL database and migrates it to the newest schema. Several machines may use one database. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
   const servers = createServers(config.url);
   const readPrimary: Connections['read'] = (work) => connections.read(work);
@@ -62,26 +62,26 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
   }
 }
 
-/** Runs each operation on a connection of its own. */
+/** Runs each operation in a separate transaction on a pooled connection. */
 function createPostgresTransactions(
   { connections, replica }: { readonly connections: Connections; readonly replica: Replica | undefined },
   dialect: Dialect,
   now: () => Date,
 ): Transactions {
-  const performed =
+  const bind =
     <Request, Answer>(operation: Operation<Request, Answer>, request: Request, time = now().toISOString()) =>
     (connection: Connection) =>
       operation(statementsOn(connection, dialect, time), request);
   return {
-    write: (operation, request) => connections.write(performed(operation, request)),
+    write: (operation, request) => connections.write(bind(operation, request)),
     async read(operation, request, options) {
-      const work = performed(operation, request);
+      const work = bind(operation, request);
       const onPrimary = () => connections.read(work, options);
       return replica !== undefined && replicaReads.has(operation)
         ? replica.read(work, onPrimary, options)
         : onPrimary();
     },
-    alone: (operation, request) => connections.write(performed(operation, request), { isLong: true }),
+    alone: (operation, request) => connections.write(bind(operation, request), { isLong: true }),
   };
 }
 
@@ -94,7 +94,7 @@ export function withQuestionMarks(connection: Connection): Pick<Statements, 'que
   return { query: (sql, values = []) => connection.query(numbered(sql), values.map(bound)) };
 }
 
-/** Replaces question marks by `$1`, `$2` and so on. Carrel's statements have question marks only for values. */
+/** Replaces question marks with `$1`, `$2` and so on. Carrel's statements contain no other question marks. */
 export function numbered(sql: string): string {
   let count = 0;
   return sql.replaceAll('?', () => {

@@ -8,13 +8,13 @@ import { storable } from '../storable.ts';
 import type { Transactions } from '../transactions.ts';
 import type { Notices } from './connections/notices.ts';
 
-/** Size of a piece in bytes. Larger pieces need more memory on both sides; smaller pieces take more time. */
+/** Size of a piece in bytes. Larger pieces need more memory; smaller pieces take more time. */
 const pieceBytes = 1024 * 1024;
 
 /** Min pause between two removals of expired rows. */
 const sweepMs = 60_000;
 
-/** How long the pieces of an unfinished stream are stored. */
+/** Lifetime of the pieces of an unfinished stream. */
 const writingMs = 3_600_000;
 
 const centuryMs = 100 * 365 * 86_400_000;
@@ -140,10 +140,10 @@ export function createSharedStore(
       return write(countCall, { ...request, key: storable(request.key) });
     },
     async signingKey() {
-      const known = await readPart(keyPart);
-      if (known !== undefined) return known;
-      const made = randomBytes(keyBytes);
-      return (await addPart(keyPart, made, centuryMs)) ? made : ((await readPart(keyPart)) ?? made);
+      const stored = await readPart(keyPart);
+      if (stored !== undefined) return stored;
+      const created = randomBytes(keyBytes);
+      return (await addPart(keyPart, created, centuryMs)) ? created : ((await readPart(keyPart)) ?? created);
     },
     notify: (notice) => notices.notify(notice),
     onNotice: (listener) => notices.listen(listener),
@@ -154,7 +154,7 @@ function contentOf(row: Row): Buffer {
   return Buffer.from(bytesOf(row, 'content'));
 }
 
-/** Turns a draft into the final part. If several writers publish the same part, the first one wins; the others get false. */
+/** Turns a draft into the final part. Returns false if another writer has already published this part. */
 async function publish(
   on: Statements,
   { part, draft, lastsMs }: { readonly part: PartName; readonly draft: PartName; readonly lastsMs: number },
@@ -174,12 +174,12 @@ async function publish(
   return true;
 }
 
-/** Number of slots in a window. Calls are counted per slot, so that a row does not grow with the limit. */
+/** Slots per window. Calls are counted per slot, which limits the size of the row. */
 const slots = 600;
 
 /**
- * Counts a call, unless the limit is reached. The row is a log of the calls in the last window, like that of
- * `createSlidingWindow` in memory: pairs of `[end of the slot, calls]`.
+ * Counts a call, unless the limit is reached. The row contains the calls of the last window as pairs of `[end of the slot, calls]`,
+ * like `createSlidingWindow` in memory.
  */
 async function countCall(on: Statements, { key, limit, windowMs }: CountRequest): Promise<RateDecision> {
   const [row = {}] = await on.query(

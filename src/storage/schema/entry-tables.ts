@@ -45,7 +45,7 @@ export const entryTables: Table[] = [
     indexes: {
       context_entries_newest: { columns: 'created_at DESC, key DESC', where: live },
       context_entries_last: { columns: 'thread_id, source, key', where: live },
-      // Lists and counts of threads read only this index. SQLite needs `deleted_at` in it for that.
+      // Lists and counts of threads read only this index. For that, SQLite needs `deleted_at` as a column too.
       context_entries_thread: {
         columns: 'thread_id, created_at DESC, key DESC, source, content_type, deleted_at',
         where: live,

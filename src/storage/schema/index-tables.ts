@@ -34,8 +34,7 @@ const modelTable: Table = {
 };
 
 /**
- * Returns the tables of a corpus: texts that still need vectors, the vectors, and the removals that in-memory indexes must
- * apply.
+ * Returns the tables of a corpus: texts without vectors, the vectors, and the removed vectors, which in-memory indexes must drop.
  */
 function vectorTables({ name, owners }: Corpus): Table[] {
   return [

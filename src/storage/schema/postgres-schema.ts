@@ -3,9 +3,8 @@ import { createTable } from './table.ts';
 import { firstSettings, tables } from './tables.ts';
 
 /**
- * Tables that only PostgreSQL has. Processes that use one database may run on different machines, so the database also stores
- * the bytes of documents, in parts. A row of `shared_parts` with a negative `part` is still being written. `expires_at` is in
- * milliseconds of the server's clock.
+ * Tables that only PostgreSQL has. The database also stores the bytes of documents, because processes on different machines may use
+ * it. A row of `shared_parts` with a negative `part` is still being written. `expires_at` is in milliseconds of the server's clock.
  */
 const ownTables = `
   CREATE TABLE carrel.kb_originals (
@@ -33,8 +32,8 @@ const ownTables = `
   CREATE INDEX shared_parts_expiry ON carrel.shared_parts (expires_at);`;
 
 /**
- * Each vector has a copy of its passage's labels, so that a filter needs no row of the passage. Both triggers run in
- * transactions that have locked the passage, so the copy is never outdated.
+ * Each vector has a copy of its passage's labels, so that a filter need not read the passage. Both triggers run in transactions
+ * that have locked the passage, so the copy is never outdated.
  */
 const vectorLabels = `
   ALTER TABLE carrel.kb_vectors ADD COLUMN labels text[] COLLATE "C" NOT NULL DEFAULT '{}';
@@ -52,8 +51,8 @@ const vectorLabels = `
 const lengths = ['title_length', 'heading_length', 'body_length'];
 
 /**
- * Number of documents and total lengths per index. They are spread over several rows, because transactions that update the same
- * row wait for one another.
+ * Number of documents and total lengths per index. Each index has 16 rows, whose sums count: transactions that update the same row
+ * would wait for one another.
  */
 const wordStatistics = `
   CREATE TABLE carrel.word_statistics (
@@ -80,7 +79,7 @@ function trigger(name: string, event: string, steps: readonly string[]): string 
   CREATE TRIGGER ${name} ${event} EXECUTE FUNCTION carrel.${name}();`;
 }
 
-/** Returns the triggers that list texts without vectors, and removed vectors. New passages are listed by the write itself. */
+/** Returns the triggers that list texts without vectors, and removed vectors. `writeChunks` itself lists new passages. */
 function vectorTriggers({ name, owners, isLive, columns }: Corpus): string {
   const enlist = `INSERT INTO carrel.${name}_unembedded (model, owner)
     SELECT m.key, f.key FROM fresh f CROSS JOIN carrel.vector_models m

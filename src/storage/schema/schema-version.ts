@@ -1,9 +1,9 @@
 import { CarrelError } from '../../base/errors.ts';
 
-/** Development versions used the numbers below this one. A new database has 0. */
+/** Development versions used lower numbers. A new database has 0. */
 const firstSchema = 9;
 
-/** The same for both databases: the steps of each lead to it. */
+/** The schema version after all migration steps, the same for both databases. */
 export const newestSchema = 9;
 
 /** Returns the schema version after these migration steps. The first step creates `firstSchema`. */
@@ -35,8 +35,8 @@ export function checkSchema(version: number, newest: number): number {
 export function olderThanFirst(what: 'database' | 'backup', schema: number): CarrelError {
   return new CarrelError(
     'storage_older',
-    `The ${what} has schema ${schema} from before the first release: run \`carrel export\` with the version that ` +
-      'made it, then `carrel import` with this one into a new database.',
+    `The ${what} has schema ${schema}, from before the first release. Run \`carrel export\` with the version that made ` +
+      'it, then `carrel import` with this version into a new database.',
     { data: { schema, schemaMin: firstSchema } },
   );
 }

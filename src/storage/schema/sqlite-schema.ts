@@ -9,9 +9,8 @@ import { firstSettings, tables } from './tables.ts';
 export const indexedColumns = 'body, body_extra, title, title_extra, heading, heading_extra, labels';
 
 /**
- * FTS5 starts to merge the segments of one level when there are this many. It merges a small part with each write; a write
- * waits for a whole merge only at three times this number. More segments make bulk writes faster and searches slower, because a
- * search opens all of them.
+ * Number of segments at which FTS5 starts to merge them, a small part with each write. At three times this number, a write waits
+ * for the whole merge. More segments make bulk writes faster and searches slower.
  */
 const segments: Readonly<Record<keyof typeof wordOwners, number>> = { note: 8, context_entry: 8, kb_passage: 16 };
 
@@ -33,10 +32,9 @@ export const sqliteSchema: string = [
 ].join('\n');
 
 /**
- * Creates an FTS5 index over terms and labels, with its statistics. A trigger updates both when terms are removed. There is no
- * trigger for added terms: the program writes to all tables itself. A statement with a trigger begins with a savepoint, at
- * which FTS5 flushes its pending terms. Each text would become a segment of its own, instead of one segment per `hashsize`
- * bytes.
+ * Creates an FTS5 index over terms and labels, with its statistics. A trigger updates both when terms are removed. Added terms have
+ * no trigger: Carrel writes to all tables itself. A trigger would start a savepoint, at which FTS5 flushes its pending terms, so
+ * that each text would become a separate segment.
  *
  * The tokenizer splits the analysed terms at spaces; `tokenchars` are the three punctuation marks that terms can contain. A
  * label is also a token: `#`, which no term begins with, followed by the label's bytes in hex.
@@ -62,8 +60,8 @@ function wordIndex([name, merged]: readonly [string, number]): string {
 }
 
 /**
- * Creates triggers that list texts without vectors, and removed vectors. New passages are added by the thousand, so the write
- * itself lists them, all at once.
+ * Creates triggers that list texts without vectors, and removed vectors. New passages have no trigger, because thousands may be
+ * added at a time: `writeChunks` lists them with one statement.
  */
 function vectorTriggers({ name, owners, isLive, columns }: Corpus): string {
   const enlist = `INSERT INTO ${name}_unembedded (model, owner)

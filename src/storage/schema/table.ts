@@ -73,7 +73,7 @@ export const t = {
     const rule = (schema: string) => `REFERENCES ${schema}${table} (key) ON DELETE CASCADE`;
     return withRule(number, { sqlite: rule(''), postgres: rule('carrel.') });
   },
-} as const satisfies Record<string, Column | ((...given: never[]) => Column)>;
+} as const satisfies Record<string, Column | ((...parameters: never[]) => Column)>;
 
 export function optional(column: Column): Column {
   return { ...column, isOptional: true };

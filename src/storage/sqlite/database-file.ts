@@ -17,7 +17,7 @@ import { makeFolder, namesIn } from '../../base/make-folder.ts';
 import { removeLeftovers, temporaryPath } from '../../base/temporary-files.ts';
 import { databaseFiles, realDatabase, sqliteSuffixes } from './database-files.ts';
 import { applicationId, loadSqlite } from './sqlite-module.ts';
-import { isForbidden, notOurs, storageError } from './storage-error.ts';
+import { isForbidden, notReadable, storageError } from './storage-error.ts';
 
 /** Device and inode of a file. They reveal that a file was replaced. */
 export type FileIdentity = string;
@@ -29,8 +29,8 @@ export interface DatabaseLocation {
 }
 
 /**
- * Creates the database file if it is missing, and returns its identity. A new database gets its name only when it is complete.
- * An empty file therefore means that its content was lost.
+ * Creates the database file if it is missing, and returns its identity. A new file gets its name only when it is complete, so an
+ * empty file means that its content was lost.
  */
 export function ensureDatabaseFile(location: DatabaseLocation): FileIdentity {
   checkNotMissing(location);
@@ -53,20 +53,20 @@ function unusable(cause: unknown): CarrelError {
   return new CarrelError('invalid_config', message, { cause });
 }
 
-/** Throws if the path's database is missing or empty but once existed. Creating a new one would hide that. */
+/** Throws if the database existed but is missing or empty. Creating a new one would hide the loss. */
 export function checkNotMissing({ path, documentsDir }: DatabaseLocation): void {
   const real = realDatabase(path);
   const found = statIfExists(real);
   if (found === undefined) {
-    const left = leftBehind({ path, documentsDir }, real);
-    if (left === undefined) {
+    const remains = remainsOf({ path, documentsDir }, real);
+    if (remains === undefined) {
       checkLink(path, real);
       return;
     }
-    const choices = `Put the database back, run carrel restore <backup>, or move ${left} away to start with an empty database.`;
+    const choices = `Put the database back, run carrel restore <backup>, or move ${remains} away to start with an empty database.`;
     throw new CarrelError(
       'storage_lost',
-      `The database is missing, but some of its files are still there: ${left}. ${choices}`,
+      `The database is missing, but some of its files are still there: ${remains}. ${choices}`,
     );
   }
   if (!found.isFile()) {
@@ -85,7 +85,7 @@ function statIfExists(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch (cause) {
-    throw isForbidden(cause) ? notOurs(cause) : unusable(cause);
+    throw isForbidden(cause) ? notReadable(cause) : unusable(cause);
   }
 }
 
@@ -98,17 +98,17 @@ function checkLink(path: string, real: string): void {
   throw new CarrelError('invalid_config', `This is a link to ${real}, whose folder does not exist. ${choices}`);
 }
 
-/** Returns the first file or folder that a missing database has left behind. */
-function leftBehind({ path, documentsDir }: DatabaseLocation, real: string): string | undefined {
-  const beside = ['-wal', '-shm', '-reserve'].find((suffix) => identityOf(real + suffix) !== undefined);
-  if (beside !== undefined) return basename(real) + beside;
-  if (documentsDir === undefined || mayBeOfAnother(path, documentsDir)) return undefined;
+/** Returns a file or folder that belonged to the missing database, if there is one. */
+function remainsOf({ path, documentsDir }: DatabaseLocation, real: string): string | undefined {
+  const found = ['-wal', '-shm', '-reserve'].find((suffix) => identityOf(real + suffix) !== undefined);
+  if (found !== undefined) return basename(real) + found;
+  if (documentsDir === undefined || mayBelongElsewhere(path, documentsDir)) return undefined;
   const isOriginal = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
   return namesIn(documentsDir).some(isOriginal) ? `the folder ${basename(documentsDir)}` : undefined;
 }
 
-/** Returns true if the documents may belong to another database. A folder named after this database belongs to it. */
-function mayBeOfAnother(path: string, documentsDir: string): boolean {
+/** Returns true if the documents may belong to another database. A folder whose name starts with this path belongs to this one. */
+function mayBelongElsewhere(path: string, documentsDir: string): boolean {
   if (documentsDir.startsWith(path)) return false;
   const folder = dirname(path);
   if (dirname(documentsDir) !== folder) return true;
@@ -116,8 +116,8 @@ function mayBeOfAnother(path: string, documentsDir: string): boolean {
 }
 
 /**
- * Creates the database under a temporary name first: of several concurrent starts one wins, and a killed process leaves no
- * partial file.
+ * Creates the database under a temporary name, then renames it. A killed process leaves no partial file, and of several concurrent
+ * starts one wins.
  */
 function makeDatabase(path: string): void {
   removeLeftovers(path);
@@ -130,14 +130,14 @@ function makeDatabase(path: string): void {
     } finally {
       database.close();
     }
-    giveName(fresh, path);
+    linkOrRename(fresh, path);
     syncFolderSync(dirname(path));
   } finally {
     for (const suffix of sqliteSuffixes) rmSync(`${fresh}${suffix}`, { force: true });
   }
 }
 
-function giveName(fresh: string, path: string): void {
+function linkOrRename(fresh: string, path: string): void {
   try {
     linkSync(fresh, path);
   } catch (error) {
@@ -196,8 +196,8 @@ function lost(moment: 'before' | 'after' = 'before'): never {
 }
 
 /**
- * Makes the files readable for this user only, because notes and memories are private. Call it only for files known to be
- * Carrel's: a path may name another file by mistake. SQLite gives the log and its index the mode of the database file.
+ * Makes the files readable for this user only, because notes and memories are private. Call it only for Carrel's own files: the path
+ * may name another file by mistake. SQLite gives its log the mode of the database file.
  */
 export function makePrivate(path: string): void {
   for (const file of databaseFiles(path)) {

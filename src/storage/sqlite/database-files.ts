@@ -12,7 +12,7 @@ export function databaseFiles(path: string): string[] {
 }
 
 /**
- * Returns the path with all links resolved. SQLite's other files are next to this one, and a missing database is created there.
+ * Returns the path with all links resolved. SQLite's other files are in the same folder, and a missing database is created there.
  */
 export function realDatabase(path: string): string {
   try {
@@ -37,7 +37,7 @@ function linkedTo(path: string): string {
   return realDatabase(target);
 }
 
-/** Removes a database that was never served, so it has no disk reserve. */
+/** Removes a database that no server has used, so that it has no disk reserve. */
 export async function removeDatabase(path: string): Promise<void> {
   for (const suffix of sqliteSuffixes) await rm(`${path}${suffix}`, { force: true });
 }

@@ -7,7 +7,7 @@ import { applicationId, loadSqlite } from './sqlite-module.ts';
 import { isBusy, openFailure } from './storage-error.ts';
 
 export interface DatabaseConfig {
-  /** Language of all words. A writer without it keeps the database's language; a reader needs it. */
+  /** Language of all words. Required for a reader. A writer without it uses the database's language. */
   readonly language?: Language | undefined;
   readonly path: string;
   /** Identity of the expected file. A writer without it creates the database if it is missing. */
@@ -30,8 +30,8 @@ export interface Database {
   /** Runs several statements without parameters, for schemas and pragmas. */
   exec(sql: string): void;
   /**
-   * Runs `work` in a transaction. Gets the write lock at the start, so that the transaction cannot fail half-way for lack of
-   * it. The caller must not run anything else on the connection meanwhile.
+   * Runs `work` in a transaction. Gets the write lock first, so that no later statement can fail to get it. The caller must not use
+   * the connection for anything else meanwhile.
    */
   transaction<T>(work: () => Promise<T>): Promise<T>;
   /** Runs `work` on one snapshot: all statements see the same state. */
@@ -45,8 +45,8 @@ const lockAttemptsMax = 3;
 const statementsMax = 1000;
 
 /**
- * Size of a connection's page cache. A writer's cache also holds its uncommitted changes. Other pages are cached by the
- * operating system.
+ * Size of a connection's page cache. A writer's cache also contains its uncommitted changes. The operating system caches other
+ * pages.
  */
 const cacheKilobytes = { reader: 8_192, writer: 16_384 } as const;
 
@@ -69,8 +69,8 @@ export function openDatabase(config: DatabaseConfig): Database {
   }
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string): StatementSync => {
-    const known = statements.get(sql);
-    if (known !== undefined) return known;
+    const cached = statements.get(sql);
+    if (cached !== undefined) return cached;
     const statement = connection.prepare(sql);
     // Filters produce many different statements. After clearing, the frequent ones are prepared again.
     if (statements.size >= statementsMax) statements.clear();
@@ -141,8 +141,7 @@ async function transaction<T>(
 }
 
 /**
- * Writes the transactions in the deleted log, which were committed earlier, to the database. Only this connection still has the
- * log open.
+ * Copies committed transactions from the deleted log to the database. Only this connection still has the log open.
  */
 function rescue(connection: DatabaseSync): void {
   try {

@@ -10,7 +10,7 @@ export function createSqliteDialect(database: Database, { documentsDir }: { read
   return {
     integers: 'SELECT value FROM json_each(?)',
     fewIntegers: 'SELECT value FROM json_each(?)',
-    // In JSON, a double over 2^53 can have fewer digits than its exact value, and SQLite would read it as a different integer.
+    // Without the cast, SQLite would read some doubles over 2^53 as a different integer.
     numbers: 'SELECT CAST(value AS REAL) FROM json_each(?)',
     texts: 'SELECT value FROM json_each(?)',
     textList: (select) => `(SELECT json_group_array(value) FROM (${select}))`,
@@ -28,8 +28,8 @@ export function createSqliteDialect(database: Database, { documentsDir }: { read
     skipLocked: '',
     rowsAtOnce: 16,
     rows: (types, rows) => {
-      const places = `(${types.map(() => '?').join(', ')})`;
-      return { sql: `VALUES ${rows.map(() => places).join(', ')}`, values: rows.flat() };
+      const placeholders = `(${types.map(() => '?').join(', ')})`;
+      return { sql: `VALUES ${rows.map(() => placeholders).join(', ')}`, values: rows.flat() };
     },
     keys: {
       async highest(on, table) {

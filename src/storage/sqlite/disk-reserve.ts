@@ -17,7 +17,7 @@ import { realDatabase } from './database-files.ts';
  */
 export interface DiskReserve {
   /** Reserves the space if the disk has enough left. */
-  hold(): void;
+  reserve(): void;
   /** Frees the reserved space for the database and shortens the log. Returns false if nothing was reserved. */
   release(database?: Database): boolean;
   /** Reserves the space again before other writes use it up. On a full disk, only deletions may use it. */
@@ -25,34 +25,33 @@ export interface DiskReserve {
 }
 
 /**
- * Size of the reserve: room for a checkpoint of a log of the usual length (`wal_autocheckpoint`), and as much again for the
- * deletion.
+ * Size of the reserve: enough for a checkpoint of a log of the usual length (`wal_autocheckpoint`), and as much for the deletion.
  */
 const reserveBytes = 32 * 1024 * 1024;
 
-/** Free space needed before reserving, in multiples of the reserve. */
-const plenty = 6;
+/** Min free space before reserving, in multiples of the reserve. */
+const freeFactor = 6;
 
-export function createDiskReserve(given: string): DiskReserve {
+export function createDiskReserve(databasePath: string): DiskReserve {
   // The database itself may be on another disk than a link to it.
-  const path = realDatabase(given);
+  const path = realDatabase(databasePath);
   const file = `${path}-reserve`;
   const size = () => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   return {
-    hold() {
+    reserve() {
       if (size() >= reserveBytes) return;
       try {
         const { bavail, bsize } = statfsSync(path);
-        if (bavail * bsize >= reserveBytes * plenty) fill(file);
+        if (bavail * bsize >= reserveBytes * freeFactor) fill(file);
       } catch {
-        // Ignored: the database works without a reserve, too.
+        // Ignored, because the database also works without a reserve.
       }
     },
     release(database) {
-      const isHeld = size() > 0;
+      const wasReserved = size() > 0;
       rmSync(file, { force: true });
       if (database !== undefined) shortenLog(database, path);
-      return isHeld;
+      return wasReserved;
     },
     regain(database) {
       if (database !== undefined) shortenLog(database, path);
@@ -61,17 +60,17 @@ export function createDiskReserve(given: string): DiskReserve {
   };
 }
 
-/** Operations that free space in the end, although they have to write first. */
+/** Operations that free space, although they have to write first. */
 const removals = new Set<unknown>([
   ...[removeEntries, removeDocument, changeDocuments, releaseOriginals],
   ...[cancelJob, forgetJobs, forgetModel, dropVectors],
 ]);
 
-export function makesRoom(operation: Operation<never, unknown>): boolean {
+export function freesSpace(operation: Operation<never, unknown>): boolean {
   return removals.has(operation);
 }
 
-/** Checkpoints the log, unless the disk lacks space for the whole checkpoint: half of one would only use up space. */
+/** Checkpoints the log, if the disk has space for the whole checkpoint. Half of one would only use up space. */
 function shortenLog(database: Database, path: string): void {
   try {
     const pages = numberOf(database.get('PRAGMA page_count') ?? {}, 'page_count');

@@ -4,7 +4,7 @@ import { loadSqlite } from './sqlite-module.ts';
 
 interface SchemaObject {
   readonly name: string;
-  /** Type, name and definition. One of Carrel's objects whose definition was changed counts as foreign too. */
+  /** Type, name and definition. An object of Carrel with a changed definition counts as foreign. */
   readonly identity: string;
 }
 

@@ -16,7 +16,7 @@ export const currentSchema: string = migrations.join('\n');
 
 /**
  * Migrates the database to the newest schema, with one transaction per step. If the process is killed, the next start continues
- * after the last complete step. Of several concurrent starts, one performs a step, and the others find it done.
+ * after the last complete step. Of several concurrent starts, only one performs a step.
  */
 export async function migrate(database: Database, steps: readonly string[] = migrations): Promise<void> {
   checkEngine(database);

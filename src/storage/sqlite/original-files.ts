@@ -51,8 +51,8 @@ function listFiles(folder: string): string[] {
 }
 
 /**
- * Runs on the writer's thread, within its transaction: the file has its final name before the row that refers to it is
- * committed.
+ * Renames a staged file. Runs on the writer's thread, within its transaction, so that the file has its final name before the row
+ * that refers to it is committed.
  */
 export function adoptFile(folder: string, { id, hash }: StagedOriginal): void {
   moveFileSync(stagedPath(folder, id), join(folder, hash));

@@ -29,7 +29,7 @@ export interface SqliteStorageConfig {
   readonly language?: Language | undefined;
 }
 
-/** Opens or creates the database in a file. One thread writes, others read; several processes may use the same file at once. */
+/** Opens or creates a database file. One thread writes, others read. Several processes may use the same file. */
 export async function createSqliteStorage(config: SqliteStorageConfig, deps: StorageDeps = {}): Promise<Storage> {
   const now = deps.now ?? (() => new Date());
   const documentsDir = config.documentsDir ?? join(dirname(config.path), 'documents');
@@ -45,8 +45,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   const ready = readyLanguage(config.path, config.language);
   let language = ready ?? config.language;
   let writer: SqliteThread | undefined;
-  // The thread gets at most two writes at a time, so that it can start one while the other's answer is being delivered. All
-  // others wait here.
+  // The thread gets at most two writes at a time, so that it can start one while the answer of the other is delivered.
   const writes = createSlots({ runningMax: 2, waitingMax: Number.POSITIVE_INFINITY });
   let closed = false;
   let [opened, broken] = [0, 0];
@@ -70,10 +69,10 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     { threadsMax: config.readersMax ?? 2, timeoutMs: config.queryTimeoutMs ?? 5000 },
     () => thread('reader'),
   );
-  /** Uses the writer's thread for background reads. A reader thread takes 15 MB, of which only half is freed when it ends. */
+  /** Uses the writer's thread for background reads, if it runs. A reader thread takes 15 MB. */
   const read: ReaderPool['call'] = (call, options) => {
-    const isUnhurried = options?.signal === undefined && unhurried.has(call.operation);
-    return isUnhurried && writer?.alive ? write(call) : readers.call(call, options);
+    const isBackground = options?.signal === undefined && backgroundReads.has(call.operation);
+    return isBackground && writer?.alive ? write(call) : readers.call(call, options);
   };
   const transactions = createSqliteTransactions({ write, read }, now);
   // The writer's thread starts with the first write, or here if the database must first be created or changed.
@@ -94,8 +93,12 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   });
 }
 
-/** Quick background reads, which may wait for a write. Without a signal they run on the writer's thread. */
-const unhurried: ReadonlySet<string> = new Set([nameOf(listModels), nameOf(unsummarisedEntries), nameOf(vectorState)]);
+/** Quick reads of background work. They may wait for a write, so those without a signal run on the writer's thread. */
+const backgroundReads: ReadonlySet<string> = new Set([
+  nameOf(listModels),
+  nameOf(unsummarisedEntries),
+  nameOf(vectorState),
+]);
 
 /** Runs operations on the database threads. Calls name the operation, because functions cannot be sent to a thread. */
 function createSqliteTransactions(

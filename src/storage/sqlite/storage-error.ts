@@ -24,7 +24,7 @@ export function isBusy(error: unknown): boolean {
 /** Returns true if the disk is full. */
 export function isFull(error: unknown): boolean {
   const result = resultCode(error);
-  return result !== undefined && (result === diskShort || (result & 0xff) === 13);
+  return result !== undefined && (result === shmSizeError || (result & 0xff) === 13);
 }
 
 function resultCode(error: unknown): number | undefined {
@@ -33,7 +33,7 @@ function resultCode(error: unknown): number | undefined {
 }
 
 /** SQLITE_IOERR_SHMSIZE: the log's shared index could not grow, which means a full disk. */
-const diskShort = 4874;
+const shmSizeError = 4874;
 
 interface Translation {
   readonly code: ErrorCode;
@@ -77,7 +77,7 @@ const translations: Readonly<Record<number, Translation>> = {
   10: unavailable,
   11: corrupt,
   13: full,
-  [diskShort]: full,
+  [shmSizeError]: full,
   14: unavailable,
   23: readOnly,
   26: corrupt,
@@ -91,12 +91,12 @@ export function openFailure(path: string, error: unknown): unknown {
   const isUnopened = ((resultCode(error) ?? 0) & 0xff) === 14;
   if (!isUnopened) return error;
   try {
-    openAsMany();
+    openSomeFiles();
     for (const file of databaseFiles(path)) if (existsSync(file)) accessSync(file, constants.R_OK);
     return error;
   } catch (cause) {
     if (isOutOfFiles(cause)) return tooManyFiles(cause);
-    return isForbidden(cause) ? notOurs(cause) : error;
+    return isForbidden(cause) ? notReadable(cause) : error;
   }
 }
 
@@ -104,8 +104,8 @@ export function isForbidden(error: unknown): boolean {
   return ['EACCES', 'EPERM'].includes(systemCode(error) ?? '');
 }
 
-/** Opens as many files as SQLite does for a database. Throws if the process has reached its limit. */
-function openAsMany(): void {
+/** Opens as many files as SQLite needs. Throws if the process has reached its limit of open files. */
+function openSomeFiles(): void {
   const opened: number[] = [];
   try {
     for (const _ of sqliteSuffixes) opened.push(openSync(process.execPath, 'r'));
@@ -127,7 +127,7 @@ export function tooManyFiles(cause: unknown): CarrelError {
   return new CarrelError('unavailable', message, { cause, retryAfterSeconds: 1 });
 }
 
-export function notOurs(cause: unknown): CarrelError {
+export function notReadable(cause: unknown): CarrelError {
   const message =
     'The current user may not read the database. Run Carrel as the owner of its files, or change their owner.';
   return new CarrelError('invalid_config', message, { cause });

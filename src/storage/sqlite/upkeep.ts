@@ -30,7 +30,7 @@ export function checkContent(database: Database): string[] {
       // Rank 1 makes FTS5 also compare the index with its source terms.
       database.exec(`INSERT INTO ${name}_words (${name}_words, rank) VALUES ('integrity-check', 1)`);
     } catch (error) {
-      // The check needs a lock and disk space. Without them, it fails but has found no problem.
+      // The check also fails without a lock or disk space. That is not a problem of the index.
       const explained = storageError(error);
       if (isCarrelError(explained) && explained.code !== 'storage_corrupt') throw error;
       problems.push(`The full-text index ${name}_words does not match the stored texts.`);

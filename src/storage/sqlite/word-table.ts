@@ -63,10 +63,10 @@ export function createWordTable(database: Database): WordTable {
   };
 
   function matching({ name }: WordIndex, match: string, filter: KeyFilter | undefined): Condition {
-    const narrowed = filter && narrow(name, filter);
+    const condition = filter && filterCondition(name, filter);
     return {
-      sql: `FROM ${name}_words w WHERE ${name}_words MATCH ? ${narrowed?.sql ?? ''}`,
-      values: [match, ...(narrowed?.values ?? [])],
+      sql: `FROM ${name}_words w WHERE ${name}_words MATCH ? ${condition?.sql ?? ''}`,
+      values: [match, ...(condition?.values ?? [])],
     };
   }
 }
@@ -77,7 +77,6 @@ function writeTerms(
   keys: readonly number[],
   texts: readonly IndexedTexts[],
 ): void {
-  // Built once: SQLite statements are cached by their SQL, and a new string would be hashed again for each document.
   const insertTerms = `INSERT INTO ${name}_terms VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
   const insertWords = `INSERT INTO ${name}_words (rowid, title, title_extra, heading, heading_extra, body, body_extra, labels)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -117,12 +116,12 @@ function planned(query: WordQuery, plan: CandidatePlan): string {
   if (plan.optional.length === 0) return match;
   const must = render(anyOf(plan.essential));
   if (!isAlternatives(query)) return `(${match}) AND (${must})`;
-  const rough = roughWords(plan);
-  return rough.length === 0 ? must : `(${must}) OR ((${must}) AND (${render(anyOf(rough))}))`;
+  const optional = roughWords(plan);
+  return optional.length === 0 ? must : `(${must}) OR ((${must}) AND (${render(anyOf(optional))}))`;
 }
 
 /** Returns a filter as a condition on the rows `w` of a word index. */
-function narrow(name: string, { labels, sql, values }: KeyFilter): Condition {
+function filterCondition(name: string, { labels, sql, values }: KeyFilter): Condition {
   // FTS5 combines the two MATCH conditions into one query.
   if (labels !== undefined) return { sql: `AND ${name}_words MATCH ?`, values: [matchLabels(labels)] };
   // Tests each match. Listing all documents that pass would take longer, unless they are few.

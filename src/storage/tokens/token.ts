@@ -4,10 +4,10 @@ import { lock } from '../idempotency.ts';
 import { field, optionalTextOf, type RecordOf, type Row, recordOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { reads, type StoreOf, writes } from '../store-operations.ts';
-/** Access tokens, which are handed out by name. Only their hashes are stored. */
+/** Access tokens. Each has a name. Only the hash of a token is stored. */
 export type TokenStore = StoreOf<typeof tokenOperations>;
 
-const givenFields = {
+const newFields = {
   name: field.text('name'),
   /** SHA-256 of the token, in hex. */
   hash: field.text('hash'),
@@ -19,12 +19,12 @@ const givenFields = {
 const tokenFields = {
   /** Never reused. */
   id: field.number('key'),
-  ...givenFields,
+  ...newFields,
   createdAt: field.text('created_at'),
   lastUsedAt: field.optionalText('last_used_at'),
 };
 
-export type NewToken = RecordOf<typeof givenFields>;
+export type NewToken = RecordOf<typeof newFields>;
 
 export type StoredToken = RecordOf<typeof tokenFields>;
 
@@ -33,13 +33,13 @@ export const tokenOperations = {
   ...writes({ add: addToken, revoke: revokeToken, forgetAll: forgetTokens, touch: touchToken }),
 };
 
-/** Adds a token. Returns false if a token of this name is in use. */
+/** Adds a token. Returns false if a token of this name exists and is not revoked. */
 export async function addToken(on: Statements, { name, hash, rights, expiresAt }: NewToken): Promise<boolean> {
   await lock(on, `token ${name}`);
-  const [taken] = await on.query('SELECT key FROM access_tokens WHERE name = ? AND revoked_at IS NULL', [
+  const [existing] = await on.query('SELECT key FROM access_tokens WHERE name = ? AND revoked_at IS NULL', [
     storable(name),
   ]);
-  if (taken !== undefined) return false;
+  if (existing !== undefined) return false;
   await on.query('INSERT INTO access_tokens (name, hash, rights, created_at, expires_at) VALUES (?, ?, ?, ?, ?)', [
     storable(name),
     hash,
@@ -62,7 +62,7 @@ export async function findToken(on: Statements, { hash }: { hash: string }): Pro
   return row === undefined ? undefined : tokenOf(row);
 }
 
-/** Revokes a token. Returns false if no token of this name is in use. */
+/** Revokes a token. Returns false if no token has this name or it is already revoked. */
 export async function revokeToken(on: Statements, { name }: { name: string }): Promise<boolean> {
   const rows = await on.query(
     'UPDATE access_tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL RETURNING key',
@@ -71,7 +71,7 @@ export async function revokeToken(on: Statements, { name }: { name: string }): P
   return rows.length > 0;
 }
 
-/** Deletes all tokens, even the revoked ones. Returns how many were in use. */
+/** Deletes all tokens, even revoked ones. Returns the number that were not revoked. */
 export async function forgetTokens(on: Statements): Promise<number> {
   const rows = await on.query('DELETE FROM access_tokens RETURNING revoked_at');
   return rows.filter((row) => optionalTextOf(row, 'revoked_at') === undefined).length;

@@ -2,7 +2,7 @@ import type { Statements } from '../dialect.ts';
 import { numberOf, optionalTextOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 
-export interface TakenHost {
+export interface HostLease {
   /** The host's robots.txt. Undefined if it is outdated or was never stored. */
   readonly robots: string | undefined;
   /** Time until the next request may be sent to the host. */
@@ -10,13 +10,13 @@ export interface TakenHost {
 }
 
 /**
- * Leases a host, or returns the process that holds its lease (`heldBy`). `gone` names a process known to have died, whose lease
- * is ignored.
+ * Leases a host, or returns the process that has leased it (`heldBy`). `gone` is a process that is known to have died. Its lease is
+ * ignored.
  */
 export async function takeHost(
   on: Statements,
   { host, owner, leaseMs, gone }: { host: string; owner: string; leaseMs: number; gone?: string | undefined },
-): Promise<TakenHost | { heldBy: string }> {
+): Promise<HostLease | { heldBy: string }> {
   const { nowMs, forUpdate } = on.dialect;
   await on.query('INSERT INTO web_hosts (host, next_at) VALUES (?, 0) ON CONFLICT DO NOTHING', [host]);
   const [row = {}] = await on.query(
@@ -37,7 +37,7 @@ export async function takeHost(
   return { robots: isFresh ? optionalTextOf(row, 'robots') : undefined, waitMs: Math.max(0, numberOf(row, 'wait')) };
 }
 
-/** Renews the lease and stores new facts about the host. Returns false if another process holds the lease. */
+/** Renews the lease and stores `waitMs` and `robots`, if set. Returns false if another process has leased the host. */
 export async function keepHost(
   on: Statements,
   request: {

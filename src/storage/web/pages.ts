@@ -13,7 +13,7 @@ import {
   valuesOf,
 } from '../rows.ts';
 import { storableOrNull } from '../storable.ts';
-import { keepProgress, type RunProgress } from './runs.ts';
+import { type RunProgress, saveProgress } from './runs.ts';
 /** `new`: not visited yet. `alias`: redirects to another page or names it as canonical. */
 export type PageState = 'new' | 'stored' | 'duplicate' | 'alias' | 'skipped' | 'failed';
 
@@ -37,7 +37,7 @@ const pageFields = {
 
 type PageRecord = RecordOf<typeof pageFields>;
 
-/** What a visit found out about a page. */
+/** The result of a visit to a page. */
 export type PageFacts = Partial<PageRecord> & Pick<PageRecord, 'url' | 'depth' | 'state' | 'failures'>;
 
 const storedFields = {
@@ -72,7 +72,7 @@ export interface NewLinks {
 }
 
 /**
- * `dropped` is the number of links beyond `pagesMax`. Undefined if the run belongs to another process; then nothing was saved.
+ * `dropped` is the number of links beyond `pagesMax`. Undefined if nothing was saved, because the run belongs to another process.
  */
 export type SaveOutcome = { readonly added: number; readonly dropped: number } | undefined;
 
@@ -131,14 +131,16 @@ export async function savePages(
   { source, pages, removed = [], links, progress, ...run }: SavedPages,
 ): Promise<SaveOutcome> {
   const { integers } = on.dialect;
-  if (!(await keepProgress(on, { ...run, progress }))) return undefined;
+  if (!(await saveProgress(on, { ...run, progress }))) return undefined;
   for (const page of pages) {
     await savePage(on, source, run.id, page);
     if (page.state === 'failed' || page.state === 'skipped') await retryFollowers(on, source, run.id, page.url);
   }
   if (removed.length > 0) {
-    const gone = await on.query(`DELETE FROM web_pages WHERE key IN (${integers}) RETURNING url`, [{ list: removed }]);
-    for (const row of gone) await retryFollowers(on, source, run.id, textOf(row, 'url'));
+    const deleted = await on.query(`DELETE FROM web_pages WHERE key IN (${integers}) RETURNING url`, [
+      { list: removed },
+    ]);
+    for (const row of deleted) await retryFollowers(on, source, run.id, textOf(row, 'url'));
   }
   return links === undefined ? { added: 0, dropped: 0 } : addLinks(on, source, links);
 }
@@ -165,7 +167,7 @@ async function savePage(on: Statements, source: number, run: number, { retryMs, 
   );
 }
 
-/** Schedules visits to aliases and duplicates of a page whose text is no longer stored, so that their own text is stored. */
+/** Schedules visits to the aliases and duplicates of a page whose text is no longer stored. Their own text is then stored. */
 async function retryFollowers(on: Statements, source: number, run: number, target: string): Promise<void> {
   const { nowMs } = on.dialect;
   await on.query(

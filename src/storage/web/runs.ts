@@ -50,11 +50,11 @@ export async function renewRun(
   { leaseMs, ...run }: OwnJob & { leaseMs: number; progress: RunProgress },
 ): Promise<boolean> {
   const lease = { sql: `lease_until = ${on.dialect.nowMs} + ?`, values: [leaseMs] };
-  return (await changeOwnJob(on, run, lease)) && keepProgress(on, run);
+  return (await changeOwnJob(on, run, lease)) && saveProgress(on, run);
 }
 
 /** Saves the run's progress. Returns false if the run no longer belongs to this owner. */
-export async function keepProgress(
+export async function saveProgress(
   on: Statements,
   { progress: { state, done, total }, ...run }: OwnJob & { progress: RunProgress },
 ): Promise<boolean> {
@@ -74,7 +74,7 @@ export async function endRun(
     error,
   }: OwnJob & { progress: RunProgress; error?: { code: string; message: string } | undefined },
 ): Promise<boolean> {
-  if (!(await keepProgress(on, { id, owner, progress }))) return false;
+  if (!(await saveProgress(on, { id, owner, progress }))) return false;
   const status = error === undefined ? 'done' : 'failed';
   await changeOwnJob(
     on,

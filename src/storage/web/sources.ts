@@ -60,7 +60,7 @@ const jitterShare = 0.1;
 const hourMs = 3_600_000;
 
 /**
- * Adds a source and starts its first run. If the address is already a source of this collection, only updates its settings and
+ * Adds a source and starts its first run. If this collection already has a source with this address, updates its settings and
  * starts a run.
  */
 export async function addSource(
@@ -68,12 +68,12 @@ export async function addSource(
   { url, tags, settings, jitter }: NewSource & Jitter,
 ): Promise<{ source: StoredSource; job: number; isNew: boolean }> {
   await lock(on, `web source ${url}`);
-  const known = (await on.query(`SELECT * FROM web_sources WHERE url = ? ${on.dialect.forUpdate}`, [url])).find(
+  const existing = (await on.query(`SELECT * FROM web_sources WHERE url = ? ${on.dialect.forUpdate}`, [url])).find(
     (row) => sourceOf(row).tags[0] === tags[0],
   );
   const values = [storable(JSON.stringify(tags)), storable(JSON.stringify(settings)), ...nextAt(settings, jitter)];
   const [row = {}] =
-    known === undefined
+    existing === undefined
       ? await on.query(
           `INSERT INTO web_sources (url, created_at, tags, settings, next_at)
             VALUES (?, ?, ?, ?, ${on.dialect.nowMs} + ?) RETURNING *`,
@@ -82,11 +82,11 @@ export async function addSource(
       : await on.query(
           `UPDATE web_sources SET tags = ?, settings = ?, next_at = ${on.dialect.nowMs} + ?, paused_at = NULL
             WHERE key = ? RETURNING *`,
-          [...values, numberOf(known, 'key')],
+          [...values, numberOf(existing, 'key')],
         );
   const source = sourceOf(row);
   const job = await startRun(on, source);
-  return { source: { ...source, job }, job, isNew: known === undefined };
+  return { source: { ...source, job }, job, isNew: existing === undefined };
 }
 
 /** Lists sources with at least one of the tags, by id. Without `anyTags`, lists all. */
@@ -136,7 +136,7 @@ export async function startDue(on: Statements, { jitter }: Jitter): Promise<numb
 }
 
 /**
- * Pauses or resumes a source. Pausing also stops its run. A resumed source is refreshed at once, unless it is never refreshed.
+ * Pauses or resumes a source. Pausing also cancels its run. A resumed source is due immediately, unless it is never refreshed.
  */
 export async function pauseSource(on: Statements, { id, paused }: { id: number; paused: boolean }): Promise<boolean> {
   const { nowMs } = on.dialect;

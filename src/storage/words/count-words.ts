@@ -6,7 +6,7 @@ import { leafKey, leavesOf, type NearTerm, type WordLeaf, type WordQuery, withLe
 import type { Statements, VocabularyCache, WordIndex } from '../dialect.ts';
 import { numberOf, optionalTextOf } from '../rows.ts';
 
-/** The number of documents that contain each word, by `leafKey`. */
+/** Statistics of an index, and the number of documents that contain each word, by `leafKey`. */
 export interface KnownWords {
   readonly statistics: IndexStatistics;
   readonly counts: ReadonlyMap<string, number>;
@@ -42,12 +42,12 @@ async function readStatistics(on: Statements, index: WordIndex): Promise<IndexSt
   return { documents, averageLengths: { title: mean('title'), heading: mean('heading'), body: mean('body') } };
 }
 
-/** Max number of words corrected per query. */
+/** Max words corrected per query. */
 const correctedMax = 6;
-/** Max number of replacements for a misspelt word: the likeliest ones. */
+/** Max replacements for a misspelt word. */
 const termsMax = 6;
 
-/** Replaces words that no document contains by similar words that some documents contain. Words without a similar one stay. */
+/** Replaces words that no document contains with similar words that some documents contain, if there are any. */
 export async function correctQuery(
   on: Statements,
   index: WordIndex,
@@ -74,8 +74,8 @@ export async function correctQuery(
 }
 
 /**
- * Returns the likeliest of the similar words: the more documents contain a word, the likelier it was meant. Omits words that
- * only deleted documents contained.
+ * Returns the likeliest of the similar words: those that most documents contain. Omits words that only deleted documents
+ * contained.
  */
 async function likeliestOf(words: readonly string[], countLeaves: CountLeaves): Promise<NearTerm[]> {
   if (words.length === 0) return [];
@@ -89,28 +89,28 @@ async function likeliestOf(words: readonly string[], countLeaves: CountLeaves): 
     .map((written) => ({ term: stemOf(written), written, share: likely(written) / likeliest }));
 }
 
-/** Number of positions to read again. A transaction may commit later than another one that got higher positions. */
+/** Number of positions to read again, because transactions may commit in another order than that of their positions. */
 const placesReadAgain = 1000;
 
 /** Creates a cache of words. It reads all words of an index when one is first corrected, and only new words after a change. */
 export function createVocabularyCache(): VocabularyCache {
-  const kept = new Map<string, { vocabulary: Vocabulary; last: number; counts: object | undefined }>();
+  const cache = new Map<string, { vocabulary: Vocabulary; last: number; counts: object | undefined }>();
   return async (on, { name }, counts) => {
-    const known = kept.get(name) ?? { vocabulary: createVocabulary(), last: 0, counts: undefined };
-    if (known.counts === counts) return known.vocabulary;
+    const cached = cache.get(name) ?? { vocabulary: createVocabulary(), last: 0, counts: undefined };
+    if (cached.counts === counts) return cached.vocabulary;
     // Read as one text, because a list or rows would take several times as long.
     const [row = {}] = await on.query(
       `SELECT string_agg(term, ' ') AS terms, max(place) AS last FROM word_vocabulary
        WHERE word_index = ? AND place > ?`,
-      [name, Math.max(0, known.last - placesReadAgain)],
+      [name, Math.max(0, cached.last - placesReadAgain)],
     );
     const terms = optionalTextOf(row, 'terms');
     if (terms !== undefined) {
-      known.vocabulary.add(terms.split(' '));
-      known.last = Math.max(known.last, numberOf(row, 'last'));
+      cached.vocabulary.add(terms.split(' '));
+      cached.last = Math.max(cached.last, numberOf(row, 'last'));
     }
-    known.counts = counts;
-    kept.set(name, known);
-    return known.vocabulary;
+    cached.counts = counts;
+    cache.set(name, cached);
+    return cached.vocabulary;
   };
 }

@@ -41,12 +41,12 @@ interface Search {
 export async function findWords(
   on: Statements,
   index: WordIndex,
-  asked: WordQuery,
+  requested: WordQuery,
   filter: KeyFilter | undefined,
   { limit, offset, counts = true }: Page,
 ): Promise<FoundPage> {
   const countLeaves = await createLeafCounts(on, index);
-  const query = await correctQuery(on, index, asked, countLeaves);
+  const query = await correctQuery(on, index, requested, countLeaves);
   if (query.kind === 'nothing') return { found: [], total: 0, scoreMax: 0, corrected: [] };
   const search: Search = { on, index, query, filter, known: await countLeaves(leavesOf(query)) };
   const { pool, scoreMax, corrected, ...matched } = await findPool(search);
@@ -90,8 +90,8 @@ interface Pool {
 }
 
 /**
- * Finds the best documents. Starts with those that contain the rarest words, and adds more common words until no other document
- * can be among the best.
+ * Finds the best documents. First searches for the rarest words, then adds more common words until no other document can be among
+ * the best.
  */
 async function findPool({ on, index, query, filter, known: { statistics, counts } }: Search): Promise<Pool> {
   const leaves = leavesOf(query);
@@ -106,7 +106,7 @@ async function findPool({ on, index, query, filter, known: { statistics, counts 
       limit: poolMax,
     });
     const near = leaves.filter((leaf) => leaf.kind === 'near').map((leaf) => ({ leaf, terms: new Set<string>() }));
-    /** The document with corrections for the most words; ties go to the higher score. Its spellings are probably the intended ones. */
+    /** The document that contains corrections for the most words; the higher score breaks ties. Its spellings come first. */
     let best: { readonly has: string[][]; readonly count: number; readonly score: number } | undefined;
     const scored: Candidate[] = [];
     for await (const rows of termRows(on, index, keys, statistics)) {
@@ -115,11 +115,11 @@ async function findPool({ on, index, query, filter, known: { statistics, counts 
         const has = near.map(({ leaf }) => nearIn(leaf, terms));
         for (const [at, each] of near.entries()) for (const term of has[at] ?? []) each.terms.add(term);
         const id = index.ties === 'id' ? textOf(row, 'id') : '';
-        const own = score(terms);
-        scored.push({ key: numberOf(row, 'key'), id, ...own });
+        const rank = score(terms);
+        scored.push({ key: numberOf(row, 'key'), id, ...rank });
         const count = has.filter((words) => words.length > 0).length;
-        const isBetter = best === undefined || count > best.count || (count === best.count && own.score > best.score);
-        if (near.length > 0 && isBetter) best = { has, count, score: own.score };
+        const isBetter = best === undefined || count > best.count || (count === best.count && rank.score > best.score);
+        if (near.length > 0 && isBetter) best = { has, count, score: rank.score };
       }
     }
     const pool = rankPool(scored, scoreMax);

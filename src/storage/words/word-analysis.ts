@@ -19,9 +19,9 @@ export interface WordAnalysis {
 }
 
 /** Returns the analysis to use: in the requested language or, by default, in the database's. */
-export function analysisFor(stored: string | undefined, wanted: Language | undefined): WordAnalysis {
-  const known = languages.find((language) => language === stored?.split(' ')[1]);
-  const language = wanted ?? known ?? 'english';
+export function analysisFor(stored: string | undefined, requested: Language | undefined): WordAnalysis {
+  const current = languages.find((language) => language === stored?.split(' ')[1]);
+  const language = requested ?? current ?? 'english';
   return { language, stamp: `${analysisVersion} ${language}` };
 }
 
@@ -34,10 +34,10 @@ const rewrittenAtOnce = 500;
  */
 export async function applyAnalysis(
   { read, write }: Pick<Transactions, 'read' | 'write'>,
-  wanted: Language | undefined,
+  requested: Language | undefined,
 ): Promise<void> {
   const stored = await read(storedAnalysis, undefined);
-  const { language, stamp } = analysisFor(stored, wanted);
+  const { language, stamp } = analysisFor(stored, requested);
   await useLanguage(language);
   if (stored !== stamp) await write(rewriteWords, stamp);
 }

@@ -49,8 +49,8 @@ export const passageWords: WordIndex = {
 export const wordIndexes = [noteWords, entryWords, passageWords];
 
 /**
- * Indexes documents that are not indexed yet and are in key order. One call for many documents is faster than one for each. For
- * `also`, see WriteWords.
+ * Indexes documents that are not indexed yet, in key order. One call for many documents is faster than one for each. For `also`,
+ * see `WriteWords`.
  */
 export async function writeWords(
   on: Statements,

@@ -5,7 +5,7 @@ import { createSlots } from '../../../base/slots.ts';
 import type { Language } from '../../../words/language.ts';
 import { cancelledRead, type ReadOptions, storageClosed } from '../../transactions.ts';
 import { createServers, type Servers } from './servers.ts';
-import { errorOfWrite, isCrowded, isLost, isReadOnly, isRetryable, storageError } from './storage-error.ts';
+import { errorOfWrite, hasNoConnectionLeft, isLost, isReadOnly, isRetryable, storageError } from './storage-error.ts';
 import {
   type AfterCommit,
   type Attempt,
@@ -40,13 +40,13 @@ export interface Connections {
   /** Runs a read whose statements all see the same snapshot. */
   read<T>(work: Work<T>, options?: ReadOptions): Promise<T>;
   /**
-   * Runs a write: all of it or nothing. It is retried after a conflict, or if the connection was lost before COMMIT, so `work`
-   * must have no side effects outside the database. `isLong` removes the statement timeout.
+   * Runs a write in one transaction. Retries it after a conflict, or if the connection was lost before COMMIT, so `work` must have
+   * no side effects outside the database. `isLong` removes the statement timeout.
    */
   write<T>(work: Work<T>, options?: { readonly isLong?: boolean }): Promise<T>;
   /**
-   * Runs statements outside a transaction and without a timeout, such as CREATE INDEX CONCURRENTLY. They are cancelled when the
-   * connections are closed.
+   * Runs statements outside a transaction and without a timeout, such as CREATE INDEX CONCURRENTLY. Closing the connections
+   * cancels them.
    */
   alone<T>(work: Work<T>): Promise<T>;
   count(): { readonly open: number; readonly idle: number; readonly max: number };
@@ -55,23 +55,23 @@ export interface Connections {
 
 /** Max attempts after a conflict. */
 const conflictsMax = 6;
-/** Max attempts after a lost connection, or on a server that has become read-only. */
+/** Max attempts after a lost connection, or if the server has become read-only. */
 const lossesMax = 3;
 const idleTimeoutMs = 60_000;
 
-/** The longest delay of a timer: 24 days. Used where no timeout is wanted. */
+/** The longest possible timer, 24 days. Used instead of no timeout. */
 const endlessMs = 2 ** 31 - 1;
 
 /** Finds a commit that has been waiting for a standby for more than a second. */
-const heldQuery = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND usename = current_user
+const heldCommitQuery = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND usename = current_user
   AND state_change < clock_timestamp() - interval '1 second' LIMIT 1`;
 
-/** Max share of the connections that one caller may use, so that some are left for others. */
+/** Max share of the connections that one caller may use. */
 const callerShare = 0.7;
 /** Max transactions that wait for a connection. Any more are rejected. */
 const waitingMax = 10_000;
 
-const crowdedError = () =>
+const overloaded = () =>
   new CarrelError('storage_busy', 'Too many calls are waiting for the database. Try again.', { retryAfterSeconds: 1 });
 
 export interface ConnectionDeps {
@@ -93,7 +93,7 @@ export function createConnections(
   const connectMs = config.connectTimeoutMs ?? 5_000;
   const max = config.connectionsMax ?? 10;
   const perCallerMax = Math.max(1, Math.floor(max * callerShare));
-  const slots = createSlots({ runningMax: max, perCallerMax, waitingMax, waitMsMax: connectMs }, crowdedError);
+  const slots = createSlots({ runningMax: max, perCallerMax, waitingMax, waitMsMax: connectMs }, overloaded);
   const pool = new Pool({
     Client: servers.Client,
     max,
@@ -106,18 +106,19 @@ export function createConnections(
   const names = createStatementNames();
   // Ignored, because a broken idle connection is replaced when the next call needs one.
   pool.on('error', () => {});
-  /** Incremented when all existing connections are outdated. They are then closed instead of used again. */
+  /** Incremented when all existing connections are outdated. Outdated connections are closed, not used again. */
   let generation = 0;
   const generations = new WeakMap<object, number>();
   pool.on('connect', (client) => generations.set(client, generation));
-  let isHeld = false;
+  /** True if a commit got no answer, probably because it waits for a standby. */
+  let hasHeldCommit = false;
   let isClosed = false;
   const cancelAlone = new Set<(error: Error) => void>();
 
   return {
     read,
     async write(work, { isLong = false } = {}) {
-      if (isHeld) await checkHeld();
+      if (hasHeldCommit) await checkHeldCommits();
       const statementMs = isLong ? 0 : writeMs;
       const begin = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockTimeoutMs}`;
       const parts = { begin, work, statementMs, write: { afterCommit } };
@@ -143,16 +144,16 @@ export function createConnections(
   }
 
   /** Throws if commits are waiting for a standby. Each further commit would occupy a connection that searches need. */
-  async function checkHeld(): Promise<void> {
-    const waiting = await read((statements) => statements.query(heldQuery));
+  async function checkHeldCommits(): Promise<void> {
+    const waiting = await read((statements) => statements.query(heldCommitQuery));
     if (waiting.length > 0) {
       throw new CarrelError(
         'unavailable',
-        'The standby of the database does not confirm writes at the moment. Nothing was saved; try again later.',
+        'The standby server of the database does not confirm writes. Nothing was saved; try again later.',
         { retryAfterSeconds: 5 },
       );
     }
-    isHeld = false;
+    hasHeldCommit = false;
   }
 
   async function retried<T>(attemptOnce: (attempt: Attempt) => Promise<T>): Promise<T> {
@@ -171,13 +172,13 @@ export function createConnections(
   }
 
   function isWorthRetrying(error: unknown, attempt: Attempt, number: number, deadline: number): boolean {
-    const isBlamed = names.isBlamed(error);
+    const isNameFault = names.isNameFault(error);
     if (!isRetrying) return false;
     // Connections become free when other calls end.
-    if (isCrowded(error)) return performance.now() < deadline;
-    if (isRetryable(error) || isBlamed) return number < conflictsMax;
+    if (hasNoConnectionLeft(error)) return performance.now() < deadline;
+    if (isRetryable(error) || isNameFault) return number < conflictsMax;
     if (number >= lossesMax) return false;
-    // Probably an idle connection died unnoticed. Others in the pool may be dead too, so a retry may fail as well.
+    // Probably an idle connection died unnoticed. Other idle connections may be dead too.
     if (isLost(error)) return !attempt.isCommitted;
     if (!isReadOnly(error)) return false;
     // The address may resolve to another server by now, or this server may have been promoted meanwhile.
@@ -225,7 +226,7 @@ export function createConnections(
     } catch (error) {
       if (signal?.aborted) onBroken(new Error('aborted'));
       if (isReadOnly(error)) servers.leave(client);
-      isHeld ||= attempt.isHeld;
+      hasHeldCommit ||= attempt.isHeld;
       throw error;
     } finally {
       client.off('error', onBroken);

@@ -17,7 +17,7 @@ import type { AfterCommit, Connection } from './transaction.ts';
 export interface Replica extends ReplicaWatch {
   /**
    * Runs a read that sees every write acknowledged before the call, by any process. If the replica lags, fails or is down,
-   * `onPrimary` answers. If the primary is down, the replica is tried once more.
+   * `onPrimary` answers. If the primary is down, the replica is tried again.
    */
   read<T>(work: (statements: Connection) => Promise<T>, onPrimary: () => Promise<T>, options?: ReadOptions): Promise<T>;
   /** Records the log positions of this process's writes. */
@@ -54,17 +54,17 @@ const replicaPosition = `
 const waitsMs = [1, 2, 4, 8, 16];
 
 /**
- * Pauses between checks while the primary is down, in ms. Waiting longer is worthwhile, because the replica only has to replay
- * what it has already received.
+ * Pauses between checks while the primary is down, in ms. They are longer in total, because the replica only has to replay the log
+ * that it has already received.
  */
 const waitsWithoutPrimaryMs = [...waitsMs, 32, 64, 128, 256, 512, 1_024];
 
-/** How long a replica that lags too much or fails is not used. Doubles with each failure, up to the maximum. */
-const restMinMs = 250;
-const restMaxMs = 10_000;
+/** How long a replica is not used after it lagged too much or failed. Doubles with each failure, up to the maximum. */
+const backoffMinMs = 250;
+const backoffMaxMs = 10_000;
 
 /** How long a primary that is down is not tried again. */
-const awayMs = 1_000;
+const downMs = 1_000;
 
 export function createReplica(url: string, config: PostgresConfig, readPrimary: Connections['read']): Replica {
   const connections = createConnections(
@@ -72,18 +72,18 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
     { servers: createServers(url, 'standby'), isRetrying: false },
   );
   const counts = { replica: 0, primary: 0 };
-  let restMs = 0;
-  let restUntil = Number.NEGATIVE_INFINITY;
+  let backoffMs = 0;
+  let unusedUntil = Number.NEGATIVE_INFINITY;
   let last: WalPosition | undefined;
-  /** Number of own writes whose position is unknown, and how many of these `last` is known to include. */
+  /** Number of this process's writes whose position is unknown, and the number of these that `last` includes. */
   let unknownWrites = 0;
   let includedWrites = 0;
-  let awayUntil = Number.NEGATIVE_INFINITY;
+  let downUntil = Number.NEGATIVE_INFINITY;
 
   return {
     async read(work, onPrimary, options) {
-      const isResting = performance.now() < restUntil;
-      const answered = isResting ? undefined : await tryRead(waitsMs, work, options);
+      const isUnused = performance.now() < unusedUntil;
+      const answered = isUnused ? undefined : await tryRead(waitsMs, work, options);
       counts[answered === undefined ? 'primary' : 'replica'] += 1;
       if (answered !== undefined) return answered.answer;
       try {
@@ -113,11 +113,11 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
     options: ReadOptions | undefined,
   ): Promise<{ readonly answer: T } | undefined> {
     try {
-      const wanted = await acknowledged();
-      for (const pauseMs of wanted ? pausesMs : []) {
-        const answered = wanted && (await readAt(wanted, work, options));
+      const target = await acknowledged();
+      for (const pauseMs of target ? pausesMs : []) {
+        const answered = target && (await readAt(target, work, options));
         if (answered !== undefined) {
-          restMs = 0;
+          backoffMs = 0;
           return answered;
         }
         await delay(pauseMs);
@@ -126,9 +126,9 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
       if (options?.signal?.aborted) throw error;
     }
     // Concurrent failures count as one.
-    if (performance.now() >= restUntil) {
-      restMs = Math.min(restMaxMs, Math.max(restMinMs, 2 * restMs));
-      restUntil = performance.now() + restMs;
+    if (performance.now() >= unusedUntil) {
+      backoffMs = Math.min(backoffMaxMs, Math.max(backoffMinMs, 2 * backoffMs));
+      unusedUntil = performance.now() + backoffMs;
     }
     return undefined;
   }
@@ -139,7 +139,7 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
    */
   async function acknowledged(): Promise<WalPosition | undefined> {
     const ownWrites = () => (unknownWrites === includedWrites ? last : undefined);
-    if (performance.now() < awayUntil) return ownWrites();
+    if (performance.now() < downUntil) return ownWrites();
     const before = unknownWrites;
     try {
       const [row = {}] = await readPrimary((statements) => statements.query(primaryPosition));
@@ -150,20 +150,20 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
     } catch (error) {
       // A primary that is up but doesn't answer may have accepted more writes than we know of.
       if (!isUnreachable(error instanceof Error && error.cause ? error.cause : error)) return undefined;
-      awayUntil = performance.now() + awayMs;
+      downUntil = performance.now() + downMs;
       return ownWrites();
     }
   }
 
   /** Reads from the replica if it has reached the position. Returns undefined if it lags. */
   function readAt<T>(
-    wanted: WalPosition,
+    target: WalPosition,
     work: (statements: Connection) => Promise<T>,
     options: ReadOptions | undefined,
   ): Promise<{ readonly answer: T } | undefined> {
     return connections.read(async (statements) => {
       const [row = {}] = await statements.query(replicaPosition);
-      const { behindBytes, trouble } = stateOf(row, wanted);
+      const { behindBytes, trouble } = stateOf(row, target);
       if (trouble !== undefined) throw new Error(trouble);
       if (behindBytes !== 0) return undefined;
       // Starts a new snapshot: that of the query above is older than the position it returned. CHAIN stays on the same server,
@@ -174,11 +174,11 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
   }
 
   async function check(): Promise<ReplicaState> {
-    const wanted = await acknowledged();
-    if (wanted === undefined) return { trouble: 'The primary does not answer, so the lag of the replica is unknown.' };
+    const target = await acknowledged();
+    if (target === undefined) return { trouble: 'The primary does not answer, so the lag of the replica is unknown.' };
     try {
       const [row = {}] = await connections.read((statements) => statements.query(replicaPosition));
-      return stateOf(row, wanted);
+      return stateOf(row, target);
     } catch {
       return { trouble: 'The replica does not answer.' };
     }
@@ -194,14 +194,14 @@ function later(one: WalPosition | undefined, other: WalPosition): WalPosition {
   return one.timeline > other.timeline || one.at > other.at ? one : other;
 }
 
-function stateOf(row: Row, wanted: WalPosition): ReplicaState {
+function stateOf(row: Row, target: WalPosition): ReplicaState {
   if (row['follows'] !== true) return { trouble: 'The server accepts writes: it is not a replica.' };
   if (row['at'] === null) return { trouble: 'The server does not report how far it has replicated.' };
   const { at, timeline, cluster } = positionOf(row);
-  if (cluster !== wanted.cluster) return { trouble: 'The server follows another database.' };
+  if (cluster !== target.cluster) return { trouble: 'The server follows another database.' };
   // After a promotion, it takes some time until the timeline is known. Until then, the replica might follow the abandoned
   // timeline.
-  if (timeline !== wanted.timeline)
+  if (timeline !== target.timeline)
     return { trouble: 'It is not known yet whether the replica follows the promoted primary.' };
-  return { behindBytes: at >= wanted.at ? 0 : Number(wanted.at - at) };
+  return { behindBytes: at >= target.at ? 0 : Number(target.at - at) };
 }

@@ -5,7 +5,7 @@ import type { Row } from '../../rows.ts';
 import { storageError } from './storage-error.ts';
 import type { Connection } from './transaction.ts';
 
-/** The servers that one address names. One of them is in use. */
+/** The servers in one address. One of them is in use. */
 export interface Servers {
   /** Connects to the first server that is available. Throws the last server's error if none is. */
   connect<Connected>(connect: () => Promise<Connected>): Promise<Connected>;
@@ -23,8 +23,8 @@ export type WantedServer = 'primary' | 'standby';
 
 /**
  * Creates the servers of an address, which may name several, as in libpq:
- * `postgres://user:password@one:5432,two:5432/database`. They are tried in turn. The first one of the wanted kind is used until
- * it is down or changes to the other kind.
+ * `postgres://user:password@one:5432,two:5432/database`. The first server of the wanted kind is used until it is down or becomes the
+ * other kind.
  */
 export function createServers(address: string, wanted: WantedServer = 'primary'): Servers {
   const urls = serverUrls(address, wanted);
@@ -145,7 +145,7 @@ function noneOf(wanted: WantedServer): Error {
   if (wanted === 'standby') return new Error('not a replica');
   return new CarrelError(
     'unavailable',
-    'None of the database servers accepts writes at the moment. Promote a standby, or start the primary.',
+    'None of the database servers accepts writes. Promote a standby, or start the primary.',
     { retryAfterSeconds: 1 },
   );
 }
@@ -156,8 +156,8 @@ const kindsOf: Readonly<Record<WantedServer, readonly string[]>> = {
 };
 
 /**
- * Settings that are file paths. They are made absolute at once: the files are read for each connection, and the current folder
- * may change.
+ * Settings that are file paths. They are made absolute, because the files are read for each connection and the current folder may
+ * change.
  */
 const files = ['sslcert', 'sslkey', 'sslrootcert'];
 

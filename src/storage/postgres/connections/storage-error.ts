@@ -5,12 +5,12 @@ export function storageError(error: unknown): unknown {
   if (isCarrelError(error) || !(error instanceof Error)) return error;
   const code = errorCode(error);
   if (code === undefined) {
-    return isLost(error) || isSilence(error) || isConnectTimeout(error) ? translate('08', error) : error;
+    return isLost(error) || isUnanswered(error) || isConnectTimeout(error) ? translate('08', error) : error;
   }
   return translate(code, error) ?? translate(code.slice(0, 2), error) ?? error;
 }
 
-/** Rewords a timeout error for writes, because its message is about searches. */
+/** Rewords a timeout error for writes. Its message is about searches. */
 export function errorOfWrite(error: unknown): unknown {
   if (!isCarrelError(error) || error.code !== 'query_timeout') return error;
   const message = 'The change took too long and was stopped; nothing was changed. Split it into smaller changes.';
@@ -28,7 +28,7 @@ export function isUnsent(error: unknown): boolean {
 }
 
 /** Returns true if the server did not answer in time. The connection was then abandoned. */
-export function isSilence(error: unknown): boolean {
+export function isUnanswered(error: unknown): boolean {
   return error instanceof Error && /query read timeout/i.test(error.message);
 }
 
@@ -47,7 +47,7 @@ export function isUnreachable(error: unknown): boolean {
 }
 
 /** Returns true if the server has no connection left. */
-export function isCrowded(error: unknown): boolean {
+export function hasNoConnectionLeft(error: unknown): boolean {
   return hasCode(error, '53300');
 }
 
@@ -67,7 +67,7 @@ interface Translation {
 
 const unavailable = (message: string): Translation => ({ code: 'unavailable', message, retryAfterSeconds: 1 });
 
-const away = unavailable('The database does not answer. Check that PostgreSQL runs and can be reached.');
+const unreachable = unavailable('The database does not answer. Check that PostgreSQL runs and can be reached.');
 
 const credentials: Translation = {
   code: 'invalid_config',
@@ -87,7 +87,7 @@ const corrupt: Translation = {
  * socket.
  */
 const translations: Readonly<Record<string, Translation>> = {
-  '08': away,
+  '08': unreachable,
   '25006': { code: 'storage_read_only', message: 'The database is read-only. Connect to the primary server.' },
   '28': credentials,
   '3D': credentials,
@@ -112,20 +112,20 @@ const translations: Readonly<Record<string, Translation>> = {
     code: 'query_timeout',
     message: 'The search took too long and was stopped. Search for fewer or rarer words.',
   },
-  '57': away,
+  '57': unreachable,
   '58': unavailable(
     'PostgreSQL could not read or write its files. Its log names them; check its disk, then try again.',
   ),
   XX001: corrupt,
   XX002: corrupt,
-  ...Object.fromEntries(socketErrors.map((code) => [code, away])),
+  ...Object.fromEntries(socketErrors.map((code) => [code, unreachable])),
 };
 
 function translate(code: string, cause: Error): CarrelError | undefined {
   const found = translations[code];
   if (found === undefined) return undefined;
-  const { code: ours, message, ...options } = found;
-  return new CarrelError(ours, message, { cause, ...options });
+  const { code: carrelCode, message, ...options } = found;
+  return new CarrelError(carrelCode, message, { cause, ...options });
 }
 
 function hasCode(error: unknown, ...codes: readonly string[]): boolean {

@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import { CarrelError } from '../../../base/errors.ts';
 import type { Row } from '../../rows.ts';
 import { cancelledRead } from '../../transactions.ts';
-import { isLost, isSilence, isUnsent } from './storage-error.ts';
+import { isLost, isUnanswered, isUnsent } from './storage-error.ts';
 
 /** Runs the statements of one transaction. Values are bound, never inserted into the SQL. */
 export interface Connection {
@@ -19,9 +19,9 @@ export interface AfterCommit {
   onRow(row: Row | undefined): void;
 }
 
-/** State of one attempt, which decides whether it can be retried. */
+/** State of one attempt. It decides if the attempt can be repeated. */
 export interface Attempt {
-  /** True if COMMIT was sent, so that the transaction may have been committed. */
+  /** True if COMMIT was sent. The transaction may then be committed. */
   isCommitted: boolean;
   /** True if COMMIT got no answer. The server may still be waiting for a standby. */
   isHeld: boolean;
@@ -30,7 +30,7 @@ export interface Attempt {
 /** Timeout of BEGIN. A pooler accepts clients even while its server is busy or down, and lets them wait. */
 const beginTimeoutMs = 10_000;
 
-/** Creates the statements of a connection. One that gets no answer within `answerMs` breaks the connection. */
+/** Creates the statements of a connection. A statement without an answer within `answerMs` breaks the connection. */
 export function statementsOf(client: PoolClient, names: StatementNames, answerMs: number): Connection {
   return {
     async query(text, values = []) {
@@ -42,8 +42,8 @@ export function statementsOf(client: PoolClient, names: StatementNames, answerMs
 }
 
 /**
- * Statement that makes the server end a long transaction when its client dies. Otherwise the server notices this only when it
- * sends the answer, and holds the locks until then. Not all operating systems support it.
+ * Makes the server end a long transaction when its client dies. Otherwise the server notices that only when it sends the answer, and
+ * keeps the locks until then. Not all operating systems support this.
  */
 export const endedWithClient = `DO $$ BEGIN
   PERFORM set_config('client_connection_check_interval', '1s', true); EXCEPTION WHEN OTHERS THEN NULL; END $$`;
@@ -102,8 +102,8 @@ async function commit(client: PoolClient, afterCommit: AfterCommit | undefined, 
 }
 
 /**
- * Commits and throws unless the commit is confirmed. If a server waits for a synchronous standby and its query is cancelled, it
- * stops waiting and reports success with a warning. That does not count: if the standby takes over, the write is lost.
+ * Commits, and throws unless the commit is confirmed. A server that waits for a synchronous standby stops waiting if the query is
+ * cancelled, and reports success with a warning. That is no confirmation: if the standby takes over, the write is lost.
  */
 async function confirmed(client: PoolClient, attempt: Attempt): Promise<void> {
   let isUnreplicated = false;
@@ -115,7 +115,7 @@ async function confirmed(client: PoolClient, attempt: Attempt): Promise<void> {
     await client.query('COMMIT');
   } catch (error) {
     attempt.isCommitted = !isUnsent(error);
-    attempt.isHeld = isSilence(error);
+    attempt.isHeld = isUnanswered(error);
     if (attempt.isHeld || (isLost(error) && attempt.isCommitted)) throw unconfirmed(error);
     throw error;
   } finally {
@@ -148,15 +148,15 @@ export async function abortable<T>(result: Promise<T>, signal: AbortSignal | und
 }
 
 /**
- * Names of prepared statements. With a name, a repeated statement is parsed only once per connection. The name is derived from
- * the SQL, so it is the same in every process. Behind a pooler that switches connections, a name may be unknown or already in
- * use, but never for other SQL.
+ * Names of prepared statements. A statement with a name is parsed only once per connection. The name is derived from the SQL, so it
+ * is the same in every process. A pooler that switches connections may cause a name to be unknown or already in use, but never for
+ * other SQL.
  */
 export interface StatementNames {
   /** Returns undefined for statements that are not worth preparing. */
   nameOf(text: string): string | undefined;
-  /** Returns true if a prepared statement caused the error. A retry then uses other names or none. */
-  isBlamed(error: unknown): boolean;
+  /** Returns true if the name of a prepared statement caused the error. A retry then uses other names or none. */
+  isNameFault(error: unknown): boolean;
 }
 
 /** Max statements remembered. A connection needs some ten kilobytes for the plan of each prepared statement. */
@@ -181,7 +181,7 @@ export function createStatementNames(): StatementNames {
       names.set(text, name);
       return name;
     },
-    isBlamed(error) {
+    isNameFault(error) {
       const { code, message } = error as { code?: unknown; message?: unknown };
       // The name is unknown or already in use: a pooler that does not support prepared statements has switched connections.
       if (code === '26000' || code === '42P05') isOff = true;

@@ -3,10 +3,10 @@ import { type Condition, numberOf, type Row } from '../../rows.ts';
 import { findModel } from '../../vectors/models.ts';
 import type { NearestRequest, ScoredVector, VectorCorpus } from '../../vectors/vector.ts';
 
-/** What passes a filter: a condition on the vectors `v`, or a list of owners. Undefined if everything passes. */
+/** A filter: a condition on the vectors `v`, or a list of owners. Undefined if all vectors pass. */
 export type Matching = Condition | ArrayLike<number> | undefined;
 
-/** Number of vectors to find per wanted owner. A long text has several vectors, of which only the nearest counts. */
+/** Vectors to find per requested owner. A long text has several vectors, of which only the nearest counts. */
 const vectorsPerOwner = 2;
 
 /** Min number of vectors that the index must find. They are scored exactly afterwards, so a higher number raises the recall. */
@@ -14,7 +14,7 @@ const foundMin = 100;
 
 /**
  * If a filter has at most this many matches per vector to find, all matches are compared without the index. Reaching a vector
- * through the index costs ten times as much as comparing one, and most of those reached do not pass the filter.
+ * through the index costs ten times as much as a comparison, and most of these vectors do not pass the filter.
  */
 const comparedPerFound = 120;
 
@@ -43,19 +43,19 @@ export function createVectorSearch<Filter>(
   const product = `OPERATOR(${extension}.<#>)`;
 
   return async (on, { model, filter, allowed, query, limit }) => {
-    const own = await findModel(on, { corpus, model });
-    if (own === undefined || own.dimensions !== query.length) return [];
-    on.dialect.vectors.ensureIndex(corpus, own);
+    const stored = await findModel(on, { corpus, model });
+    if (stored === undefined || stored.dimensions !== query.length) return [];
+    on.dialect.vectors.ensureIndex(corpus, stored);
     const matching = allowed ?? (filter && (await match(on, filter)));
     const first = Math.max(foundMin, limit * vectorsPerOwner);
     const isNarrow = matching !== undefined && (await countOf(on, matching)) <= comparedPerFound * first;
-    for (let wanted = first; ; wanted *= 4) {
-      const considered = Math.min(consideredMax, Math.round(consideredPerFound * wanted));
+    for (let count = first; ; count *= 4) {
+      const considered = Math.min(consideredMax, Math.round(consideredPerFound * count));
       await on.query(`${settings}; SET LOCAL hnsw.ef_search = ${considered}`);
-      const search = { model: own.key, matching, query, limit: wanted };
+      const search = { model: stored.key, matching, query, limit: count };
       const found = await (isNarrow ? compareAll(on, search) : scanIndex(on, search));
       // Several vectors may belong to the same long text. If there are too few owners, search for more vectors.
-      if (found.length < wanted || ownersIn(found) >= limit) return found;
+      if (found.length < count || ownersIn(found) >= limit) return found;
     }
   };
 

@@ -20,7 +20,7 @@ const dimensionsMax = 4000;
 /** Size of a vector's links while the index is built, in bytes. */
 const linkBytes = 1_000;
 
-/** Min number of vectors for an index. Fewer can be compared just as fast without one. */
+/** Min number of vectors for an index. Fewer can be compared just as fast. */
 const vectorsMin = 2_000;
 
 /**
@@ -34,8 +34,8 @@ const pauseMaxMs = 60_000;
 const pausePerCheck = 20;
 
 /**
- * Returns the pause before the next check. Counting vectors may take long, so the pause is a multiple of the last check. A ready
- * index is only missing again if an operator drops it.
+ * Returns the pause before the next check. Counting vectors may take long, so the pause is a multiple of the last check's time. A
+ * ready index can only become missing if an operator drops it.
  */
 export function pauseAfterCheck(checkMs: number, isReady: boolean): number {
   return isReady ? pauseMaxMs : Math.min(pauseMaxMs, Math.max(pauseMinMs, pausePerCheck * checkMs));
@@ -53,7 +53,7 @@ export function createEnsureIndex(
   connections: Connections,
   { extension, background, shared }: VectorIndexDeps,
 ): (corpus: VectorCorpus, model: StoredModel) => void {
-  /** Indexes that are being checked or were just checked. True if another check was requested meanwhile; it then follows. */
+  /** The indexes with a current or recent check. True if another check was requested meanwhile. */
   const checks = new Map<string, boolean>();
   return (corpus, { key, dimensions }) => {
     if (dimensions === undefined || dimensions > dimensionsMax) return;
@@ -81,7 +81,7 @@ export function createEnsureIndex(
     if (store === undefined) return false;
     if (!isMissing(await readState(model))) return true;
     if (!(await connections.alone((statements) => isWorthIt(statements, model)))) return false;
-    // Two concurrent builds on one table would wait for each other's snapshots, and PostgreSQL would report a deadlock.
+    // Two concurrent builds on one table would deadlock, because each waits for the other's snapshot.
     await withLease(store, { kind: 'lease', id: `carrel.${model.corpus}_vectors_nearest` }, async () => {
       // While this process waited, another one may have built the index or dropped the model.
       const state = await readState(model);

@@ -32,7 +32,7 @@ export function createVectorTable(nearest: Nearest | undefined): VectorTable {
     },
     ensureIndex: (corpus, model) => nearest?.ensureIndex(corpus, model),
     async dropIndex(on, corpus, model) {
-      // Searches wait while this waits for its lock. The caller tries again; see `VectorStore.drop`.
+      // Searches wait while this waits for its lock. `VectorStore.drop` retries.
       await on.query("SET LOCAL lock_timeout = '500ms'");
       await on.query(`DROP INDEX IF EXISTS ${indexName(corpus, model)}`);
     },

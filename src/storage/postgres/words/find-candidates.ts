@@ -22,8 +22,8 @@ function passing(key: string, filter: KeyFilter): Condition | undefined {
 }
 
 /**
- * Returns a condition that a key is in a list. IS TRUE makes PostgreSQL hash the keys. Otherwise it might plan a join that
- * lists the documents of a word for each key.
+ * Returns the condition that a SELECT lists the key. IS TRUE makes PostgreSQL hash the listed keys. Otherwise it might plan a slow
+ * join.
  */
 function among(key: string, { sql, values }: Condition): Condition {
   return { sql: `(${key} IN (${sql})) IS TRUE`, values };
@@ -44,14 +44,14 @@ export async function findCandidates(
     const rows = await on.query(`SELECT w.key, count(*) OVER () AS total ${sql} ORDER BY w.key LIMIT ${limit}`, values);
     return candidatesOf(rows);
   }
-  const [isList, essential] = [isAlternatives(query), anyOf(plan.essential)];
+  const [isOr, essential] = [isAlternatives(query), anyOf(plan.essential)];
   const wordsOf = (leaf: WordLeaf, ...others: readonly WordQuery[]) =>
-    labelled([leaf, ...others, ...(isList ? [] : [query])].map(tsquery), filter);
+    labelled([leaf, ...others, ...(isOr ? [] : [query])].map(tsquery), filter);
   const lists = [
     ...plan.essential.map((leaf) => ({ leaf, words: wordsOf(leaf) })),
     ...roughWords(plan).map((leaf) => ({ leaf, words: wordsOf(leaf, essential) })),
   ];
-  const tested = testOf(index, isList ? essential : query, filter);
+  const tested = testOf(index, isOr ? essential : query, filter);
   const rows = await on.query(
     `SELECT m.key, count(*) OVER () AS total
      FROM unnest((SELECT ?::tsquery[]), (SELECT ?::float8[])) AS q (words, weight)

@@ -36,8 +36,8 @@ export function termRowsOf(texts: readonly IndexedTexts[]): TermRows {
 export const vectorBytesMax = 1_000_000;
 
 /**
- * Returns the text of a tsvector: the labels, then the distinct terms of all streams in their order, as many as fit. Only texts
- * of several megabytes exceed the limit, and are found by their first words only. Chunks are far shorter.
+ * Returns the text of a tsvector: the labels, then as many distinct terms as fit. Only texts of several megabytes exceed the limit.
+ * Searches find those by their first words only.
  */
 export function vectorOf(streams: readonly string[], labels: readonly string[] = []): string {
   const lexemes = new Set(labels.map((label) => `${labelMark}${label}`));

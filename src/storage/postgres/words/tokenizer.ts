@@ -12,7 +12,7 @@ export interface TokenizeRequest {
 
 /** Tokenises texts. Long texts are tokenised on another thread, because a million characters take a second. */
 export interface Tokenizer {
-  /** Starts tokenising at once. Returns the results in order, in groups of as many texts as one statement can contain. */
+  /** Starts tokenising. Returns the results in order, grouped by statement. */
   tokenize(texts: readonly IndexedTexts[]): readonly Promise<TermRows>[];
   close(): Promise<void>;
 }
@@ -33,13 +33,13 @@ const idleMs = 10_000;
 export function createTokenizer(): Tokenizer {
   let thread: Calls<TokenizeRequest, TermRows> | undefined;
   const idle = setTimeout(() => void end(), idleMs).unref();
-  let asked = 0;
+  let running = 0;
 
   return {
     tokenize(texts) {
       const isShort = texts.reduce((sum, text) => sum + unitsOf(text), 0) <= shortUnits;
-      const groups = groupsOf(texts).map(async (group) => (isShort ? termRowsOf(group) : ask(group)));
-      // Prevents unhandled rejections: if a write fails, nobody awaits the remaining groups.
+      const groups = groupsOf(texts).map(async (group) => (isShort ? termRowsOf(group) : callThread(group)));
+      // Prevents unhandled rejections: after a failed write, the remaining groups are not awaited.
       for (const rows of groups) rows.catch(() => {});
       return groups;
     },
@@ -49,7 +49,7 @@ export function createTokenizer(): Tokenizer {
     },
   };
 
-  async function ask(texts: readonly IndexedTexts[]): Promise<TermRows> {
+  async function callThread(texts: readonly IndexedTexts[]): Promise<TermRows> {
     if (!thread?.alive) {
       thread = createWorkerCalls({
         from: import.meta.url,
@@ -58,17 +58,17 @@ export function createTokenizer(): Tokenizer {
         exitError,
       });
     }
-    asked += 1;
+    running += 1;
     try {
       return await thread.call({ language: currentLanguage(), texts });
     } finally {
-      asked -= 1;
+      running -= 1;
       idle.refresh();
     }
   }
 
   async function end(): Promise<void> {
-    if (asked === 0) await thread?.terminate();
+    if (running === 0) await thread?.terminate();
   }
 }
 

@@ -23,16 +23,16 @@ export function createWordTable(tokenizer: Tokenizer): WordTable {
         let written = 0;
         for await (const rows of groups) {
           const group = keys.slice(written, written + rows.vectors.length);
-          await together(on, [...(written === 0 ? also : []), ...insertWords(index, group, rows)]);
+          await runTogether(on, [...(written === 0 ? also : []), ...insertWords(index, group, rows)]);
           written += group.length;
         }
       };
     },
-    count: createCountWords(),
+    count: countWords,
     matches: matching,
-    labelled({ name }, given) {
-      if (given.length === 0) return undefined;
-      const labels = given.map((group) => group.map(storable));
+    labelled({ name }, groups) {
+      if (groups.length === 0) return undefined;
+      const labels = groups.map((group) => group.map(storable));
       // An empty group matches nothing, which a tsquery cannot express.
       if (labels.some((group) => group.length === 0))
         return { sql: `SELECT key FROM carrel.${name}_words WHERE FALSE`, values: [] };
@@ -81,8 +81,8 @@ function insertWords(
   ];
 }
 
-/** Runs writes to different tables as one statement, which takes only one round trip. */
-async function together(on: Statements, statements: readonly Condition[]): Promise<void> {
+/** Runs writes to different tables as one statement, in one round trip. */
+async function runTogether(on: Statements, statements: readonly Condition[]): Promise<void> {
   const parts = statements.map(({ sql }, index) => `part_${index} AS (${sql})`);
   const values = statements.flatMap((statement) => statement.values);
   await on.query(`WITH ${parts.join(', ')} SELECT`, values);
@@ -91,42 +91,21 @@ async function together(on: Statements, statements: readonly Condition[]): Promi
 /** Below this number of documents, every word is counted, so that both databases rank alike. */
 const countedDocuments = 10_000;
 
-/** How long the statistics are used before they are read again. */
-const keptMs = 60_000;
-
-/** The share of documents that contain each of the most common words, as ANALYZE found it. */
-interface CommonWords {
-  readonly shares: ReadonlyMap<string, number>;
-  readonly readAtMs: number;
+/** Counts the documents with each word. Takes common words from the table's statistics, and counts others up to a limit. */
+export async function countWords(
+  on: Statements,
+  index: WordIndex,
+  leaves: readonly WordLeaf[],
+  documents: number,
+): Promise<number[]> {
+  const common = documents < countedDocuments ? undefined : await readShares(on, index.name);
+  const shares = leaves.map((leaf) => (leaf.kind === 'term' ? common?.get(leaf.term) : undefined));
+  const others = leaves.filter((_, position) => shares[position] === undefined);
+  const counts = await count(on, index, others);
+  return shares.map((share) => (share === undefined ? (counts.shift() ?? 0) : Math.round(share * documents)));
 }
 
-/**
- * Returns a function that counts documents per word. It uses the table's statistics for common words, and counts others up to a
- * limit.
- */
-export function createCountWords(): WordTable['count'] {
-  const kept = new Map<string, CommonWords>();
-  return async (on, index, leaves, documents) => {
-    const known = documents < countedDocuments ? undefined : (await commonWords(on, index)).shares;
-    const shares = leaves.map((leaf) => (leaf.kind === 'term' ? known?.get(leaf.term) : undefined));
-    const counts = await count(
-      on,
-      index,
-      leaves.filter((_, index) => shares[index] === undefined),
-    );
-    return shares.map((share) => (share === undefined ? (counts.shift() ?? 0) : Math.round(share * documents)));
-  };
-
-  async function commonWords(on: Statements, { name }: WordIndex): Promise<CommonWords> {
-    const last = kept.get(name);
-    if (last !== undefined && performance.now() - last.readAtMs < keptMs) return last;
-    const read = { shares: await readShares(on, name), readAtMs: performance.now() };
-    kept.set(name, read);
-    return read;
-  }
-}
-
-/** Reads the share of documents for common words. Empty until the table is first analysed. */
+/** Reads the share of documents that contain each of the most common words. Empty until the table is first analysed. */
 async function readShares(on: Statements, name: string): Promise<Map<string, number>> {
   const [row] = await on.query(
     `SELECT most_common_elems::text::text[] AS terms, most_common_elem_freqs::text[] AS shares FROM pg_stats

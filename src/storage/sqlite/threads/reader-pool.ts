@@ -21,14 +21,14 @@ const startTimeoutMs = 60_000;
 const waitingMax = 1000;
 
 /**
- * Max abandoned threads that are still running; until one ends, further reads are refused. An abandoned thread runs until
- * SQLite's current step ends, because that cannot be interrupted.
+ * Max abandoned threads that are still running. With more, reads are rejected until one ends. An abandoned thread runs until
+ * SQLite's current step ends, which cannot be interrupted.
  */
 const lingeringMax = 8;
 
 /**
- * How long a call waits before a second thread is started. Most programs never need one, and it costs about 100 ms of CPU time
- * and 15 MB.
+ * How long a call waits before a second thread is started. Most processes never need one, and it takes 100 ms of CPU time and
+ * 15 MB.
  */
 const patienceMs = 500;
 

@@ -7,7 +7,7 @@ import { applyAnalysis } from '../../words/word-analysis.ts';
 import { type Database, type DatabaseConfig, openDatabase } from '../database.ts';
 import { makePrivate } from '../database-file.ts';
 import { createLocalTransactions, createSqliteDialect } from '../dialect.ts';
-import { createDiskReserve, type DiskReserve, makesRoom } from '../disk-reserve.ts';
+import { createDiskReserve, type DiskReserve, freesSpace } from '../disk-reserve.ts';
 import { migrate } from '../migrate.ts';
 import { isFull, openFailure, storageError } from '../storage-error.ts';
 import type { OperationCall } from './sqlite-thread.ts';
@@ -82,18 +82,18 @@ type Perform = (call: OperationCall) => Promise<unknown>;
 
 /** Wraps `perform`: on a full disk, operations that free space use the reserve. */
 function withReserve(reserve: DiskReserve, database: Database, perform: Perform): Perform {
-  let holds = false;
+  let isReserved = false;
   return async (call) => {
     try {
       const answer = await perform(call);
-      if (!holds && call.kind === 'write') {
-        holds = true;
-        // Runs after the answer was sent, so that the caller need not wait.
-        setImmediate(() => reserve.hold());
+      if (!isReserved && call.kind === 'write') {
+        isReserved = true;
+        // Runs after the answer was sent, so that the caller does not wait for it.
+        setImmediate(() => reserve.reserve());
       }
       return answer;
     } catch (error) {
-      if (!isFull(error) || !makesRoom(operationOf(call.operation))) throw error;
+      if (!isFull(error) || !freesSpace(operationOf(call.operation))) throw error;
       reserve.release(database);
       try {
         return await perform(call);
