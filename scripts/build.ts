@@ -15,24 +15,24 @@ import { productOptions } from './bundle-options.ts';
 
 rmSync('dist', { recursive: true, force: true });
 
-const whole = [
+const singleFiles = [
   { in: 'src/cli/carrel.ts', out: 'carrel' },
   { in: 'src/cli/ask-shared.ts', out: 'ask-shared' },
   { in: 'src/cli/main.ts', out: 'main' },
   { in: 'src/storage/sqlite/threads/sqlite-worker.ts', out: 'sqlite-worker' },
 ];
 const workers = globSync('src/**/*-worker.ts').map((file) => ({ in: file, out: workerName(file) }));
-const others = workers.filter(({ out }) => whole.every((each) => each.out !== out));
+const splitWorkers = workers.filter(({ out }) => singleFiles.every((each) => each.out !== out));
 const options = { ...productOptions, outdir: 'dist', metafile: true } as const;
-const apart = new Map<string, string>();
-const plugins = [packagesApart(apart), ...productOptions.plugins];
-const wholeResults = await Promise.all(
-  whole.map((entry) => build({ ...options, plugins, splitting: false, entryPoints: [entry] })),
+const separatePackages = new Map<string, string>();
+const plugins = [keepPackagesSeparate(separatePackages), ...productOptions.plugins];
+const singleFileResults = await Promise.all(
+  singleFiles.map((entry) => build({ ...options, plugins, splitting: false, entryPoints: [entry] })),
 );
-const packages = [...apart].map(([file, out]) => ({ in: file, out }));
-const otherResult = await build({ ...options, entryPoints: [...others, ...packages] });
+const packages = [...separatePackages].map(([file, out]) => ({ in: file, out }));
+const splitResult = await build({ ...options, entryPoints: [...splitWorkers, ...packages] });
 
-const inputs = [...wholeResults, otherResult].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+const inputs = [...singleFileResults, splitResult].flatMap(({ metafile }) => Object.keys(metafile.inputs));
 writeNotices(bundledPackages(inputs));
 for (const folder of globSync('src/**/assets')) cpSync(folder, join('dist', 'assets'), { recursive: true });
 await build({
@@ -50,7 +50,7 @@ await build({
 });
 
 writeFileSync('dist/sharing.json', JSON.stringify(sharingFacts()));
-writeFileSync('dist/main.js', escaped(readFileSync('dist/main.js', 'utf8')));
+writeFileSync('dist/main.js', escapeNonAscii(readFileSync('dist/main.js', 'utf8')));
 
 // The WebAssembly fallback for onnxruntime-node. The rest of its package (139 MB) is not needed.
 cpSync('node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm', 'dist/ort-wasm-simd-threaded.wasm');
@@ -63,9 +63,9 @@ for (const path of ['cmaps', 'wasm/jbig2.wasm', 'wasm/openjpeg.wasm']) {
 }
 
 /** Keeps packages that are imported on demand out of the single file: they would slow down starts that never need them. */
-function packagesApart(found: Map<string, string>): Plugin {
+function keepPackagesSeparate(found: Map<string, string>): Plugin {
   return {
-    name: 'packages-apart',
+    name: 'separate-packages',
     setup({ onResolve }) {
       onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
         if (kind !== 'dynamic-import' || path.startsWith('node:')) return undefined;
@@ -105,11 +105,11 @@ function writeNotices(folders: string[]): void {
  * Escapes characters beyond ASCII. A single character beyond Latin-1 makes V8 store the whole source with two bytes per
  * character: 10 MB more in every process. esbuild does not escape such characters in regular expressions and templates.
  */
-function escaped(source: string): string {
+function escapeNonAscii(source: string): string {
   return source.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Collects what relays must know. Leaves out roles that never share: those with their own configuration file or without MCP. */
+/** Collects the facts that relays need. Skips roles that never share: roles with their own configuration file or without MCP. */
 function sharingFacts(): SharingFacts {
   const all = Object.values(roles);
   const fields = [...programSlices, ...all.flatMap(({ slices }) => slices)].flatMap((slice) =>

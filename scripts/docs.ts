@@ -218,9 +218,9 @@ function configurationPage(allRoles: readonly Role[]): string {
     const sections = names.map((name) => sliceSection(sliceNamed(name, slices)));
     return `## ${task}\n\n${sections.join('\n')}`;
   });
-  const placed = new Set(Object.values(settingTasks).flat());
+  const listed = new Set(Object.values(settingTasks).flat());
   assert.deepEqual(
-    [...slices.keys()].filter((name) => !placed.has(name)),
+    [...slices.keys()].filter((name) => !listed.has(name)),
     [],
     'settingTasks lacks a slice',
   );
@@ -304,14 +304,14 @@ function serveRole(): Role {
   return role;
 }
 
-function toolsPage(listings: readonly ToolListing[], usual: readonly ToolListing[]): string {
-  const essential = usual.filter(({ name }) => essentialTools.has(name));
+function toolsPage(listings: readonly ToolListing[], withoutFess: readonly ToolListing[]): string {
+  const essential = withoutFess.filter(({ name }) => essentialTools.has(name));
   return `# Tools
 
 *Generated from the code by \`npm run docs\`.* This page lists every tool with its arguments and its cost in tokens.
 
-\`carrel serve\` offers ${usual.length} tools. Their definitions cost a model about ${tokensOf(usual).toLocaleString('en')} tokens. Each configured Fess domain adds
-${listings.length - usual.length} tools. \`--tools essential\` (\`CARREL_TOOLS\`) lists only the ${essential.length} tools marked with a star, for about ${tokensOf(essential).toLocaleString('en')} tokens. The
+\`carrel serve\` offers ${withoutFess.length} tools. Their definitions cost a model about ${tokensOf(withoutFess).toLocaleString('en')} tokens. Each configured Fess domain adds
+${listings.length - withoutFess.length} tools. \`--tools essential\` (\`CARREL_TOOLS\`) lists only the ${essential.length} tools marked with a star, for about ${tokensOf(essential).toLocaleString('en')} tokens. The
 figures cover all that \`tools/list\` returns: names, descriptions, schemas and annotations. Many clients pass only part of it to the
 model. \`carrel tools\` shows the same figures.
 
@@ -324,7 +324,7 @@ same everywhere:
 
 | tool | tokens of the definition | tokens of a typical answer |
 |---|---|---|
-${usual.map(costRow).join('\n')}
+${withoutFess.map(costRow).join('\n')}
 
 ${listings.map(toolSection).join('\n')}`;
 }
@@ -386,14 +386,14 @@ if (process.argv[1] === import.meta.filename) {
   for (const [file, content] of Object.entries(await generatedFiles())) {
     const path = join(root, file);
     mkdirSync(dirname(path), { recursive: true });
-    if (readIfThere(path) !== content) {
+    if (readIfExists(path) !== content) {
       writeFileSync(path, content);
       console.log(`wrote ${file}`);
     }
   }
 }
 
-function readIfThere(path: string): string | undefined {
+function readIfExists(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {

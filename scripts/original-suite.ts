@@ -24,7 +24,7 @@ const version = '2.2.2';
 const expectedFailures: Readonly<Record<string, string>> = {
   server_version_is_project_version: 'it expects the version of its own package',
   'Chunking Creates Multiple Embeddings':
-    'it expects the vectors of a long text a second after storing it; here they are made in the background',
+    'it expects the vectors of a long text within a second; Carrel creates them in the background',
 };
 
 /** Our driver, which runs in the suite's Python environment. */
@@ -67,9 +67,9 @@ function prepare(): { python: string; suite: string } {
   if (!existsSync(done)) {
     rmSync(venv, { recursive: true, force: true });
     execFileSync(findPython(), ['-m', 'venv', venv], { stdio: 'inherit' });
-    const wanted = `mcp-context-server==${version}`;
-    pip('install', wanted, 'pytest', 'pytest-asyncio');
-    pip('download', '--no-deps', '--no-binary', 'mcp-context-server', wanted, '--dest', root);
+    const requirement = `mcp-context-server==${version}`;
+    pip('install', requirement, 'pytest', 'pytest-asyncio');
+    pip('download', '--no-deps', '--no-binary', 'mcp-context-server', requirement, '--dest', root);
     const archive = readdirSync(root).find((name) => name.endsWith('.tar.gz'));
     execFileSync('tar', ['xzf', join(root, archive ?? '')], { cwd: root });
     writeFileSync(done, '');
@@ -115,12 +115,12 @@ function runSuite(): Result[] {
 }
 
 function report(all: readonly Result[]): boolean {
-  const surprises = all.filter(({ name, passed }) => !passed && !(name in expectedFailures));
+  const unexpected = all.filter(({ name, passed }) => !passed && !(name in expectedFailures));
   for (const { name, passed, details } of all) {
     if (passed) continue;
     const reason = expectedFailures[name];
     console.log(`${reason === undefined ? 'FAILED' : 'expected to fail'} ${name}: ${reason ?? details}`);
   }
   console.log(`${all.filter(({ passed }) => passed).length} of ${all.length} passed`);
-  return all.length > 0 && surprises.length === 0;
+  return all.length > 0 && unexpected.length === 0;
 }

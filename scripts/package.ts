@@ -33,7 +33,7 @@ export interface System {
   readonly arch: string;
 }
 
-/** The files that are needed from packages outside the bundle. The first two packages support only some systems. */
+/** Files that are needed from packages outside the bundle. The first two packages support only some systems. */
 const runtimeFiles = {
   'onnxruntime-node': ['README.md', 'dist/**/*.js', 'bin/napi-v6/<system>/*'],
   'onnxruntime-common': ['package.json', 'README.md', 'dist/cjs/**/*.{js,json}'],
@@ -58,7 +58,8 @@ export function stage(folder: string, system: System): void {
   for (const name of bundled) {
     for (const pattern of runtimeFiles[name as keyof typeof runtimeFiles]) {
       const own = pattern.replace('<system>', `${system.platform}/${system.arch}`);
-      for (const file of globSync(`node_modules/${name}/${own}`, { cwd: root })) if (!isTwin(file)) copy(file);
+      for (const file of globSync(`node_modules/${name}/${own}`, { cwd: root }))
+        if (!isDuplicateLibrary(file)) copy(file);
     }
   }
   const { scripts: _, devDependencies: _dev, overrides: _overrides, allowScripts: _allow, ...published } = manifest;
@@ -78,7 +79,7 @@ export function stage(folder: string, system: System): void {
 }
 
 /** Whether the file is the redundant second copy of the macOS library. The native binding loads the copy with the other name. */
-function isTwin(file: string): boolean {
+function isDuplicateLibrary(file: string): boolean {
   return /libonnxruntime\.\d+\.\d+\.\d+\.dylib$/.test(file);
 }
 
@@ -124,7 +125,7 @@ export function bundleManifest({ platform }: System): Record<string, unknown> {
       data_folder: {
         type: 'directory',
         title: 'Data folder',
-        description: 'Where memories, notes and documents are kept.',
+        description: 'Where memories, notes and documents are stored.',
         // biome-ignore lint/suspicious/noTemplateCurlyInString: the app fills it in
         default: '${HOME}/.carrel',
         required: true,

@@ -15,8 +15,8 @@ const images = join(root, 'docs/images');
 const wide = { viewport: { width: 1280, height: 800 } };
 const phone = { viewport: { width: 390, height: 700 } };
 
-const endings: (() => unknown)[] = [];
-const owner = { after: (end: () => unknown) => void endings.push(end) };
+const cleanUps: (() => unknown)[] = [];
+const owner = { after: (end: () => unknown) => void cleanUps.push(end) };
 
 try {
   mkdirSync(images, { recursive: true });
@@ -29,39 +29,39 @@ try {
     const { structuredContent } = await client.callTool({ name, arguments: args });
     return (structuredContent ?? {}) as Record<string, unknown>;
   };
-  await fill(call);
+  await addExampleData(call);
   const { page } = await openBrowser(owner, origin, { ...wide, colorScheme: 'light' });
-  await take(page, '/?q=how+long+can+a+deleted+document+be+restored', 'search', '.hit');
+  await openAndShoot(page, '/?q=how+long+can+a+deleted+document+be+restored', 'search', '.hit');
   await page.locator('.hit').first().focus();
   await page.locator('#preview').waitFor();
-  await shoot(page, 'preview');
-  await take(page, '/documents', 'documents', 'tbody tr');
-  await take(page, '/memories?thread=release', 'memories', 'article, .bubble, li');
-  await take(page, '/trash', 'trash', 'tbody tr, .empty');
-  await take(page, '/sources', 'sources', '.card');
-  await take(page, '/jobs', 'files', 'tbody tr');
-  await take(page, '/activity', 'activity', '#plots');
-  await take(page, '/connect', 'connect', 'section.client');
+  await screenshot(page, 'preview');
+  await openAndShoot(page, '/documents', 'documents', 'tbody tr');
+  await openAndShoot(page, '/memories?thread=release', 'memories', 'article, .bubble, li');
+  await openAndShoot(page, '/trash', 'trash', 'tbody tr, .empty');
+  await openAndShoot(page, '/sources', 'sources', '.card');
+  await openAndShoot(page, '/jobs', 'files', 'tbody tr');
+  await openAndShoot(page, '/activity', 'activity', '#plots');
+  await openAndShoot(page, '/connect', 'connect', 'section.client');
   const small = await openBrowser(owner, origin, { ...phone, colorScheme: 'dark' });
-  await take(small.page, '/?q=how+long+can+a+deleted+document+be+restored', 'search-phone-dark', '.hit');
+  await openAndShoot(small.page, '/?q=how+long+can+a+deleted+document+be+restored', 'search-phone-dark', '.hit');
 } finally {
-  for (const end of endings.reverse()) await end();
+  for (const end of cleanUps.reverse()) await end();
 }
 // Needed because the browser is shared between tests and would keep this process running.
 process.exit();
 
-async function fill(call: (name: string, args: Record<string, unknown>) => Promise<Record<string, unknown>>) {
+async function addExampleData(call: (name: string, args: Record<string, unknown>) => Promise<Record<string, unknown>>) {
   for (const name of ['console', 'kb', 'context', 'backup', 'adding-files', 'meaning']) {
     const text = readFileSync(join(root, `docs/${name}.md`), 'utf8');
     await call('kb_addnote', { text, title: `The manual: ${name}`, collection: 'manual', tags: ['carrel'] });
   }
   const draft = await call('kb_addnote', { text: 'A draft.', title: 'Draft', collection: 'manual' });
-  const said = [
+  const messages = [
     ['user', 'The release goes out on Thursday, after the backup test.'],
     ['agent', 'Noted. I will run the backup test on Wednesday evening.'],
     ['user', 'Deleted documents must be restorable for a month; that was the promise.'],
   ];
-  for (const [source, text] of said)
+  for (const [source, text] of messages)
     await call('store_context', { thread_id: 'release', source, text, tags: ['plan'] });
   const friday = 'Decision changed: the release goes out on Friday.';
   await call('store_context', { thread_id: 'release', source: 'user', text: friday, tags: ['plan'], replaces: 1 });
@@ -79,15 +79,15 @@ async function fill(call: (name: string, args: Record<string, unknown>) => Promi
   await call('kb_get', { document_id: 4711 });
 }
 
-async function take(page: Page, path: string, name: string, shows: string): Promise<void> {
+async function openAndShoot(page: Page, path: string, name: string, selector: string): Promise<void> {
   await page.goto(path);
-  await page.locator(shows).first().waitFor();
+  await page.locator(selector).first().waitFor();
   // Keyword results appear first. Waits for the final order.
   await page.getByText('Ranking', { exact: true }).waitFor({ state: 'hidden' });
-  await shoot(page, name);
+  await screenshot(page, name);
 }
 
-async function shoot(page: Page, name: string): Promise<void> {
+async function screenshot(page: Page, name: string): Promise<void> {
   const file = join(images, `${name}.png`);
   await page.screenshot({ path: file });
   process.stdout.write(`${file}: ${Math.round(statSync(file).size / 1000)} KB\n`);

@@ -36,8 +36,8 @@ export function planTests(files: readonly string[]): TestPlan {
   const durationOf = (name: string) => durations.get(name) ?? Infinity;
   const expected = (entry: string): number =>
     (batches.get(entry) ?? [entry]).reduce((sum, name) => sum + durationOf(name), 0);
-  const alone = files.filter((name) => !canShareProcess(name));
-  const entries = [...batches.keys(), ...alone].sort(
+  const separate = files.filter((name) => !canShareProcess(name));
+  const entries = [...batches.keys(), ...separate].sort(
     (left, right) => expected(right) - expected(left) || left.localeCompare(right),
   );
   return { entries, batches, remove: () => rmSync(folder, { recursive: true, force: true }) };

@@ -1,7 +1,7 @@
 /**
  * Runs the tests in the given folders or files: `node scripts/test.ts src test/e2e`. See docs/testing.md.
  *
- * --checks   also runs the type checker and the linter, beside the tests
+ * --checks   also runs the type checker and the linter, in parallel
  * --only     runs only the tests whose names match this pattern
  * --record   writes how long each file took to test/durations.json and docs/testing.md
  *
@@ -25,11 +25,11 @@ const { values: flags, positionals } = parseArgs({
     record: { type: 'boolean', default: false },
   },
 });
-const places = positionals.length > 0 ? positionals : ['test', 'src'];
+const paths = positionals.length > 0 ? positionals : ['test', 'src'];
 /** Max failed files that are retried. If more fail, the cause is not a busy machine. */
 const retriedMax = 5;
-const files = places.flatMap((place) =>
-  statSync(place).isDirectory() ? globSync(`${place}/**/*.test.ts`) : [relative('.', place)],
+const files = paths.flatMap((path) =>
+  statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`) : [relative('.', path)],
 );
 
 // Without this cache, each test process and each of its threads would compile the same modules.
@@ -54,17 +54,17 @@ const postgres = await startSharedPostgres(files);
 const all = await runTests(plan.entries, cores + 2);
 const failedChecks = (await Promise.all(checks)).filter((script) => script !== undefined);
 
-// A test may fail only because the machine is busy, so each failed file runs once more, alone. If it then passes, that is reported.
+// A test may fail only because the machine is busy, so each failed file is retried alone. If it then passes, that is reported.
 const retried = [...new Set(all.failures.map(({ file }) => file))].filter((file) => files.includes(file));
-const again = retried.length > 0 && retried.length <= retriedMax ? await runTests(retried, 1) : undefined;
-const remaining = again === undefined ? all.failures : [...again.failures, ...all.failures.filter(isOutsideFiles)];
+const retry = retried.length > 0 && retried.length <= retriedMax ? await runTests(retried, 1) : undefined;
+const remaining = retry === undefined ? all.failures : [...retry.failures, ...all.failures.filter(isOutsideFiles)];
 await postgres?.stop();
 plan.remove();
 if (flags.record) recordDurations(times);
 
 console.log(`\nThe slowest of ${times.size} files:`);
 for (const [name, time] of slowest(times)) console.log(`${seconds(time)}  ${name}`);
-for (const { file, name } of again === undefined ? [] : all.failures) console.log(`failed at first: ${file}: ${name}`);
+for (const { file, name } of retry === undefined ? [] : all.failures) console.log(`failed at first: ${file}: ${name}`);
 for (const { file, name } of remaining) console.log(`failed: ${file}: ${name}`);
 for (const script of failedChecks) console.log(`failed: npm run ${script}`);
 const cpuSeconds = childrenCpuSeconds();

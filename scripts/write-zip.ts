@@ -10,7 +10,7 @@ export interface ZipEntry {
 /** Date of every entry: fixed, so that the same files give the same bytes. It is the earliest that the format allows. */
 const date = 0x21;
 const executable = 0o100_755;
-const plain = 0o100_644;
+const regularFile = 0o100_644;
 
 /** Writes a zip archive, file by file. With `level` 0, files are not compressed. */
 export function writeZip(file: string, entries: readonly ZipEntry[], level: number): void {
@@ -23,26 +23,26 @@ export function writeZip(file: string, entries: readonly ZipEntry[], level: numb
   const directory = entries.map(({ name, content }) => {
     const isFile = 'file' in content;
     const bytes = isFile ? readFileSync(content.file) : Buffer.from(content.text);
-    const mode = isFile && (statSync(content.file).mode & 0o100) !== 0 ? executable : plain;
+    const mode = isFile && (statSync(content.file).mode & 0o100) !== 0 ? executable : regularFile;
     const packed = level === 0 ? bytes : deflateRawSync(bytes, { level });
     const start = offset;
-    const facts = Buffer.alloc(26);
-    facts.writeUInt16LE(20, 0);
+    const header = Buffer.alloc(26);
+    header.writeUInt16LE(20, 0);
     // Flag: names are UTF-8.
-    facts.writeUInt16LE(0x0800, 2);
-    facts.writeUInt16LE(level === 0 ? 0 : 8, 4);
-    facts.writeUInt16LE(date, 8);
-    facts.writeUInt32LE(crc32(bytes), 10);
-    facts.writeUInt32LE(packed.length, 14);
-    facts.writeUInt32LE(bytes.length, 18);
-    facts.writeUInt16LE(Buffer.byteLength(name), 22);
-    write(Buffer.concat([Buffer.from('PK\x03\x04'), facts, Buffer.from(name)]));
+    header.writeUInt16LE(0x0800, 2);
+    header.writeUInt16LE(level === 0 ? 0 : 8, 4);
+    header.writeUInt16LE(date, 8);
+    header.writeUInt32LE(crc32(bytes), 10);
+    header.writeUInt32LE(packed.length, 14);
+    header.writeUInt32LE(bytes.length, 18);
+    header.writeUInt16LE(Buffer.byteLength(name), 22);
+    write(Buffer.concat([Buffer.from('PK\x03\x04'), header, Buffer.from(name)]));
     write(packed);
-    const place = Buffer.alloc(14);
-    place.writeUInt32LE(mode * 0x1_0000, 6);
-    place.writeUInt32LE(start, 10);
+    const fileFields = Buffer.alloc(14);
+    fileFields.writeUInt32LE(mode * 0x1_0000, 6);
+    fileFields.writeUInt32LE(start, 10);
     // The byte 3 marks the archive as made on Unix, so that file modes are applied.
-    return Buffer.concat([Buffer.from('PK\x01\x02\x14\x03'), facts, place, Buffer.from(name)]);
+    return Buffer.concat([Buffer.from('PK\x01\x02\x14\x03'), header, fileFields, Buffer.from(name)]);
   });
   const start = offset;
   for (const entry of directory) write(entry);

@@ -122,7 +122,7 @@ def facts():
         yield [each.strip() for each in statements.split(" / ")], [each.strip() for each in questions.split(" / ")]
 
 
-def made_chats(count):
+def generate_chats(count):
     rng = random.Random(f"{SEED}/chats")
     known = list(facts())
     passages, groups, questions = [], [], []
@@ -157,7 +157,7 @@ def made_chats(count):
 
 
 if __name__ == "__main__":
-    made = made_chats(3)
+    made = generate_chats(3)
     for text, relevant, *_ in made.questions[:40]:
         print(text, "⇒", *(made.passages[at] for at in relevant))
-    print(len(made_chats(1200).questions))
+    print(len(generate_chats(1200).questions))

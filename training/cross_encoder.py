@@ -24,10 +24,10 @@ class Layer(nn.Module):
         attended = F.scaled_dot_product_attention(split(self.query(x)), split(self.key(x)), split(self.value(x)), attn_mask=mask)
         attended = attended.transpose(1, 2).reshape(-1, WIDTH)
         weights = [(each.weight, each.bias) for each in (self.out, self.norm1, self.up, self.down, self.norm2)]
-        return finish(x.view(-1, WIDTH), attended, weights, drop if self.training else 0.0).view(batch, length, WIDTH)
+        return after_attention(x.view(-1, WIDTH), attended, weights, drop if self.training else 0.0).view(batch, length, WIDTH)
 
 
-def finish(x, attended, weights, drop):
+def after_attention(x, attended, weights, drop):
     """Computes the part of a layer after the attention."""
     out, norm1, up, down, norm2 = weights
     x = F.layer_norm(x + F.dropout(F.linear(attended, *out), drop), (WIDTH,), *norm1, 1e-12)

@@ -8,11 +8,11 @@ import random
 from pathlib import Path
 
 SEED = 20261115
-KEPT_OUT = 0.3  # share of the dev questions used to choose the model and fit the calibration
+HELD_OUT_SHARE = 0.3  # share of the dev questions used to choose the model and fit the calibration
 PARTLY_TRAINED = ("scifact", "cosqa", "chroma-chunking")  # training uses the rest of their dev questions
 
 
-def part_of(text, share):
+def is_in_share(text, share):
     return int(hashlib.md5(f"{SEED}{text}".encode()).hexdigest(), 16) % 1000 < share * 1000
 
 
@@ -48,7 +48,7 @@ def judged(folder, name):
             continue
         split = row.get("meta", {}).get("split", "test")
         if split == "dev" and name in PARTLY_TRAINED:
-            split = "dev" if part_of(row["id"], KEPT_OUT) else "train"
+            split = "dev" if is_in_share(row["id"], HELD_OUT_SHARE) else "train"
         questions.append((row["text"], relevant[row["id"]], split, group(row)))
     passages = [f"{row['title']}\n{row['text']}" if row.get("title") else row["text"] for row in corpus]
     before = [number - 1 if number and group(row) and session(corpus[number - 1]) == session(row) else None for number, row in enumerate(corpus)]
@@ -119,7 +119,7 @@ def shuffled(items, seed):
 MEASURED_ONLY = ("locomo", "long-messages")  # their licences do not permit training
 
 
-def chosen_by(figures):
+def selection_metric(figures):
     """Returns the metric by which weights are selected: the mean nDCG@10 over the sets that may be used for it."""
     chosen = [value for name, value in figures.items() if name not in MEASURED_ONLY]
     return sum(chosen) / len(chosen)

@@ -10,8 +10,8 @@ from texts import logits_of, plan, vectors_of
 
 WEIGHTS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1)
 TOP = 20  # results that are reranked
-READ = 320  # max word pieces of a passage
-AT_ONCE = 20000  # pairs scored together
+PIECES_MAX = 320  # max word pieces of a passage
+PAIRS_PER_BATCH = 20000  # pairs scored together
 
 
 class Dev:
@@ -47,8 +47,8 @@ class Dev:
                 found.setdefault(each.name, []).append(data.ndcg(list(members[row]), each.questions[at][1]))
         model.train(was)
         figures = {name: round(sum(own) / len(own), 4) for name, own in found.items()}
-        log(name, "dev", round(data.chosen_by(figures), 4), figures)
-        return data.chosen_by(figures)
+        log(name, "dev", round(data.selection_metric(figures), 4), figures)
+        return data.selection_metric(figures)
 
     @torch.no_grad()
     def find(self, model):
@@ -68,14 +68,14 @@ class Dev:
         model.eval()
         question_numbers = np.concatenate([np.full(len(row[3][:TOP]), row[1]) for row in self.rows])
         passage_numbers = np.concatenate([row[5][:TOP] for row in self.rows])
-        passages = self.passages.up_to(READ)
-        parts = [logits_of(model, self.questions, passages, plan(self.questions, passages, question_numbers[at : at + AT_ONCE], passage_numbers[at : at + AT_ONCE])) for at in range(0, len(question_numbers), AT_ONCE)]
+        passages = self.passages.up_to(PIECES_MAX)
+        parts = [logits_of(model, self.questions, passages, plan(self.questions, passages, question_numbers[at : at + PAIRS_PER_BATCH], passage_numbers[at : at + PAIRS_PER_BATCH])) for at in range(0, len(question_numbers), PAIRS_PER_BATCH)]
         logits = torch.cat(parts).float().cpu().numpy()
         model.train(was)
         by_weight = {weight: self.ranked(logits, weight) for weight in (0, *WEIGHTS)}
-        weight, best = max(by_weight.items(), key=lambda each: data.chosen_by(each[1]))
-        log(name, "dev", round(data.chosen_by(best), 4), "at", weight, best, "hybrid", by_weight[0])
-        return data.chosen_by(best)
+        weight, best = max(by_weight.items(), key=lambda each: data.selection_metric(each[1]))
+        log(name, "dev", round(data.selection_metric(best), 4), "at", weight, best, "hybrid", by_weight[0])
+        return data.selection_metric(best)
 
     def ranked(self, logits, weight):
         figures, start = {}, 0
@@ -88,7 +88,7 @@ class Dev:
 
     def sureness(self, model, name):
         """Computes the mean probability of right and of wrong passages among the best results, from the logits alone."""
-        right, wrong, passages = [], [], self.passages.up_to(READ)
+        right, wrong, passages = [], [], self.passages.up_to(PIECES_MAX)
         with torch.no_grad():
             for _, number, relevant, members, _, places in self.rows[::3]:
                 question_numbers = np.full(len(places[:TOP]), number)

@@ -2,11 +2,11 @@
 
 python3 export.py WEIGHTS.pt OUT.onnx vectors|logits DATA_FOLDER BASE_FOLDER
 
-`vectors`: the graph of the model in BASE_FOLDER with the trained weights, one scale per matrix column. `logits`: a graph built by
-hand from ONNX Runtime's fused operators, with one number per pair. Its word embeddings have one scale per row, its matrices one per
-column. Matrices use 7 bits, so that processors without VNNI don't saturate; pooling and head stay fp32. The input of a matrix has a
-single scale, so one channel with ten times the range of the others would cost the others their precision. Such channels are divided
-before the matrices `up` and `down`, whose rows are multiplied by the same factors.
+`vectors` uses the graph of the model in BASE_FOLDER with the trained weights, with one scale per matrix column. `logits` builds a graph
+from ONNX Runtime's fused operators, with one number per pair. Its word embeddings have one scale per row, its matrices one per
+column. Matrices use 7 bits, so that processors without VNNI don't saturate. Pooling and head stay fp32. The input of a matrix has a
+single scale, so a channel with a far larger range would cost the others their precision. Such channels are divided before the matrices
+`up` and `down`, whose rows are multiplied by the same factors.
 """
 
 import hashlib
@@ -22,9 +22,9 @@ from onnx import TensorProto, helper, numpy_helper
 from cross_encoder import LINEARS, OTHERS
 
 HEADS = 12
-LEVELLED_BY = 120  # pairs that determine the divisors of channels
-WIDEST = 2  # channels whose range exceeds this many times the median are divided
-APART = 4096  # min bytes of weights in the separate file; smaller ones stay in the graph
+CALIBRATION_PAIRS = 120  # pairs that determine the divisors of channels
+RANGE_MAX = 2  # channels whose range exceeds this many times the median are divided
+SEPARATE_BYTES_MIN = 4096  # min bytes of weights in the separate file; smaller ones stay in the graph
 HEAD = ["pool", "logits", "pool_MatMul", "logits_MatMul"]  # not quantised; the quantiser turns a Gemm into a MatMul
 
 
@@ -88,7 +88,7 @@ def build(state, factors=None):
     return helper.make_model(made, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
 
 
-def filled(base, state):
+def with_trained_weights(base, state):
     """Returns the base model with the trained weights."""
     model = onnx.load(base)
     held = {each.name: each for each in model.graph.initializer}
@@ -131,7 +131,7 @@ def pairs_to_read(folder, base):
     tokenizer.no_truncation()
     pieces = lambda text, most: tokenizer.encode(text[: most * 12], add_special_tokens=False).ids[:most]
     answered = [(text, each.passages[next(iter(relevant))]) for each in data.load(Path(folder) / "judged.xz") for text, relevant, split, _ in each.questions if split == "train"]
-    for question, passage in data.shuffled(answered, data.SEED)[:LEVELLED_BY]:
+    for question, passage in data.shuffled(answered, data.SEED)[:CALIBRATION_PAIRS]:
         head = [101, *pieces(question, 64), 102]
         ids = np.array([[*head, *pieces(passage, 256), 102]])
         types = (np.arange(ids.shape[1])[None] >= len(head)).astype(np.int64)
@@ -152,7 +152,7 @@ def factors_of(model, path, inputs):
     for each in inputs:
         found = session.run([*sources.values()], each)
         widest = {name: np.maximum(widest[name], np.abs(states[0]).max(0)) for name, states in zip(sources, found)}
-    return {name: np.maximum(1, each / (WIDEST * np.median(each))) for name, each in widest.items()}
+    return {name: np.maximum(1, each / (RANGE_MAX * np.median(each))) for name, each in widest.items()}
 
 
 def quantise(source, target):
@@ -168,7 +168,7 @@ def save(model, path):
         # Float weights first: the runtime maps only aligned ones.
         for each in sorted(model.graph.initializer, key=lambda each: each.data_type != TensorProto.FLOAT):
             each.doc_string = ""
-            if len(each.raw_data) < APART:
+            if len(each.raw_data) < SEPARATE_BYTES_MIN:
                 continue
             location = {"location": weights.name, "offset": file.tell(), "length": len(each.raw_data)}
             file.write(each.raw_data)
@@ -188,7 +188,7 @@ def main():
     weights, out, kind, folder, base = sys.argv[1:6]
     state = torch.load(weights, map_location="cpu")
     if kind == "vectors":
-        save(filled(str(Path(base) / "model.onnx"), state), out)
+        save(with_trained_weights(str(Path(base) / "model.onnx"), state), out)
         return
     model = build(state, factors_of(build(state), out, pairs_to_read(folder, base)))
     onnx.save(model, out + ".tmp")

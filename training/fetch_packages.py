@@ -2,7 +2,7 @@
 
 python3 fetch_packages.py FOLDER COUNT
 
-Keeps FOLDER/<name>.tar.gz (or .whl) and writes FOLDER/sources.jsonl with name, version and licence of each.
+Writes FOLDER/<name>.tar.gz (or .whl), and FOLDER/sources.jsonl with the name, version and licence of each.
 """
 
 import concurrent.futures
@@ -67,9 +67,9 @@ def fetch(name, folder):
 
 def main():
     folder, count = Path(sys.argv[1]), int(sys.argv[2])
-    queue, seen, kept = list(SEEDS), set(), 0
+    queue, seen, fetched = list(SEEDS), set(), 0
     with concurrent.futures.ThreadPoolExecutor(16) as pool, open(folder / "sources.jsonl", "w") as sources:
-        while queue and kept < count:
+        while queue and fetched < count:
             batch = [name for name in dict.fromkeys(queue[:96]) if name.lower() not in seen]
             queue = queue[96:]
             seen.update(name.lower() for name in batch)
@@ -80,9 +80,9 @@ def main():
                     continue
                 queue.extend(need for need in needs if need and need.lower() not in seen)
                 if source:
-                    kept += 1
+                    fetched += 1
                     sources.write(json.dumps(source) + "\n")
-            print("kept", kept, "seen", len(seen), "queued", len(queue), flush=True)
+            print("fetched", fetched, "seen", len(seen), "queued", len(queue), flush=True)
 
 
 main()

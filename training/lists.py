@@ -139,16 +139,16 @@ class Lists:
                         doubtful = copies[row] | (nearer[row] & (np.random.random(top.shape[1]) > 0.3))
                     wrong = np.union1d(members[top[row]][~doubtful], np.array(talk, dtype=np.int64))
                     wrong = np.setdiff1d(wrong, right)
-                    ready.append((at + q_offset, right, wrong, beside(right, talk or (members if each.name in CHATS else [])), members))
+                    ready.append((at + q_offset, right, wrong, adjacent_turns(right, talk or (members if each.name in CHATS else [])), members))
         return ready
 
     def draw(self, source):
         """Draws one list. Turns next to the answer are frequent negatives, because they share its topic."""
         if not self.turns[source]:
             self.turns[source] = list(np.random.permutation(len(self.sources[source])))
-        question_number, right, wrong, beside, members = self.sources[source][self.turns[source].pop()]
+        question_number, right, wrong, adjacent, members = self.sources[source][self.turns[source].pop()]
         chosen = [np.random.choice(right)]
-        near = [each for each in beside if np.random.random() < 0.5]
+        near = [each for each in adjacent if np.random.random() < 0.5]
         hard = min(NEGATIVES - len(near), len(wrong))
         chosen.extend([*near, *(np.random.choice(wrong, hard, replace=False) if hard else [])])
         while len(chosen) < LIST_LENGTH:
@@ -165,7 +165,7 @@ class Lists:
         return np.array([each[0] for each in drawn]), np.array([each[1] for each in drawn], dtype=np.int64)
 
 
-def beside(right, members):
+def adjacent_turns(right, members):
     """Returns the turns before and after an answer, at most two."""
     near = {each + step for each in right for step in (-1, 1)} - set(right)
     return [each for each in sorted(near) if len(members) and members[0] <= each <= members[-1]][:2]

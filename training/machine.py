@@ -7,14 +7,14 @@ import torch
 
 STARTED = time.time()
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-LOW = torch.bfloat16 if DEVICE == "cuda" else torch.float32
+LOW_PRECISION = torch.bfloat16 if DEVICE == "cuda" else torch.float32
 SMALL = os.environ.get("SMALL") == "1"  # a quick check on a few pairs
 LIMIT_S = float(os.environ.get("LIMIT_S", 1e9))  # for the whole run; a stage gets at most the time left
 AFTERWARDS_S = 60  # reserved for figures, export and packing
 
 
-def left():
-    """Returns the seconds of training that are left."""
+def seconds_left():
+    """Returns the training time that is left."""
     return LIMIT_S - AFTERWARDS_S - (time.time() - STARTED)
 
 

@@ -21,7 +21,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 SEED = 20261115
-LONGEST = 1100  # characters of a passage; about 256 word pieces
+PASSAGE_CHARS_MAX = 1100  # characters of a passage; about 256 word pieces
 GENERIC = set(
     """installation install installing usage license licence contributing contributors changelog api example examples
     introduction overview features todo credits authors author acknowledgements requirements documentation docs support
@@ -42,10 +42,10 @@ def clean(text):
 
 
 def cut(text):
-    if len(text) <= LONGEST:
+    if len(text) <= PASSAGE_CHARS_MAX:
         return text
-    end = max(text.rfind("\n", 0, LONGEST), text.rfind(". ", 0, LONGEST) + 1)
-    return text[: end if end > LONGEST // 2 else LONGEST].strip()
+    end = max(text.rfind("\n", 0, PASSAGE_CHARS_MAX), text.rfind(". ", 0, PASSAGE_CHARS_MAX) + 1)
+    return text[: end if end > PASSAGE_CHARS_MAX // 2 else PASSAGE_CHARS_MAX].strip()
 
 
 def english(text):
@@ -112,7 +112,7 @@ def from_sections(sections, name, rng):
         words = re.findall(r"[A-Za-z']+", heading.lower())
         if body.startswith("Table of Contents") or re.search(r"release|version \d|^\d+\.\d+", heading.lower()):
             continue
-        if len(body) < 140 or not english(body[:LONGEST]) or not words or len(heading) > 120:
+        if len(body) < 140 or not english(body[:PASSAGE_CHARS_MAX]) or not words or len(heading) > 120:
             continue
         generic = all(word in GENERIC for word in words) or len(words) == 1
         parent = above[-1] if above and above[-1].lower() != heading.lower() else name

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import data
 
-MOST = {"docstring": 24000, "heading": 22000}
+PAIRS_MAX = {"docstring": 24000, "heading": 22000}
 
 
 def main():
@@ -23,11 +23,11 @@ def main():
         kinds.setdefault(pair["kind"], []).append(pair)
     with lzma.open(out / "pairs.jsonl.xz", "wt", preset=3) as file:
         for kind, own in sorted(kinds.items()):
-            kept = data.shuffled(own, f"{data.SEED}/{kind}")[: MOST.get(kind)]
-            kept.sort(key=lambda pair: pair["source"])
-            for pair in kept:
+            selected = data.shuffled(own, f"{data.SEED}/{kind}")[: PAIRS_MAX.get(kind)]
+            selected.sort(key=lambda pair: pair["source"])
+            for pair in selected:
                 file.write(json.dumps({"kind": kind, "q": pair["q"], "p": pair["p"]}, ensure_ascii=False) + "\n")
-            print(kind, len(own), "kept", len(kept))
+            print(kind, len(own), "selected", len(selected))
     sets = [data.judged(judged, name) for name in ("scifact", "cosqa", "chroma-chunking", "cranfield", "locomo", "long-messages")]
     for each in sets:
         data.add_written_questions(written / "asked", each)

@@ -1,4 +1,4 @@
-"""Filters a public collection of questions and passages: keeps those whose licence permits training a shipped model.
+"""Filters a public collection of questions and passages by licence: training a shipped model must be permitted.
 
 python3 public.py COLLECTION_FOLDER OUT_FOLDER
 
@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 # Unclear licences, embedded third-party texts, or our own conversations, which are packed separately.
-LEFT_OUT = {"acl", "pycode", "friendsqa", "ni-cosmosqa", "ni-tweetqa", "ni-mocha", "made", "written"}
-LONGEST = 1500  # characters of a passage; training reads 320 word pieces
+EXCLUDED = {"acl", "pycode", "friendsqa", "ni-cosmosqa", "ni-tweetqa", "ni-mocha", "made", "written"}
+PASSAGE_CHARS_MAX = 1500  # characters of a passage; training reads 320 word pieces
 
 
 def kind_of(source):
@@ -24,17 +24,17 @@ def kind_of(source):
 def main():
     folder, out = Path(sys.argv[1]), Path(sys.argv[2])
     dropped = set(map(int, (folder / "drop.txt").read_text().split()))
-    kept = {}
+    counts = {}
     with lzma.open(folder / "train.jsonl.xz", "rt") as lines, lzma.open(out / "public.jsonl.xz", "wt", preset=6) as file:
         for number, line in enumerate(lines):
             row = json.loads(line)
-            if number in dropped or row["s"] in LEFT_OUT or kind_of(row["s"]) in LEFT_OUT:
+            if number in dropped or row["s"] in EXCLUDED or kind_of(row["s"]) in EXCLUDED:
                 continue
             kind = kind_of(row["s"])
-            kept[kind] = kept.get(kind, 0) + len(row.get("q", ()))
-            row = {"kind": kind, "p": row["p"][:LONGEST], "q": row.get("q", []), "g": row.get("g", -1)}
+            counts[kind] = counts.get(kind, 0) + len(row.get("q", ()))
+            row = {"kind": kind, "p": row["p"][:PASSAGE_CHARS_MAX], "q": row.get("q", []), "g": row.get("g", -1)}
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    print(kept)
+    print(counts)
 
 
 main()

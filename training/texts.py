@@ -1,14 +1,14 @@
-"""Keeps texts as word pieces on the GPU, and runs models on them."""
+"""Stores texts as word pieces on the GPU, and runs models on them."""
 
 import copy
 
 import numpy as np
 import torch
 
-from machine import DEVICE, LOW, SMALL
+from machine import DEVICE, LOW_PRECISION, SMALL
 
 CLS, SEP = 101, 102
-MOST_TOKENS = 2048 if SMALL else 65536  # max tokens in one forward pass
+TOKENS_MAX = 2048 if SMALL else 65536  # max tokens in one forward pass
 
 
 class Texts:
@@ -44,7 +44,7 @@ def plan(questions, passages, question_numbers, passage_numbers):
     parts, start = [], 0
     while start < len(order):
         end = start
-        while end < len(order) and (end - start + 1) * (lengths[order[end]] + 15) <= MOST_TOKENS:
+        while end < len(order) and (end - start + 1) * (lengths[order[end]] + 15) <= TOKENS_MAX:
             end += 1
         end = max(end, start + 1)
         own = order[start:end]
@@ -72,7 +72,7 @@ def logits_of(model, questions, passages, planned):
     return torch.cat(found)[back.to(DEVICE, non_blocking=True)]
 
 
-def vectors_of(model, texts, numbers=None, pieces=MOST_TOKENS):
+def vectors_of(model, texts, numbers=None, pieces=TOKENS_MAX):
     """Computes the vectors of these texts, or of all, in their order: [texts, 384]."""
     if SMALL and not torch.is_grad_enabled():
         return torch.nn.functional.normalize(torch.randn(len(texts.lengths if numbers is None else numbers), 384, device=DEVICE), dim=-1)

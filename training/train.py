@@ -20,11 +20,11 @@ import torch.nn.functional as F
 from tokenizers import Tokenizer
 
 import data
-from chats import made_chats
+from chats import generate_chats
 from cross_encoder import CrossEncoder, load_quantised, student_of
 from dev import Dev
 from lists import HARD, LIST_LENGTH, Lists, PairSteps, VectorSteps, from_corpora, read_pairs, read_public
-from machine import DEVICE, LOW, SMALL, left, log
+from machine import DEVICE, LOW_PRECISION, SMALL, log, seconds_left
 from texts import Texts, logits_of, vectors_of
 
 FOLDER, BASE, WORK = (Path(each) for each in sys.argv[1:4])
@@ -54,7 +54,7 @@ class Prepared:
         tokenizer.no_padding()
         tokenizer.no_truncation()
         judged = list(data.load(FOLDER / "judged.xz"))
-        made = made_chats(1 if SMALL else 1200)
+        made = generate_chats(1 if SMALL else 1200)
         if SMALL:
             for each in judged:
                 each.questions = each.questions[:40]
@@ -77,7 +77,7 @@ class Prepared:
         self.dev = Dev(judged, offsets, q_offsets, self.passages, self.questions)
 
 
-def prepared(base):
+def load_prepared(base):
     path = WORK / "prepared.pt"
     if not path.exists():
         torch.save(Prepared(base), path)
@@ -91,7 +91,7 @@ def train(name, model, steps, loss_of, look_at):
 
     Stores the weights that were best on the held-out questions in the model and in WORK_FOLDER.
     """
-    seconds, rate = max(1, min(SECONDS[name], left())), RATES[name]
+    seconds, rate = max(1, min(SECONDS[name], seconds_left())), RATES[name]
     model.train()
     low = list(model.parameters())
     high = [each.detach().float().clone() for each in low]
@@ -148,16 +148,16 @@ def train(name, model, steps, loss_of, look_at):
     model.eval()
 
 
-def saved(name, layers=LAYERS):
+def load_weights(name, layers=LAYERS):
     model = CrossEncoder(layers)
     model.load_state_dict(torch.load(WORK / f"{name}.pt", map_location="cpu"))
-    return lowered(model.float()).eval()
+    return to_gpu(model.float()).eval()
 
 
-def lowered(model):
+def to_gpu(model):
     """Moves the model to the GPU in bf16, with the head in fp32."""
     model.layers = model.layers[:LAYERS]
-    model = model.to(DEVICE).to(LOW)
+    model = model.to(DEVICE).to(LOW_PRECISION)
     model.pool.float()
     model.head.float()
     return model
@@ -183,8 +183,8 @@ def new_head(model):
 
 def main():
     WORK.mkdir(parents=True, exist_ok=True)
-    base = lowered(load_quantised(str(BASE / "model.onnx"))).eval()
-    ready = prepared(base)
+    base = to_gpu(load_quantised(str(BASE / "model.onnx"))).eval()
+    ready = load_prepared(base)
     dev, lists = ready.dev, ready.lists
     passages = ready.passages.up_to(PASSAGE_PIECES)
     right = torch.zeros(QUESTIONS, dtype=torch.long, device=DEVICE)
@@ -200,10 +200,10 @@ def main():
     dev.find(base)
     for at, (name, folder) in enumerate(TEACHERS.items()):
         if name in STAGES:
-            teacher = lowered(new_head(load_quantised(str(folder / "model.onnx"))))
+            teacher = to_gpu(new_head(load_quantised(str(folder / "model.onnx"))))
             train(name, teacher, pairs(1 + 10 * at), by_labels, dev.by_logits)
             dev.sureness(teacher, name)
-    teacher = Teachers([saved(name) for name in TEACHERS if (WORK / f"{name}.pt").exists()])
+    teacher = Teachers([load_weights(name) for name in TEACHERS if (WORK / f"{name}.pt").exists()])
 
     def by_contrast(model, drawn):
         """Computes the embedding model's loss: in-batch contrast, divergence from the teacher, distance from the base model.
@@ -231,9 +231,9 @@ def main():
         return contrast + spread + ANCHOR * away
 
     if "embedding" in STAGES:
-        model = lowered(load_quantised(str(BASE / "model.onnx"), drop=0.0))
+        model = to_gpu(load_quantised(str(BASE / "model.onnx"), drop=0.0))
         train("embedding", model, VectorSteps(lists, ready.questions, passages, BATCH, data.SEED + 2), by_contrast, dev.by_vectors)
-    embedding = saved("embedding") if (WORK / "embedding.pt").exists() else base
+    embedding = load_weights("embedding") if (WORK / "embedding.pt").exists() else base
     dev.find(embedding)
 
     def by_teacher(model, planned):
@@ -246,7 +246,7 @@ def main():
 
     if "student" in STAGES:
         dev.by_logits(teacher, "teacher")
-        student = saved("student", len(KEPT)) if (WORK / "student.pt").exists() else lowered(student_of(saved("teacher").float(), KEPT))
+        student = load_weights("student", len(KEPT)) if (WORK / "student.pt").exists() else to_gpu(student_of(load_weights("teacher").float(), KEPT))
         train("student", student, pairs(3), by_teacher, dev.by_logits)
         dev.sureness(student, "student")
     log("done")

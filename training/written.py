@@ -11,9 +11,9 @@ import re
 import sys
 from pathlib import Path
 
-from data import part_of
+from data import is_in_share
 
-KEPT_OUT = 0.12
+HELD_OUT_SHARE = 0.12
 
 
 def conversations(folder):
@@ -32,7 +32,7 @@ def main():
     with open(out / "corpus.jsonl", "w") as corpus, open(out / "queries.jsonl", "w") as queries, open(out / "qrels.jsonl", "w") as qrels:
         write = lambda file, row: file.write(json.dumps(row, ensure_ascii=False) + "\n")
         for name, turns, questions in conversations(texts):
-            kind, split = name.split("-")[0], "dev" if part_of(name, KEPT_OUT) else "train"
+            kind, split = name.split("-")[0], "dev" if is_in_share(name, HELD_OUT_SHARE) else "train"
             for number, text in turns.items():
                 write(corpus, {"id": f"{name}/{number}", "text": text, "meta": {"thread_id": name, "session": 1}})
             for at, (numbers, question) in enumerate(questions):
@@ -44,7 +44,7 @@ def main():
                 for each in answers:
                     write(qrels, {"query_id": f"{name}/q{at}", "doc_id": f"{name}/{each}", "relevance": 1})
                 counts[(kind, split)] = counts.get((kind, split), 0) + 1
-    print(counts, "left out for a wrong number:", wrong)
+    print(counts, "skipped because of a wrong number:", wrong)
 
 
 main()
