@@ -16,10 +16,9 @@ import { type ErrorKind, errorCodes } from '../src/base/errors.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { type CommandDescription, type CommandGroup, groups } from '../src/cli/commands/command.ts';
 import { commands } from '../src/cli/commands/commands.ts';
-import { everywhere, type FlagDescription } from '../src/cli/flags.ts';
+import { commonFlags, type FlagDescription } from '../src/cli/flags.ts';
 import { flagUsage, usageOf } from '../src/cli/help.ts';
-import { tokensOf } from '../src/cli/tools.ts';
-import { typicalAnswers } from '../src/cli/typical-answers.ts';
+import { tokensOf, typicalAnswers } from '../src/cli/tools.ts';
 import type { Slice } from '../src/config/field.ts';
 import { createCallJobs } from '../src/jobs/call-jobs.ts';
 import type { ToolListing } from '../src/tools/catalogue.ts';
@@ -127,10 +126,10 @@ function commandLinePage(): string {
     // Flags that a whole group takes are listed once, above its commands.
     const [first, ...others] = own;
     const shared = (first?.flags ?? []).filter(
-      (flag) => !everywhere.includes(flag) && others.every(({ flags }) => flags.includes(flag)),
+      (flag) => !commonFlags.includes(flag) && others.every(({ flags }) => flags.includes(flag)),
     );
     const common = shared.length === 0 ? '' : `All commands in this group also take:\n\n${flagTable(shared)}\n`;
-    const listed = own.map((command) => commandSection(command, [...everywhere, ...shared]));
+    const listed = own.map((command) => commandSection(command, [...commonFlags, ...shared]));
     return `## ${groups[group]}\n\n${common}${listed.join('\n')}`;
   });
   return `# Command line
@@ -152,7 +151,7 @@ entries, 69 if something required is unavailable, and 78 for an invalid configur
 
 All commands take these flags:
 
-${flagTable(everywhere)}
+${flagTable(commonFlags)}
 ${sections.join('\n')}`;
 }
 

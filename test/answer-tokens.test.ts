@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Tiktoken } from 'js-tiktoken/lite';
 import o200k from 'js-tiktoken/ranks/o200k_base';
-import { typicalAnswers } from '../src/cli/typical-answers.ts';
+import { typicalAnswers } from '../src/cli/tools.ts';
 import { carrelProgram, cleanEnv, makeFolder } from './support/child-program.ts';
 import { pause } from './support/pause.ts';
 
@@ -79,7 +79,7 @@ test('answers stay within their token limits, and near what `carrel tools` shows
   const wrong = [...measured].filter(
     ([name, tokens]) => Math.abs(tokens - (typicalAnswers[name] ?? 0)) > 5 + 0.1 * tokens,
   );
-  assert.deepEqual(wrong, [], 'measured, and stated otherwise in typical-answers.ts');
+  assert.deepEqual(wrong, [], 'measured, and stated otherwise in tools.ts');
 });
 
 test('the text repeats the structured content, even if nothing was found', async (t) => {

@@ -30,7 +30,12 @@ export function newToken(request: TokenRequest, rules: TokenRules): { token: str
   const token = createToken();
   return {
     token,
-    stored: { name, hash: hashToken(token), rights: readRights(request, rules), expiresAt: readEnd(request, rules) },
+    stored: {
+      name,
+      hash: hashToken(token),
+      rights: readRights(request, rules),
+      expiresAt: readExpiresAt(request, rules),
+    },
   };
 }
 
@@ -64,7 +69,7 @@ function readRights(request: TokenRequest, { toolsetNames, fault }: TokenRules):
   };
 }
 
-function readEnd({ expires }: TokenRequest, { now, fault }: TokenRules): string | undefined {
+function readExpiresAt({ expires }: TokenRequest, { now, fault }: TokenRules): string | undefined {
   if (expires === undefined) return undefined;
   const time = readExpiry(expires, now);
   if (time === undefined) throw fault('expires', `must be ${expiryForms}.`);

@@ -5,10 +5,10 @@ import type { Authority } from '../http/guards.ts';
 import type { StoredToken, TokenStore } from '../storage/tokens/token.ts';
 import { hashToken, isTokenForm } from './token.ts';
 
-/** How long the answer to "does any token exist?" is cached: max time until a server notices its first token. */
-const requiredKeptMs = 1_000;
+/** How long the answer to "does any token exist?" is cached. A server notices its first token within this time. */
+const requiredCacheMs = 1_000;
 
-/** Precision of a token's time of last use, so that it is written once per hour at most. */
+/** Precision of a token's time of last use, which is written at most once per hour. */
 const usedRoundMs = 3_600_000;
 
 export interface TokenAuthorityOptions {
@@ -18,7 +18,7 @@ export interface TokenAuthorityOptions {
   readonly isAlwaysRequired: boolean;
 }
 
-/** Recognises the tokens in a database. Every request reads it, so a revocation by any process takes effect at once. */
+/** Recognises the tokens in a database. Every request reads it, so a revocation takes effect immediately. */
 export function createTokenAuthority(
   tokens: () => Promise<TokenStore>,
   log: Logger,
@@ -26,13 +26,13 @@ export function createTokenAuthority(
 ): Authority {
   const touched = new Map<number, string>();
   let required: boolean | undefined;
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let loadedAt = Number.NEGATIVE_INFINITY;
   let loading: Promise<boolean> | undefined;
 
   const load = async (): Promise<boolean> => {
     try {
       required = await (await tokens()).any();
-      lookedAt = performance.now();
+      loadedAt = performance.now();
     } catch (error) {
       // Keeps the last answer, so that a database failure never makes tokens optional.
       if (required === undefined) throw error;
@@ -52,7 +52,7 @@ export function createTokenAuthority(
   return {
     async isRequired() {
       if (isAlwaysRequired || (isExposed && required)) return true;
-      if (performance.now() - lookedAt <= requiredKeptMs) return required ?? true;
+      if (performance.now() - loadedAt <= requiredCacheMs) return required ?? true;
       loading ??= load().finally(() => {
         loading = undefined;
       });

@@ -1,7 +1,7 @@
 import { parse, resolve } from 'node:path';
 import type { Config } from '../config/load.ts';
 
-/** Matches a relative path such as `--require ./trace.cjs`, which every new thread resolves again. */
+/** Matches a preloaded relative path such as `--require ./trace.cjs`, which every new thread resolves again. */
 const preloaded = /(?:^|\s)(?:-r|--require)(?:=|\s+)"?(?![/\\"]|[a-z]:)\S/i;
 
 /** Leaves the start folder, because someone may remove or unmount it. In a removed folder, no thread can start. */

@@ -1,7 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { asCaller } from '../base/current-caller.ts';
 import { CarrelError } from '../base/errors.ts';
-import { isObject } from '../base/json.ts';
 import { version } from '../base/package-info.ts';
 import { type Principal, principalKey } from '../base/rights.ts';
 import { scrubSecrets } from '../base/secret.ts';
@@ -129,10 +128,7 @@ const sampleEveryMs = 60_000;
 /** Delay of the first sample, so that the first calls finish before it. */
 const firstSampleMs = 1_000;
 
-/**
- * Returns a function that starts to sample queue and storage every minute. It is called when the server is first used: until then
- * nothing changes, and the database may be closed.
- */
+/** Returns a function that starts to sample queue and storage every minute. It is called when the server is first used. */
 function sampleOnceUsed(activity: Activity, tools: ConsoleTools): () => void {
   let isAwake = !tools.has('kb_status');
   const sample = async (): Promise<void> => {
@@ -175,7 +171,7 @@ function callerName({ id, name, authenticated }: ToolCall['caller']): string {
 
 function recordCall(call: ToolCall, activity: Activity, clients: Clients): void {
   const { at, tool, caller, client, args, ms, outcome, answer } = call;
-  const tokens = Math.ceil(charsOf(answer) / charsPerToken);
+  const tokens = Math.ceil((JSON.stringify(answer)?.length ?? 0) / charsPerToken);
   activity.record({
     ...{ at, tool, ms, tokens, outcome, caller: callerName(caller), client: client?.name ?? '' },
     ...{
@@ -187,13 +183,6 @@ function recordCall(call: ToolCall, activity: Activity, clients: Clients): void 
   if (client) clients.called(identityOf(client, caller), { tool, failed: outcome !== 'ok', at });
 }
 
+/** Prefix of the console's own caller ids. */
 const ownCallers = 'console ';
 const charsPerToken = 4;
-
-/** Estimates the length of the JSON without building it. */
-function charsOf(value: unknown): number {
-  if (typeof value === 'string') return value.length + 2;
-  if (Array.isArray(value)) return value.reduce((sum: number, each) => sum + charsOf(each) + 1, 2);
-  if (!isObject(value)) return 5;
-  return Object.entries(value).reduce((sum, [name, each]) => sum + name.length + 4 + charsOf(each), 2);
-}

@@ -39,14 +39,14 @@ export async function openRemoteEngine(config: Config, timeoutMs?: number): Prom
 /** Warns if roles are omitted with SQLite: their work is done only if another process uses the same file. */
 function warnOfMissingRoles(config: Config, log: Logger): void {
   const { roles } = config.of(engineSlice);
-  const left = engineRoles.filter((role) => role !== 'search' && !roles.includes(role));
-  if (left.length === 0 || config.of(storageSlice).backend !== 'sqlite') return;
-  log.warn(`this process will not ${left.join(' or ')}; other processes on the same SQLite file must (KB_ROLES)`);
+  const missing = engineRoles.filter((role) => role !== 'search' && !roles.includes(role));
+  if (missing.length === 0 || config.of(storageSlice).backend !== 'sqlite') return;
+  log.warn(`this process will not ${missing.join(' or ')}; other processes on the same SQLite file must (KB_ROLES)`);
 }
 
 /** Opens an engine in this process. It shares storage and models with the toolsets, but its own extractor has higher limits. */
 export function openLocalEngine({ config, log, shared }: EngineContext): Promise<LocalEngine> {
-  return withParts(shared, async (parts, giveBack) => {
+  return withParts(shared, async (parts, release) => {
     const settings = config.of(engineSlice);
     warnOfMissingRoles(config, log);
     const [storage, embeddings, reranker, { createEngine }, { createExtractor }] = await Promise.all([
@@ -66,7 +66,7 @@ export function openLocalEngine({ config, log, shared }: EngineContext): Promise
       ocrLanguages: settings.ocrLanguages,
     });
     const close = async (): Promise<void> => {
-      await Promise.all([giveBack(), extractor.close()]);
+      await Promise.all([release(), extractor.close()]);
     };
     return createEngine(settings, {
       storage,

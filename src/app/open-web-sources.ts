@@ -14,8 +14,8 @@ export interface OpenedSources {
   close(): Promise<void>;
 }
 
-/** Delay before the crawler is loaded, so that the first answers come earlier. */
-const firstLookMs = 1_000;
+/** Delay before the crawler is loaded, so that it doesn't slow down the first answers. */
+const firstRunMs = 1_000;
 
 /**
  * Opens the web sources of this process's engine. A server (`as configured`) crawls if its engine has the role `ingest`. Commands
@@ -27,7 +27,7 @@ export function openWebSources(
   crawls: 'as configured' | 'own runs' | 'never' = 'as configured',
 ): Promise<OpenedSources> {
   const { config, log } = context;
-  return withParts(context.shared, async (parts, giveBack) => {
+  return withParts(context.shared, async (parts, release) => {
     const [storage, { createWebSources }] = await Promise.all([parts.storage(), import('../crawl/web-sources.ts')]);
     const settings = config.of(crawlSlice);
     const isCrawling =
@@ -42,13 +42,13 @@ export function openWebSources(
       if (job !== undefined) ownRuns?.push(job);
       if (isCrawling) load().then((crawler) => crawler.wake(), failed);
     };
-    const timer = crawls === 'as configured' ? setTimeout(wake, firstLookMs).unref() : undefined;
+    const timer = crawls === 'as configured' ? setTimeout(wake, firstRunMs).unref() : undefined;
     return {
       sources: createWebSources({ storage, engine, onStarted: wake }),
       async close() {
         clearTimeout(timer);
         await (await loading)?.close();
-        await giveBack();
+        await release();
       },
     };
 

@@ -21,7 +21,7 @@ import { type Flags, type Program, type Role, type RoleService, revisionsOf, sto
 import { createSharedParts } from './shared-parts.ts';
 import { closeToolsets, serveSlices } from './toolsets.ts';
 
-/** Settings of every role. */
+/** Settings that every role has. */
 export const programSlices = [httpSlice, oauthSlice, toolsSlice, sharingSlice, logSlice, telemetrySlice] as const;
 
 /** Completes a role that has its own configuration file. */
@@ -195,7 +195,7 @@ function warnOfShortToken(config: Config, log: Logger): void {
   );
 }
 
-/** Delay of the check, so that the first answers come earlier. */
+/** Delay of the check, so that it doesn't slow down the first answers. */
 const warnAfterMs = 500;
 
 function warnOfSlowModel(role: Role, config: Config, log: Logger): void {

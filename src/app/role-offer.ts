@@ -38,19 +38,19 @@ export function createRoleOffer(
 ): Offer {
   const tools = config.of(toolsSlice);
   const name = role.name === 'serve' ? 'carrel' : `carrel-${role.name}`;
-  const about = (offered: readonly Toolset[], introduction: string, others: Role['toolsetInstructions']) => {
+  const describe = (offered: readonly Toolset[], introduction: string, perToolset: Role['toolsetInstructions']) => {
     const announced = offered.flatMap(({ announce }) => (announce ? [announce] : []));
     const experimental = Object.assign({}, ...announced.map((each) => each.experimental));
     return {
       serverInfo: Object.assign({ name, title: 'Carrel', version }, ...announced.map((each) => each.serverInfo)),
-      instructions: instructionsOf(introduction, others, offered),
+      instructions: instructionsOf(introduction, perToolset, offered),
       ...(announced.length === 0 ? {} : { experimental }),
     };
   };
   return createOffer({
-    ...about(toolsets, role.instructions, role.toolsetInstructions),
+    ...describe(toolsets, role.instructions, role.toolsetInstructions),
     // For callers with limited rights. The role's own introduction would mention tools that they don't have.
-    aboutSome: (offered) => about(offered, outsideText, role.toolsetInstructions),
+    aboutSome: (offered) => describe(offered, outsideText, role.toolsetInstructions),
     toolsets,
     icons: [{ src: iconAddress(), mimeType: 'image/svg+xml', sizes: ['any'] }],
     readOnly: tools.readOnly,
@@ -70,11 +70,11 @@ export function createRoleOffer(
 /** Joins the introduction and the instructions of the served toolsets, in the role's order. */
 function instructionsOf(
   introduction: string,
-  others: Role['toolsetInstructions'] = {},
+  perToolset: Role['toolsetInstructions'] = {},
   toolsets: readonly Toolset[],
 ): string {
   const served = toolsets.filter(({ tools }) => tools.length > 0);
   const names = new Set(served.map(({ name }) => name));
-  const parts = Object.entries(others).flatMap(([name, text]) => (names.has(name) ? [text] : []));
+  const parts = Object.entries(perToolset).flatMap(([name, text]) => (names.has(name) ? [text] : []));
   return [introduction, ...parts, ...served.flatMap(({ instructions }) => instructions ?? [])].join(' ');
 }

@@ -48,18 +48,18 @@ export function createSharedParts(config: Config, log: Logger, recorder?: Record
 }
 
 /** The shared parts that one toolset or engine uses. They are released together. */
-export type OwnParts = {
+export type LeasedParts = {
   [Name in 'storage' | 'extractor' | 'embeddings' | 'reranker']: () => Promise<
     Awaited<ReturnType<SharedParts[Name]>>['part']
   >;
 };
 
 export async function withParts<T>(
-  shared: Pick<SharedParts, keyof OwnParts>,
-  open: (parts: OwnParts, close: () => Promise<void>) => Promise<T>,
+  shared: Pick<SharedParts, keyof LeasedParts>,
+  open: (parts: LeasedParts, close: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const leases: Promise<Lease<unknown>>[] = [];
-  const take = async <Part>(lease: Promise<Lease<Part>>): Promise<Part> => {
+  const use = async <Part>(lease: Promise<Lease<Part>>): Promise<Part> => {
     leases.push(lease);
     return (await lease).part;
   };
@@ -67,11 +67,11 @@ export async function withParts<T>(
     const outcomes = await Promise.allSettled(leases);
     await Promise.all(outcomes.map((each) => (each.status === 'fulfilled' ? each.value.release() : undefined)));
   };
-  const parts: OwnParts = {
-    storage: () => take(shared.storage()),
-    extractor: () => take(shared.extractor()),
-    embeddings: () => take(shared.embeddings()),
-    reranker: () => take(shared.reranker()),
+  const parts: LeasedParts = {
+    storage: () => use(shared.storage()),
+    extractor: () => use(shared.extractor()),
+    embeddings: () => use(shared.embeddings()),
+    reranker: () => use(shared.reranker()),
   };
   try {
     return await open(parts, close);

@@ -17,22 +17,22 @@ import { usageError } from './usage-error.ts';
 /** `carrel backup <file>`: writes a consistent snapshot of all data while servers keep running. */
 export async function backupCommand(line: CommandLine): Promise<void> {
   const { dataDir } = loadRoleConfig(contextRole, line.flags);
-  const work: typeof backUp = async (location, file, options) => {
+  const operation: typeof backUp = async (location, file, options) => {
     const report = await backUp(location, file, options);
     // Recorded for the console, which shows the last backup. Failures are ignored: without a data folder there is no console.
     await recordBackup(dataDir, { at: report.createdAt, file, bytes: report.bytes }).catch(() => {});
     return report;
   };
-  await perform(line, work, 'backed up to');
+  await runOn(line, operation, 'backed up to');
 }
 
 /** `carrel restore <file>`: replaces all data with that of a backup. */
 export async function restoreCommand(line: CommandLine): Promise<void> {
   try {
-    await perform(line, restore, 'restored from');
+    await runOn(line, restore, 'restored from');
   } catch (error) {
     if (!isCarrelError(error) || error.code !== 'storage_not_empty' || !(await confirmsReplacing(error))) throw error;
-    await perform({ ...line, flags: { ...line.flags, force: true } }, restore, 'restored from');
+    await runOn({ ...line, flags: { ...line.flags, force: true } }, restore, 'restored from');
   }
 }
 
@@ -58,19 +58,19 @@ function describeRows(rows: Readonly<Record<string, unknown>>): string {
   return `${Object.values(rows).reduce<number>((sum, each) => sum + Number(each), 0)} rows`;
 }
 
-async function perform(line: CommandLine, work: typeof backUp, done: string): Promise<void> {
+async function runOn(line: CommandLine, operation: typeof backUp, action: string): Promise<void> {
   const [name = ''] = line.words;
   const file = resolve(name);
   const location = locationOf(line);
   const progress = createProgressLine(process.stderr);
   try {
-    const report = await work(location, file, {
+    const report = await operation(location, file, {
       force: line.flags['force'] === true,
       onProgress: (phase, count, total) => progress.show(total > 0 ? `${phase} ${percent(count, total)}` : phase),
     });
     progress.clear();
     for (const warning of report.warnings) process.stderr.write(`carrel: ${warning}\n`);
-    process.stdout.write(line.flags['json'] === true ? asJson(file, report) : asText(file, report, done));
+    process.stdout.write(line.flags['json'] === true ? asJson(file, report) : asText(file, report, action));
   } catch (error) {
     progress.clear();
     throw fileFault(error, file);
@@ -80,8 +80,8 @@ async function perform(line: CommandLine, work: typeof backUp, done: string): Pr
 function locationOf(line: CommandLine): BackupLocation {
   const config = loadRoleConfig(contextRole, line.flags);
   const storage = storageLocation(config.of(storageSlice), config.dataDir);
-  const named = storage.backend === 'sqlite' ? storage.documentsDir : undefined;
-  return { storage, originals: named ?? join(config.dataDir, 'documents') };
+  const documentsDir = storage.backend === 'sqlite' ? storage.documentsDir : undefined;
+  return { storage, originals: documentsDir ?? join(config.dataDir, 'documents') };
 }
 
 function asJson(file: string, { tables, ...report }: BackupReport): string {
@@ -89,14 +89,14 @@ function asJson(file: string, { tables, ...report }: BackupReport): string {
   return `${JSON.stringify({ file, ...report, rows }, null, 2)}\n`;
 }
 
-function asText(file: string, report: BackupReport, done: string): string {
+function asText(file: string, report: BackupReport, action: string): string {
   const rows = report.tables.reduce((sum, table) => sum + table.rows, 0);
   if (report.moved !== undefined) return movedText(file, report, report.moved);
   const files = report.files > 0 ? `, ${report.files} files` : '';
-  return `${done} ${file}: ${rows} rows in ${report.tables.length} tables${files}, schema ${report.schema}, ${report.bytes} bytes\n`;
+  return `${action} ${file}: ${rows} rows in ${report.tables.length} tables${files}, schema ${report.schema}, ${report.bytes} bytes\n`;
 }
 
-const nameOf = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
+const backendNames = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
 
 /** Describes a move between databases. The counts are of copied tables; derived tables such as indexes are rebuilt. */
 function movedText(file: string, { backend, bytes }: BackupReport, { tables, originals }: RestoreReport): string {
@@ -104,7 +104,7 @@ function movedText(file: string, { backend, bytes }: BackupReport, { tables, ori
   const vectors = tables.reduce((sum, { name, rows: count }) => sum + (name.endsWith('_vectors') ? count : 0), 0);
   const to = backend === 'sqlite' ? 'postgres' : 'sqlite';
   return (
-    `moved from ${nameOf[backend]} to ${nameOf[to]}, from ${file}: ${rows} rows in ${tables.length} tables, ` +
+    `moved from ${backendNames[backend]} to ${backendNames[to]}, from ${file}: ${rows} rows in ${tables.length} tables, ` +
     `including ${vectors} vectors, ${originals} original files, ${bytes} bytes\n` +
     'verified: row counts and SHA-256 match for every table and original file\n'
   );

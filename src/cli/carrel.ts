@@ -3,25 +3,25 @@ import { exitCodes } from '../base/exit-codes.ts';
 import { fileBeside, isBuilt } from '../base/program-files.ts';
 import { ownerVariable } from '../sharing/find-owner.ts';
 import { isAlone, mayShare, relayStdio } from '../sharing/relay.ts';
-import { commandIndex } from './command-index.ts';
 import { keepCompiledCode } from './compile-cache.ts';
+import { commandIndex } from './flags.ts';
 import type { Start } from './role-command.ts';
 
 /** Starts the program. Loads little code, because a stdio client often needs only a relay to a running process. */
 export async function run(argv: readonly string[]): Promise<void> {
-  if (!isFolderThere()) {
+  if (!folderExists()) {
     process.stderr.write('carrel: The current folder no longer exists. Change to another folder and try again.\n');
     process.exitCode = exitCodes.usage;
     return;
   }
   if (isBuilt) keepCompiledCode(process.env);
   const start = ownerStart() ?? (await relay(argv));
-  if (start === 'relayed' || (await askShared(argv))) return;
+  if (start === 'relayed' || (await runInSharedProcess(argv))) return;
   const main: typeof import('./main.ts') = await import(fileBeside(import.meta.url, 'main').href);
   await main.run(argv, start);
 }
 
-function isFolderThere(): boolean {
+function folderExists(): boolean {
   try {
     process.cwd();
     return true;
@@ -58,14 +58,14 @@ async function relay(argv: readonly string[]): Promise<'relayed' | Start> {
 }
 
 /** Commands that call tools. A process that is already running may answer them. */
-const asking: readonly string[] = [
+const toolCommands: readonly string[] = [
   ...['search', 'find', 'get', 'remember'],
   ...['list', 'jobs', 'notes', 'threads', 'rm', 'status'],
 ];
 
-async function askShared(argv: readonly string[]): Promise<boolean> {
+async function runInSharedProcess(argv: readonly string[]): Promise<boolean> {
   const index = commandIndex(argv);
-  if (!isBuilt || isAlone() || index === undefined || !asking.includes(argv[index] ?? '')) return false;
+  if (!isBuilt || isAlone() || index === undefined || !toolCommands.includes(argv[index] ?? '')) return false;
   const { runShared }: typeof import('./ask-shared.ts') = await import(fileBeside(import.meta.url, 'ask-shared').href);
   return runShared(argv);
 }

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import type { CarrelError } from '../base/errors.ts';
-import { commandIndex } from './command-index.ts';
 import type { CommandDescription } from './commands/command.ts';
 import { commands, findCommand } from './commands/commands.ts';
 import type { FlagDescription } from './flags.ts';
+import { commandIndex } from './flags.ts';
 import { quote, suggestion, usageError } from './usage-error.ts';
 
 export interface CommandLine {

@@ -14,7 +14,7 @@ export function keepCompiledCode(env: Environment): void {
   if (folder === undefined) return;
   try {
     if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
-    if (isOwn(folder)) enableCompileCache(folder);
+    if (isPrivate(folder)) enableCompileCache(folder);
   } catch {
     // There is no usable cache folder, so the program starts more slowly.
   }
@@ -29,7 +29,7 @@ function cacheFolder({ XDG_CACHE_HOME: caches }: Environment): string | undefine
 }
 
 /** True if the folder belongs to this user and nobody else may write to it. False for a symlink, whose target can change. */
-function isOwn(folder: string): boolean {
+function isPrivate(folder: string): boolean {
   const found = lstatSync(folder);
   return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;
 }

@@ -1,11 +1,11 @@
 import { loadRoleConfig, prepareRole } from '../app/program.ts';
 import { scrubSecrets } from '../base/secret.ts';
 import type { CommandLine } from './command-line.ts';
-import { subjectOf } from './subject.ts';
+import { roleOf } from './named-role.ts';
 
 /** Prints every setting with its effective value and source. Secrets are masked. */
 export async function configCommand(line: CommandLine): Promise<void> {
-  const config = loadRoleConfig(await prepareRole(subjectOf(line), line.flags), line.flags);
+  const config = loadRoleConfig(await prepareRole(roleOf(line), line.flags), line.flags);
   for (const warning of config.warnings) process.stderr.write(`carrel: ${warning}\n`);
   if (line.flags['json'] === true) {
     const settings = Object.fromEntries(

@@ -13,27 +13,27 @@ export interface FlagDescription {
   readonly completes?: 'files' | 'folders';
 }
 
-const toggle = (name: string, summary: string, short?: string): FlagDescription => ({
+export const toggle = (name: string, summary: string, short?: string): FlagDescription => ({
   name,
   type: 'boolean',
   summary,
   ...(short === undefined ? {} : { short }),
 });
 
-const valued = (
+export const valued = (
   name: string,
   value: string,
   summary: string,
   more: Partial<FlagDescription> = {},
-): FlagDescription => ({
-  name,
-  type: 'string',
-  value,
-  summary,
-  ...more,
+): FlagDescription => ({ name, type: 'string', value, summary, ...more });
+
+/** Describes a flag that may be repeated. */
+export const listed = (name: string, value: string, summary: string): FlagDescription => ({
+  ...valued(name, value, summary),
+  type: 'list',
 });
 
-export const everywhere: readonly FlagDescription[] = [
+export const commonFlags: readonly FlagDescription[] = [
   valued('config', 'file', 'configuration file (default config.json in the data folder)', { completes: 'files' }),
   valued('data-dir', 'folder', 'data folder (default ~/.carrel)', { completes: 'folders' }),
   toggle('debug', 'log at debug level, to the log file and to stderr'),
@@ -43,7 +43,7 @@ export const everywhere: readonly FlagDescription[] = [
 
 export const readOnlyFlag = toggle('read-only', 'offer only tools that change nothing');
 
-export const listening: readonly FlagDescription[] = [
+export const transportFlags: readonly FlagDescription[] = [
   valued('transport', 'stdio|http', 'how clients connect (default http for research, kb and engine, otherwise stdio)', {
     choices: ['stdio', 'http'],
   }),
@@ -54,8 +54,8 @@ export const listening: readonly FlagDescription[] = [
 export const aloneFlag = toggle('alone', "don't share a process with other stdio clients");
 
 /** Flags for roles that speak MCP. */
-export const serving: readonly FlagDescription[] = [
-  ...listening,
+export const serverFlags: readonly FlagDescription[] = [
+  ...transportFlags,
   toggle('cody', 'speak only MCP revision 2024-11-05, for older clients such as Sourcegraph Cody'),
   readOnlyFlag,
   aloneFlag,
@@ -82,35 +82,24 @@ export const allowFlag = valued('allow', 'folders', 'stdio only: folders whose f
 export const jsonFlag = toggle('json', 'print JSON');
 export const verboseFlag = toggle('verbose', 'say which process answered');
 export const collectionFilter = valued('collection', 'name', 'only documents in this collection');
-const tagging = (summary: string): FlagDescription => ({ name: 'tag', type: 'list', value: 'tag', summary });
-export const tagFlag = tagging('tag to store; can be repeated');
-export const tagFilter = tagging('only items with this tag; can be repeated');
+export const tagFlag = listed('tag', 'tag', 'tag to store; can be repeated');
+export const tagFilter = listed('tag', 'tag', 'only items with this tag; can be repeated');
 export const limitFlag = valued('limit', 'number', 'max number of results');
 export const offsetFlag = valued('offset', 'number', 'number of results to skip');
 export const openFlag = toggle('open', "open the document's file in the default program");
 
-export const adding: readonly FlagDescription[] = [
+export const addFlags: readonly FlagDescription[] = [
   toggle('watch', 'keep the knowledge base in sync with the folders until stopped'),
   valued('collection', 'name', 'collection for the documents (default documents)'),
   tagFlag,
-  {
-    name: 'include',
-    type: 'list',
-    value: 'pattern',
-    summary: 'only matching files or pages, such as "*.md"; can be repeated',
-  },
-  {
-    name: 'exclude',
-    type: 'list',
-    value: 'pattern',
-    summary: 'skip matching files or pages, such as "drafts/**"; can be repeated',
-  },
+  listed('include', 'pattern', 'only matching files or pages, such as "*.md"; can be repeated'),
+  listed('exclude', 'pattern', 'skip matching files or pages, such as "drafts/**"; can be repeated'),
   toggle('no-gitignore', 'include files that .gitignore excludes'),
 ];
 
 /** Flags of `carrel add` for URLs. */
-export const addingPages: readonly FlagDescription[] = [
-  { name: 'tags', type: 'list', value: 'a,b,c', summary: 'tags to store, separated by commas' },
+export const webPageFlags: readonly FlagDescription[] = [
+  listed('tags', 'a,b,c', 'tags to store, separated by commas'),
   toggle('site', 'add the pages below the URL, by following links'),
   toggle('sitemap', 'add the pages in the sitemap of the URL'),
   toggle('feed', 'add the entries of the RSS, Atom or JSON feed at the URL'),
@@ -125,12 +114,15 @@ export const addingPages: readonly FlagDescription[] = [
   toggle('wait', 'fetch in this process and show progress until done'),
 ];
 
-/** Describes a flag that may be repeated. */
-const listed = (name: string, value: string, summary: string): FlagDescription => ({
-  name,
-  type: 'list',
-  value,
-  summary,
-});
+/** Returns the index of the command, which may follow common flags: `carrel --data-dir x doctor`. Undefined if none is named. */
+export function commandIndex(argv: readonly string[]): number | undefined {
+  let index = 0;
+  for (let flag = globalFlag(argv[index]); flag !== undefined; flag = globalFlag(argv[index])) {
+    index += flag.type === 'boolean' || argv[index]?.includes('=') === true ? 1 : 2;
+  }
+  return argv[index] === undefined || argv[index]?.startsWith('-') ? undefined : index;
+}
 
-export { listed, toggle, valued };
+function globalFlag(word: string | undefined): FlagDescription | undefined {
+  return commonFlags.find(({ name, short }) => word?.split('=', 1)[0] === `--${name}` || word === `-${short}`);
+}

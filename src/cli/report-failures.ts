@@ -8,13 +8,13 @@ export async function reportFailures(argv: readonly string[], command: () => Pro
   const debug = argv.includes('--debug');
   reportUnwritten();
   process.on('uncaughtException', (error) => {
-    complain(error, debug);
+    printError(error, debug);
     process.exit(exitCodes.unexpected);
   });
   try {
     await command();
   } catch (error) {
-    complain(error, debug);
+    printError(error, debug);
     process.exitCode = exitCode(error);
   }
 }
@@ -29,15 +29,17 @@ function reportUnwritten(): void {
   process.on('exit', (code) => {
     if (!isUnwritten || code !== exitCodes.fine) return;
     const fault = new CarrelError('storage_full', 'cannot write the output: the disk is full.');
-    complain(fault, false);
+    printError(fault, false);
     process.exitCode = exitCode(fault);
   });
 }
 
 /** Prints what is wrong and what to do. The stack is printed only with --debug. */
-function complain(error: unknown, debug: boolean): void {
-  const own = error instanceof CarrelError;
-  const message = own ? error.message : `unexpected error: ${error instanceof Error ? error.message : String(error)}`;
+function printError(error: unknown, debug: boolean): void {
+  const isExpected = error instanceof CarrelError;
+  const message = isExpected
+    ? error.message
+    : `unexpected error: ${error instanceof Error ? error.message : String(error)}`;
   process.stderr.write(`carrel: ${scrubSecrets(message)}\n`);
   if (debug && error instanceof Error) process.stderr.write(`${scrubSecrets(error.stack ?? '')}\n`);
 }

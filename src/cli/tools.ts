@@ -6,12 +6,11 @@ import { silentLogger } from '../base/log.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
 import type { ToolListing } from '../tools/catalogue.ts';
 import type { CommandLine } from './command-line.ts';
-import { subjectOf } from './subject.ts';
-import { typicalAnswers } from './typical-answers.ts';
+import { roleOf } from './named-role.ts';
 
 /** Lists a role's tools with their cost in tokens: the definition, including schemas, and a typical answer. */
 export async function toolsCommand(line: CommandLine): Promise<void> {
-  const role = await prepareRole(subjectOf(line), line.flags);
+  const role = await prepareRole(roleOf(line), line.flags);
   const config = loadRoleConfig(role, line.flags);
   const jobs = createCallJobs();
   const toolsets = await role.openToolsets(config, silentLogger, jobs, createSharedParts(config, silentLogger));
@@ -47,3 +46,21 @@ function row(name: string, definition: number | string, answer: number | string)
 export function tokensOf(listings: readonly ToolListing[]): number {
   return estimateTokens(JSON.stringify(listings));
 }
+
+/**
+ * Tokens of a typical answer of each tool, counted with the o200k encoding, for passages of fifty tokens without metadata.
+ * test/answer-tokens.test.ts checks them.
+ */
+export const typicalAnswers: Readonly<Record<string, number>> = {
+  find: 1_040,
+  verify: 50,
+  store_context: 25,
+  hybrid_search_context: 790,
+  search_context: 630,
+  get_context_by_ids: 120,
+  list_threads: 145,
+  kb_search: 600,
+  kb_add: 30,
+  kb_get: 170,
+  kb_list: 300,
+};

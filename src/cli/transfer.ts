@@ -18,7 +18,7 @@ import { logOf } from './debug-log.ts';
 import { printableLine } from './terminal/printable.ts';
 import { usageError } from './usage-error.ts';
 
-const writtenUnits = 65_536;
+const chunkChars = 65_536;
 
 /** `carrel export [file]`: writes the memory entries as JSONL, to standard output unless a file is named. */
 export async function exportCommand(line: CommandLine): Promise<void> {
@@ -79,15 +79,17 @@ async function writeSkipped(file: string, { skipped }: ImportReport): Promise<st
 }
 
 /** Max skipped entries to print. The file of skipped entries lists them all. */
-const namedMax = 20;
+const printedMax = 20;
 
 function printReport(
   { added, present, skipped, newIds, rewritten }: ImportReport,
   skippedFile: string | undefined,
 ): void {
-  const named = skipped.slice(0, namedMax).map(({ place, reason }) => printableLine(`Skipped ${place}: ${reason}`));
-  if (skippedFile !== undefined) named.push(`All skipped entries are listed in ${printableLine(skippedFile)}.`);
-  for (const sentence of named) process.stderr.write(`carrel: ${sentence}\n`);
+  const messages = skipped
+    .slice(0, printedMax)
+    .map(({ place, reason }) => printableLine(`Skipped ${place}: ${reason}`));
+  if (skippedFile !== undefined) messages.push(`All skipped entries are listed in ${printableLine(skippedFile)}.`);
+  for (const sentence of messages) process.stderr.write(`carrel: ${sentence}\n`);
   const renumbered = newIds.size === 0 ? '' : `; ${newIds.size} got new ids, ${rewritten} had references updated`;
   process.stdout.write(`${added} entries added, ${present} already present, ${skipped.length} skipped${renumbered}\n`);
 }
@@ -101,7 +103,7 @@ async function* bytesOf(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array
   let text = '';
   for await (const line of lines) {
     text += line;
-    if (text.length < writtenUnits) continue;
+    if (text.length < chunkChars) continue;
     yield Buffer.from(text);
     text = '';
   }
@@ -118,7 +120,7 @@ async function withStorage(line: CommandLine, work: (storage: Storage) => Promis
   }
 }
 
-/** Adds the file's name to an error, because system messages omit it or name another file. */
+/** Adds the file's name to an error. System messages omit it or name another file. */
 function fileFault(error: unknown, file = 'The standard output'): unknown {
   if (isCarrelError(error) && error.code === 'invalid_import') {
     return new CarrelError(error.code, `${file}: ${error.message}`, { cause: error, data: error.data });

@@ -70,9 +70,9 @@ export function loadConfig(sources: ConfigSources): Config {
   const fromFile = readEnvFile(sources.envFile);
   const env = { ...fromFile.env, ...sources.env };
   const dataDir = dataDirOf(flags['data-dir'], env, sources.dataDirVariables);
-  const usual = join(dataDir, 'config.json');
-  const file = sources.readsFile === false ? undefined : readConfigFile(flags['config'], usual);
-  const warnings = [...unknownKeys(file, slices, sources.otherSections ?? []), ...refusedWarning(fromFile, slices)];
+  const defaultPath = join(dataDir, 'config.json');
+  const file = sources.readsFile === false ? undefined : readConfigFile(flags['config'], defaultPath);
+  const warnings = [...unknownKeys(file, slices, sources.otherSections ?? []), ...rejectedWarning(fromFile, slices)];
 
   const settings = new Map<string, Setting>();
   for (const slice of slices) {
@@ -150,9 +150,9 @@ function read(path: string, field: Field<unknown>, raw: unknown, source: string,
     return { path, value, printable, source };
   } catch (fault) {
     if (!(fault instanceof ConfigFault)) throw fault;
-    const held = typeof raw === 'string' && field.mask !== undefined ? field.mask(raw) : raw;
+    const shown = typeof raw === 'string' && field.mask !== undefined ? field.mask(raw) : raw;
     // Secrets are masked before the text is shortened, because part of a secret is still a secret.
-    const found = field.secret ? '' : `, not ${shorten(scrubSecrets(JSON.stringify(held) ?? ''))}`;
+    const found = field.secret ? '' : `, not ${shorten(scrubSecrets(JSON.stringify(shown) ?? ''))}`;
     const code = source.startsWith('--') ? 'invalid_usage' : 'invalid_config';
     throw new CarrelError(code, `${where} ${fault.message}${found}.`);
   }
@@ -199,8 +199,8 @@ function unknownKeys(
   return warnings;
 }
 
-function readConfigFile(named: string | boolean | undefined, usual: string): ConfigFile | undefined {
-  const path = typeof named === 'string' ? resolve(named) : usual;
+function readConfigFile(named: string | boolean | undefined, defaultPath: string): ConfigFile | undefined {
+  const path = typeof named === 'string' ? resolve(named) : defaultPath;
   const content = readJsonFile(path);
   if (content !== undefined) return { path, content };
   if (typeof named !== 'string') return undefined;
@@ -212,7 +212,10 @@ export function readJsonFile(path: string): Record<string, unknown> | undefined 
   let text: string;
   try {
     if (statSync(path).size > fileBytesMax) {
-      throw new CarrelError('invalid_config', `${path} is larger than ${fileBytesMax} bytes: is it the right file?`);
+      throw new CarrelError(
+        'invalid_config',
+        `${path} is larger than ${fileBytesMax} bytes. Check that it is the right file.`,
+      );
     }
     text = readFileSync(path, 'utf8');
   } catch (error) {
@@ -247,34 +250,34 @@ function parseJsonFile(path: string, content: string): Record<string, unknown> {
 interface EnvFile {
   path: string;
   env: Record<string, string | undefined>;
-  /** Variables in the file that a .env file may not set. */
-  refused: readonly string[];
+  /** Variables that a .env file may not set. */
+  rejected: readonly string[];
 }
 
 function readEnvFile(source: EnvFileSource | undefined): EnvFile {
   const path = join(source?.folder ?? '', '.env');
-  if (source === undefined) return { path, env: {}, refused: [] };
+  if (source === undefined) return { path, env: {}, rejected: [] };
   try {
     const text = readRegularFile(path, fileBytesMax);
     noteConsulted(path, text);
     const variables = Object.entries(parseEnv(text.replace(byteOrderMark, '')));
     const isAllowed = ([name]: readonly [string, unknown]) => source.variables.includes(name);
-    const refused = variables.filter((variable) => !isAllowed(variable)).map(([name]) => name);
-    return { path, env: Object.fromEntries(variables.filter(isAllowed)), refused };
+    const rejected = variables.filter((variable) => !isAllowed(variable)).map(([name]) => name);
+    return { path, env: Object.fromEntries(variables.filter(isAllowed)), rejected };
   } catch (error) {
     if (systemCode(error) === 'ENOENT') {
       noteConsulted(path, undefined);
-      return { path, env: {}, refused: [] };
+      return { path, env: {}, rejected: [] };
     }
     const message = `Can't read the .env file in ${source.folder}. Make it a file that you may read, or start in another folder.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }
 }
 
-/** Warns about refused variables that are settings of Carrel. Others belong to other programs. */
-function refusedWarning({ path, refused }: EnvFile, slices: readonly Slice[]): string[] {
+/** Warns about rejected variables that are settings of Carrel. Others belong to other programs. */
+function rejectedWarning({ path, rejected }: EnvFile, slices: readonly Slice[]): string[] {
   const known = new Set(slices.flatMap(({ fields }) => Object.values(fields).flatMap(({ env }) => env)));
-  const names = refused.filter((name) => known.has(name) || dataDirVariables.includes(name));
+  const names = rejected.filter((name) => known.has(name) || dataDirVariables.includes(name));
   if (names.length === 0) return [];
   return [`${path}: ${names.join(', ')} can't be set in a .env file. Set it in the environment or in config.json.`];
 }

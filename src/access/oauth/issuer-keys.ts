@@ -15,7 +15,7 @@ export interface IssuerKeys {
 }
 
 /** Thrown while the issuer's keys are unavailable, so that no token can be verified. */
-export class KeysUnknown extends Error {
+export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnknown';
 }
 
@@ -34,7 +34,7 @@ export function createIssuerKeys(config: IssuerKeysConfig, log: Logger): IssuerK
   let known: JWTVerifyGetKey | undefined;
   let fetching: Promise<void> | undefined;
   const last = { fetched: longAgo, tried: longAgo, missed: longAgo };
-  const isPast = (time: number, ms: number): boolean => performance.now() - time > ms;
+  const isOlderThan = (time: number, ms: number): boolean => performance.now() - time > ms;
 
   const fetchNow = async (): Promise<void> => {
     last.tried = performance.now();
@@ -55,13 +55,13 @@ export function createIssuerKeys(config: IssuerKeysConfig, log: Logger): IssuerK
   return {
     async find(header, token) {
       if (known === undefined) {
-        if (fetching !== undefined || isPast(last.tried, retryMs)) await refresh();
-      } else if (isPast(last.fetched, freshMs) && isPast(last.tried, refetchMs)) void refresh();
-      if (known === undefined) throw new KeysUnknown("the OAuth issuer's keys are not available yet");
+        if (fetching !== undefined || isOlderThan(last.tried, retryMs)) await refresh();
+      } else if (isOlderThan(last.fetched, freshMs) && isOlderThan(last.tried, refetchMs)) void refresh();
+      if (known === undefined) throw new KeysUnavailable("the OAuth issuer's keys are not available yet");
       try {
         return await known(header, token);
       } catch (error) {
-        if (!isPast(last.missed, refetchMs)) throw error;
+        if (!isOlderThan(last.missed, refetchMs)) throw error;
         last.missed = performance.now();
         await refresh();
         return known(header, token);

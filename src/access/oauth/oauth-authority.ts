@@ -3,7 +3,7 @@ import { errors, type JWTPayload, jwtVerify } from 'jose';
 import type { Logger } from '../../base/log.ts';
 import type { Principal } from '../../base/rights.ts';
 import type { Authority } from '../../http/guards.ts';
-import { createIssuerKeys, KeysUnknown } from './issuer-keys.ts';
+import { createIssuerKeys, KeysUnavailable } from './issuer-keys.ts';
 import { rightsOf, type ScopeRights } from './scope-rights.ts';
 
 export interface OAuthConfig {
@@ -51,9 +51,9 @@ export function createOAuthAuthority(config: OAuthConfig, log: Logger): Authorit
         const rights = rightsOf(scopes, payload['scope'] ?? payload['scp']);
         if (rights === undefined) return 'insufficient';
         const expiresAt = ((payload.exp ?? 0) + clockToleranceSeconds) * 1000;
-        return { ...whoIs(payload, token), rights, expiresAt };
+        return { ...identityOf(payload, token), rights, expiresAt };
       } catch (error) {
-        if (error instanceof KeysUnknown) throw error;
+        if (error instanceof KeysUnavailable) throw error;
         // Logs only the reason, never the token.
         if (error instanceof errors.JOSEError) log.debug('an OAuth token was refused', { code: error.code });
         return undefined;
@@ -68,7 +68,7 @@ export function createOAuthAuthority(config: OAuthConfig, log: Logger): Authorit
  * Identifies the caller by user (`sub`) or client id. The identity says which, because a client id may equal a user's `sub`.
  * A token without either is identified by its hash.
  */
-function whoIs({ iss, sub, client_id: client }: JWTPayload, token: string): Pick<Principal, 'name' | 'identity'> {
+function identityOf({ iss, sub, client_id: client }: JWTPayload, token: string): Pick<Principal, 'name' | 'identity'> {
   const [kind, subject] = isText(sub)
     ? ['user', sub]
     : isText(client)

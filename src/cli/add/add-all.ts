@@ -15,7 +15,7 @@ export interface AddRun {
 }
 
 /** Number of files submitted to the engine at the same time, enough to keep its workers busy. */
-const atOnce = 8;
+const concurrency = 8;
 
 /** Adds every file, reports each, and continues when one fails. */
 export async function addAll(found: FoundFiles, run: AddRun): Promise<Summary> {
@@ -52,15 +52,15 @@ const idlePollsMax = 400;
 /** Waits for the embeddings if `waits` is set. Returns the number of chunks that still have none. */
 export async function waitForVectors({ engine, reporter, waits, signal }: AddRun): Promise<number> {
   let total = 0;
-  let least = Number.POSITIVE_INFINITY;
+  let fewest = Number.POSITIVE_INFINITY;
   let idlePolls = 0;
   for (;;) {
     const { unembedded = 0, degraded } = await engine.status({ signal });
     if (unembedded === 0 || !waits || degraded !== undefined) return unembedded;
     // Without progress, another process may be embedding the chunks with a newer model.
-    idlePolls = unembedded < least ? 0 : idlePolls + 1;
+    idlePolls = unembedded < fewest ? 0 : idlePolls + 1;
     if (idlePolls > idlePollsMax) return unembedded;
-    least = Math.min(least, unembedded);
+    fewest = Math.min(fewest, unembedded);
     if (total === 0) reporter.report({ event: 'embedding', pending: unembedded });
     total = Math.max(total, unembedded);
     reporter.embedding(total - unembedded, total);
@@ -100,10 +100,10 @@ export async function forEachFile<File extends { size: number }>(
 ): Promise<void> {
   const total = amountOf(files);
   const done = { files: 0, bytes: 0 };
-  const waiting = files.values();
+  const queue = files.values();
   let failure: { error: unknown } | undefined;
   const worker = async (): Promise<void> => {
-    for (const file of waiting) {
+    for (const file of queue) {
       if (failure !== undefined) return;
       try {
         await work(file);
@@ -115,6 +115,6 @@ export async function forEachFile<File extends { size: number }>(
       }
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   if (failure !== undefined) throw failure.error;
 }

@@ -18,7 +18,7 @@ import { findFiles, resolveRoot } from './find-files.ts';
 import { createMirror } from './mirror.ts';
 import { ownDataOf } from './own-data.ts';
 import { createReporter } from './report.ts';
-import { keepInStep } from './watch.ts';
+import { watchFolders } from './watch.ts';
 
 /** `carrel add <paths or urls…>`: adds files, folders and web pages to the knowledge base. */
 export async function addCommand(line: CommandLine): Promise<void> {
@@ -37,7 +37,7 @@ export async function addCommand(line: CommandLine): Promise<void> {
     const run = { engine, reporter, tags: plan.tags, signal: stopping.signal, waits };
     if (line.flags['watch'] === true) {
       const mirror = createMirror({ ...run, ...plan, selection });
-      await keepInStep(mirror, { folders: plan.folders, reporter, signal: stopping.signal });
+      await watchFolders(mirror, { folders: plan.folders, reporter, signal: stopping.signal });
       return;
     }
     const { failed } = await addAll(findFiles(line.words, selection), run);
@@ -72,7 +72,7 @@ function readPlan({ words, flags, lists }: CommandLine) {
   const selection = {
     include: lists['include'] ?? [],
     exclude: lists['exclude'] ?? [],
-    takesIgnored: flags['no-gitignore'] === true,
+    includesIgnored: flags['no-gitignore'] === true,
   };
   const { collection = defaultCollection } = readTags(tagArguments);
   return { tags, folders, selection, collectionTag: collectionTag(collection) };

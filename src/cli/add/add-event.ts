@@ -1,7 +1,7 @@
 import type { JobId, Truncation } from '../../engine/engine.ts';
 import type { PassedOver } from './find-files.ts';
 
-/** What is reported about single files and the whole run. Paths are absolute. */
+/** An event of `carrel add`, printed as JSON with --json. Paths are absolute. */
 export type AddEvent =
   | { event: 'found'; files: number; bytes: number; passed_over: PassedOver }
   | { event: 'accepted'; path: string; job_id: JobId }

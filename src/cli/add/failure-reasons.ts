@@ -1,6 +1,6 @@
 import type { AddEvent } from './add-event.ts';
 
-type Gathered = Extract<AddEvent, { event: 'failed' | 'duplicate' }>;
+type GroupedEvent = Extract<AddEvent, { event: 'failed' | 'duplicate' }>;
 
 interface Reason {
   readonly text: string;
@@ -9,7 +9,7 @@ interface Reason {
 }
 
 export interface Reasons {
-  add(event: Gathered): void;
+  add(event: GroupedEvent): void;
   /** Returns one line per reason, with its count and first files, then resets. */
   take(): string[];
 }
@@ -27,12 +27,12 @@ export function createReasons(): Reasons {
       const reason = reasons.get(key) ?? { text, paths: [], count: 0 };
       reasons.set(key, reason);
       reason.count += 1;
-      if (reason.paths.length < pathsMax) reason.paths.push(`${event.path}${holderOf(event)}`);
+      if (reason.paths.length < pathsMax) reason.paths.push(`${event.path}${describeOwner(event)}`);
     },
     take() {
-      const most = [...reasons.values()].sort((left, right) => right.count - left.count);
+      const sorted = [...reasons.values()].sort((left, right) => right.count - left.count);
       reasons.clear();
-      return most.flatMap(({ text, paths, count }) => [
+      return sorted.flatMap(({ text, paths, count }) => [
         `${count} ${text}`,
         ...paths.map((path) => `  ${path}`),
         ...(count > paths.length ? [`  and ${count - paths.length} more`] : []),
@@ -41,7 +41,7 @@ export function createReasons(): Reasons {
   };
 }
 
-function holderOf(event: Gathered): string {
+function describeOwner(event: GroupedEvent): string {
   if (event.event === 'failed') return '';
   const { document_id, job_id } = event;
   if (document_id !== undefined) return ` (document ${document_id})`;

@@ -19,7 +19,7 @@ export interface FileSelection {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   /** True includes files that .gitignore excludes. */
-  readonly takesIgnored?: boolean;
+  readonly includesIgnored?: boolean;
   /** True for the program's own data, which is skipped. */
   readonly isOwn?: (path: string) => boolean;
 }
@@ -57,13 +57,13 @@ export function findFiles(paths: readonly string[], selection: FileSelection): F
     unreadable: [],
   };
   const { isOwn = () => false } = selection;
-  const isWanted = createSelection(selection);
+  const isSelected = createSelection(selection);
   for (const path of paths) {
     const root = resolveRoot(path);
-    const rules = selection.takesIgnored === true ? noRules : rulesFor(root);
-    if (statSync(root).isDirectory()) walk({ folder: root, root, rules, isOwn }, isWanted, found);
+    const rules = selection.includesIgnored === true ? noRules : rulesFor(root);
+    if (statSync(root).isDirectory()) walk({ folder: root, root, rules, isOwn }, isSelected, found);
     else if (isOwn(root)) found.passedOver.excluded += 1;
-    else take(root, found);
+    else addFile(root, found);
   }
   const files = new Map(found.files.map((file) => [file.path, file]));
   return { ...found, files: [...files.values()] };
@@ -86,7 +86,7 @@ interface WalkContext {
   readonly isOwn: (path: string) => boolean;
 }
 
-function walk(context: WalkContext, isWanted: (path: string) => boolean, found: FoundFiles): void {
+function walk(context: WalkContext, isSelected: (path: string) => boolean, found: FoundFiles): void {
   const { folder, root, rules, isOwn } = context;
   const { passedOver } = found;
   let entries: Dirent[];
@@ -104,9 +104,9 @@ function walk(context: WalkContext, isWanted: (path: string) => boolean, found: 
     else if (packageFolders.includes(entry.name) && entry.isDirectory()) passedOver.packages += 1;
     else if (rules.ignores(path, entry.isDirectory())) passedOver.ignored += 1;
     else if (isOwn(path)) passedOver.excluded += 1;
-    else if (entry.isDirectory()) walk({ ...context, folder: path, rules: rules.into(path) }, isWanted, found);
-    else if (!isWanted(relative(root, path).replaceAll(sep, '/'))) passedOver.excluded += 1;
-    else if (entry.isFile()) take(path, found);
+    else if (entry.isDirectory()) walk({ ...context, folder: path, rules: rules.into(path) }, isSelected, found);
+    else if (!isSelected(relative(root, path).replaceAll(sep, '/'))) passedOver.excluded += 1;
+    else if (entry.isFile()) addFile(path, found);
     else passedOver.special += 1;
   }
 }
@@ -116,11 +116,11 @@ function isHidden(name: string): boolean {
   return name.startsWith('.') || name.endsWith('~');
 }
 
-function take(path: string, { files, passedOver, unreadable }: FoundFiles): void {
+function addFile(path: string, { files, passedOver, unreadable }: FoundFiles): void {
   try {
-    const facts = lstatSync(path);
-    const { size, mtimeMs: modifiedMs, ino: inode, dev: device } = facts;
-    if (!facts.isFile()) passedOver.special += 1;
+    const stats = lstatSync(path);
+    const { size, mtimeMs: modifiedMs, ino: inode, dev: device } = stats;
+    if (!stats.isFile()) passedOver.special += 1;
     else if (size === 0) passedOver.empty += 1;
     else files.push({ path, size, modifiedMs, inode, device });
   } catch {
@@ -131,5 +131,5 @@ function take(path: string, { files, passedOver, unreadable }: FoundFiles): void
 function createSelection({ include, exclude }: FileSelection): (path: string) => boolean {
   const [included, excluded] = [include.map(createGlob), exclude.map(createGlob)];
   return (path) =>
-    (included.length === 0 || included.some((fits) => fits(path))) && !excluded.some((fits) => fits(path));
+    (included.length === 0 || included.some((matches) => matches(path))) && !excluded.some((matches) => matches(path));
 }

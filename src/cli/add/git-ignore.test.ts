@@ -22,8 +22,8 @@ for (const path of [
   write(path, 'text');
 }
 
-function found(folder: string, takesIgnored = false): string[] {
-  const { files } = findFiles([join(root, folder)], { include: [], exclude: [], takesIgnored });
+function found(folder: string, includesIgnored = false): string[] {
+  const { files } = findFiles([join(root, folder)], { include: [], exclude: [], includesIgnored });
   return files.map(({ path }) => relative(root, path));
 }
 

@@ -48,31 +48,31 @@ export function createMirror(config: MirrorConfig): Mirror {
       documents ??= await readDocuments();
       const present = folders.filter((folder) => inodeOf(folder) === inodes.get(folder));
       const found = findFiles(present, config.selection);
-      const recent = found.files.filter(isFresh);
-      const files = await hashAll(found.files.filter((file) => !isFresh(file)));
+      const recent = found.files.filter(isRecent);
+      const files = await hashAll(found.files.filter((file) => !isRecent(file)));
       hasSeenFiles ||= files.size > 0;
-      const away = [
+      const unseenPaths = [
         ...folders.filter((folder) => !present.includes(folder)),
         ...found.unreadable,
         ...recent.map(({ path }) => path),
       ];
-      const isUnknown = (path: string) => !hasSeenFiles || away.some((folder) => isBelow(path, folder));
-      const { moves, removals, additions, twins } = planMirror(files, documents, isUnknown);
-      const anew: Addition[] = [];
+      const isUnknown = (path: string) => !hasSeenFiles || unseenPaths.some((folder) => isBelow(path, folder));
+      const { moves, removals, additions, duplicates } = planMirror(files, documents, isUnknown);
+      const toAddAgain: Addition[] = [];
       for (const { document, path, hash } of moves) {
         if (await move(document, path)) handled.delete(path);
-        else anew.push({ path, hash, former: [] });
+        else toAddAgain.push({ path, hash, former: [] });
       }
       for (const removal of removals) {
         await remove(removal);
         // If another file has the same content, it was reported as a duplicate. It is added now.
         forgetContent(removal.hash);
       }
-      const fresh = [...additions, ...anew].filter(({ path, hash }) => handled.get(path) !== hash);
-      await addAllOf(fresh, found.files);
-      const newTwins = twins.filter(isNewTwin);
-      for (const twin of newTwins) reportTwin(twin);
-      const changed = moves.length > 0 || removals.length > 0 || fresh.length > 0 || newTwins.length > 0;
+      const pending = [...additions, ...toAddAgain].filter(({ path, hash }) => handled.get(path) !== hash);
+      await addAllOf(pending, found.files);
+      const newDuplicates = duplicates.filter(isNewDuplicate);
+      for (const duplicate of newDuplicates) reportDuplicate(duplicate);
+      const changed = moves.length > 0 || removals.length > 0 || pending.length > 0 || newDuplicates.length > 0;
       return { files: found.files.length, changed, mayBeIncomplete: recent.length > 0 };
     },
     forget() {
@@ -122,16 +122,16 @@ export function createMirror(config: MirrorConfig): Mirror {
         return;
       }
       // The document is from this file: the engine reports no hashes, or an interrupted run had already added the file.
-      hold({ id: owner.id, path, hash: outcome.hash });
+      setDocument({ id: owner.id, path, hash: outcome.hash });
       for (const each of former) if (each.id !== owner.id) await remove(each);
       return;
     }
     const { documentId, chunks, truncated } = outcome;
-    if (documentId !== null) hold({ id: documentId, path, hash: outcome.hash });
+    if (documentId !== null) setDocument({ id: documentId, path, hash: outcome.hash });
     if (first === undefined) reportOutcome(reporter, file, outcome);
     else {
-      const leftOut = truncated === undefined ? {} : { truncated };
-      reporter.report({ event: 'replaced', path, document_id: documentId, chunks, former_id: first.id, ...leftOut });
+      const extra = truncated === undefined ? {} : { truncated };
+      reporter.report({ event: 'replaced', path, document_id: documentId, chunks, former_id: first.id, ...extra });
     }
     // An engine that can't replace documents created a new one.
     for (const each of former) if (each.id !== documentId) await discard(each);
@@ -141,11 +141,11 @@ export function createMirror(config: MirrorConfig): Mirror {
     for (const [path, hash] of handled) if (hash === content) handled.delete(path);
   }
 
-  function isNewTwin({ path, hash }: { path: string; hash: string }): boolean {
+  function isNewDuplicate({ path, hash }: { path: string; hash: string }): boolean {
     return handled.get(path) !== hash;
   }
 
-  function reportTwin({ path, hash }: { path: string; hash: string }): void {
+  function reportDuplicate({ path, hash }: { path: string; hash: string }): void {
     handled.set(path, hash);
     const owner = documents?.find((document) => document.hash === hash);
     reporter.report({
@@ -156,7 +156,7 @@ export function createMirror(config: MirrorConfig): Mirror {
     });
   }
 
-  function hold(document: MirroredDocument): void {
+  function setDocument(document: MirroredDocument): void {
     documents = [...(documents ?? []).filter(({ id }) => id !== document.id), document];
   }
 
@@ -179,7 +179,7 @@ export function createMirror(config: MirrorConfig): Mirror {
       await discard(document);
       return false;
     }
-    hold({ ...document, path });
+    setDocument({ ...document, path });
     reporter.report({ event: 'moved', path, from: document.path, document_id: document.id });
     return true;
   }
@@ -222,7 +222,7 @@ function inodeOf(folder: string): string | undefined {
 }
 
 /** True for a file modified just now. Timestamps in the future are ignored. */
-function isFresh({ modifiedMs }: FoundFile): boolean {
+function isRecent({ modifiedMs }: FoundFile): boolean {
   const age = Date.now() - modifiedMs;
   return age >= 0 && age < writeGraceMs;
 }

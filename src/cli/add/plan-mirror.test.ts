@@ -67,7 +67,7 @@ test('of two identical files one owns the document, and the other takes over whe
 });
 
 test('names the other files with the same content', () => {
-  const { twins } = planMirror(
+  const { duplicates } = planMirror(
     new Map([
       ['/a', '1'],
       ['/b', '1'],
@@ -77,7 +77,7 @@ test('names the other files with the same content', () => {
     [document(1, '/b', '1')],
     known,
   );
-  assert.deepEqual(twins, [
+  assert.deepEqual(duplicates, [
     { path: '/a', hash: '1' },
     { path: '/d', hash: '2' },
   ]);

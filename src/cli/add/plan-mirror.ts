@@ -12,8 +12,8 @@ export interface MirrorPlan {
   /** Documents whose file was deleted. They are removed before anything is added. */
   readonly removals: readonly MirroredDocument[];
   readonly additions: readonly Addition[];
-  /** Files whose content another file's document already holds. */
-  readonly twins: readonly { readonly path: string; readonly hash: string }[];
+  /** Files with the same content as another file that has a document. */
+  readonly duplicates: readonly { readonly path: string; readonly hash: string }[];
 }
 
 export interface Move {
@@ -39,7 +39,7 @@ export function planMirror(
   isUnknown: (path: string) => boolean,
 ): MirrorPlan {
   const ownedHashes = new Set<string>();
-  const keepers = new Set<string>();
+  const ownerPaths = new Set<string>();
   const stale: MirroredDocument[] = [];
   for (const document of documents) {
     const { path, hash } = document;
@@ -47,14 +47,14 @@ export function planMirror(
       if (hash !== null) ownedHashes.add(hash);
     } else if (hash !== null && files.get(path) === hash && !ownedHashes.has(hash)) {
       ownedHashes.add(hash);
-      keepers.add(path);
+      ownerPaths.add(path);
     } else stale.push(document);
   }
   const additions = new Map<string, { path: string; hash: string; former: MirroredDocument[] }>();
-  const twins: { path: string; hash: string }[] = [];
+  const duplicates: { path: string; hash: string }[] = [];
   for (const [path, hash] of files) {
     if (ownedHashes.has(hash) || additions.has(hash)) {
-      if (!keepers.has(path)) twins.push({ path, hash });
+      if (!ownerPaths.has(path)) duplicates.push({ path, hash });
     } else additions.set(hash, { path, hash, former: [] });
   }
   const moves: Move[] = [];
@@ -73,5 +73,5 @@ export function planMirror(
     if (addition === undefined) removals.push(document);
     else addition.former.push(document);
   }
-  return { moves, removals, additions: [...additions.values()], twins };
+  return { moves, removals, additions: [...additions.values()], duplicates };
 }

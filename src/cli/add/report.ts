@@ -36,13 +36,13 @@ export function createReporter(json: boolean, { stdout, stderr }: Outputs): Repo
     // File names are untrusted text.
     stdout.write(`${printableText(text).replaceAll('\n', ' ')}\n`);
   };
-  let gathers = false;
+  let groupsFailures = false;
   let embeddingAt: number | undefined;
   return {
     report(event) {
-      // A run that starts with `found` ends with failures grouped by reason. Otherwise each failure is printed at once.
-      if (event.event === 'found') gathers = true;
-      if (gathers && (event.event === 'failed' || event.event === 'duplicate')) return reasons.add(event);
+      // A run that starts with `found` ends with failures grouped by reason. Otherwise each failure is printed immediately.
+      if (event.event === 'found') groupsFailures = true;
+      if (groupsFailures && (event.event === 'failed' || event.event === 'duplicate')) return reasons.add(event);
       // On a terminal the progress bar already shows successes.
       const text = stderr.isTTY === true && isQuiet(event) ? undefined : describe(event);
       if (text !== undefined) write(text);
@@ -100,15 +100,15 @@ function describe(event: AddEvent): string | undefined {
     case 'accepted':
       return undefined;
     case 'added':
-      return `added ${event.path}${documentOf(event)}${leftOutOf(event)}`;
+      return `added ${event.path}${describeDocument(event)}${describeTruncation(event)}`;
     case 'replaced':
-      return `replaced ${event.path}${documentOf(event)}${leftOutOf(event)}`;
+      return `replaced ${event.path}${describeDocument(event)}${describeTruncation(event)}`;
     case 'moved':
       return `moved ${event.from} to ${event.path} (document ${event.document_id})`;
     case 'removed':
       return `removed ${event.path} (document ${event.document_id})`;
     case 'duplicate':
-      return `duplicate ${event.path}: ${holderOf(event)} has the same bytes`;
+      return `duplicate ${event.path}: ${describeOwner(event)} has the same bytes`;
     case 'failed':
       return `failed ${event.path}: ${event.error}`;
     case 'waiting':
@@ -120,11 +120,11 @@ function describe(event: AddEvent): string | undefined {
     case 'embedding':
       return undefined;
     case 'summary':
-      return `${event.added} added, ${event.duplicates} already there, ${event.failed} failed, ${event.seconds.toFixed(1)} s${waitingNote(event.pending)}`;
+      return `${event.added} added, ${event.duplicates} already there, ${event.failed} failed, ${event.seconds.toFixed(1)} s${describePending(event.pending)}`;
   }
 }
 
-function waitingNote(pending: number): string {
+function describePending(pending: number): string {
   return pending === 0
     ? ''
     : `; ${counted(pending, 'chunk')} will be searchable by meaning once a running engine has embedded them`;
@@ -134,18 +134,18 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-function holderOf({ document_id, job_id }: { document_id?: number; job_id?: JobId }): string {
+function describeOwner({ document_id, job_id }: { document_id?: number; job_id?: JobId }): string {
   if (document_id !== undefined) return `document ${document_id}`;
   return job_id === undefined ? 'another file' : `job ${job_id}`;
 }
 
-function documentOf({ document_id, chunks }: { document_id: number | null; chunks: number | null }): string {
+function describeDocument({ document_id, chunks }: { document_id: number | null; chunks: number | null }): string {
   return document_id === null
     ? ''
     : ` (document ${document_id}${chunks === null ? '' : `, ${counted(chunks, 'chunk')}`})`;
 }
 
-function leftOutOf({ truncated }: Stored): string {
+function describeTruncation({ truncated }: Stored): string {
   if (truncated === undefined) return '';
   const { read, of, unit = 'characters', reason } = truncated;
   const bound = reason === 'cpu_time' ? 'KB_EXTRACT_CPU_MS' : 'KB_TEXT_CHARS_MAX';

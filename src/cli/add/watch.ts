@@ -26,7 +26,7 @@ const retryMaxMs = 30_000;
 /**
  * Scans whenever something may have changed, until the signal aborts. Events only trigger a scan, which finds out what changed.
  */
-export async function keepInStep(mirror: Mirror, { folders, reporter, signal }: WatchConfig): Promise<void> {
+export async function watchFolders(mirror: Mirror, { folders, reporter, signal }: WatchConfig): Promise<void> {
   const changes = createChanges(folders);
   let retryMs = retryMinMs;
   let isFirst = true;

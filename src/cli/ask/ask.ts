@@ -62,10 +62,6 @@ export function textFlag({ flags }: CommandLine, name: string): string | undefin
   return typeof value === 'string' ? value : undefined;
 }
 
-export function listFlag({ lists }: CommandLine, name: string): readonly string[] | undefined {
-  return lists[name];
-}
-
 /** Drops undefined arguments, so the tool's defaults apply. */
 export function withoutUndefined(args: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));

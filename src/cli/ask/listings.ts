@@ -2,7 +2,7 @@ import { isObject } from '../../base/json.ts';
 import { makeSnippet } from '../../words/snippet.ts';
 import { plainQuery } from '../../words/word-query.ts';
 import type { CommandLine } from '../command-line.ts';
-import { ask, listFlag, numberFlag, type OpenTools, textFlag, withoutUndefined } from './ask.ts';
+import { ask, numberFlag, type OpenTools, textFlag, withoutUndefined } from './ask.ts';
 import { openFile } from './open-file.ts';
 import {
   date,
@@ -36,7 +36,7 @@ interface Listing {
 const find: Listing = {
   toolset: 'find',
   tool: 'find',
-  arguments: (line) => ({ query: queryOf(line), sources: listFlag(line, 'source'), limit: numberFlag(line, 'limit') }),
+  arguments: (line) => ({ query: queryOf(line), sources: line.lists['source'], limit: numberFlag(line, 'limit') }),
   list: 'results',
   columns: (_, hits) => [
     relevanceColumn(hits),
@@ -62,7 +62,7 @@ const search: Listing = {
     query: queryOf(line),
     top: numberFlag(line, 'limit'),
     collection: textFlag(line, 'collection'),
-    tags: listFlag(line, 'tag'),
+    tags: line.lists['tag'],
   }),
   list: 'results',
   columns(line, hits) {
@@ -84,7 +84,7 @@ const documents: Listing = {
   tool: 'kb_list',
   arguments: (line) => ({
     collection: textFlag(line, 'collection'),
-    tag: listFlag(line, 'tag')?.join(','),
+    tag: line.lists['tag']?.join(','),
     type: textFlag(line, 'type'),
     query: queryOf(line) || undefined,
     ...page(line),
@@ -124,7 +124,7 @@ const jobs: Listing = {
 const notes: Listing = {
   toolset: 'research',
   tool: 'list_notes',
-  arguments: (line) => ({ query: queryOf(line) || undefined, tags: listFlag(line, 'tag'), ...page(line) }),
+  arguments: (line) => ({ query: queryOf(line) || undefined, tags: line.lists['tag'], ...page(line) }),
   list: 'notes',
   total: 'total_count',
   columns: () => [

@@ -1,7 +1,7 @@
 import { quote, usageError } from '../usage-error.ts';
 
 /** The toolset for each URI prefix. */
-const owners: Readonly<Record<string, string>> = {
+const toolsets: Readonly<Record<string, string>> = {
   'carrel://kb/': 'kb',
   'carrel://notes/': 'research',
   'carrel://context/': 'context',
@@ -11,11 +11,11 @@ const owners: Readonly<Record<string, string>> = {
 /** Accepts a URI, a document number or a note id. */
 export function namedUri(word: string): { uri: string; toolset: string } {
   const uri = uriOf(word);
-  const prefix = Object.keys(owners).find((each) => uri.startsWith(each));
-  const toolset = prefix === undefined ? undefined : owners[prefix];
+  const prefix = Object.keys(toolsets).find((each) => uri.startsWith(each));
+  const toolset = prefix === undefined ? undefined : toolsets[prefix];
   if (toolset !== undefined) return { uri, toolset };
   throw usageError(
-    `${quote(uri)} is not a known URI. Use one that starts with ${Object.keys(owners).join(', ')}, or a document number.`,
+    `${quote(uri)} is not a known URI. Use one that starts with ${Object.keys(toolsets).join(', ')}, or a document number.`,
   );
 }
 

@@ -7,7 +7,7 @@ import { usageError } from '../usage-error.ts';
  * File types that systems display and don't execute. Anyone who adds a document chooses its path, so a script, application or
  * link must never be started.
  */
-const shown: ReadonlySet<string> = new Set(
+const displayable: ReadonlySet<string> = new Set(
   'pdf md markdown txt text log csv tsv docx xlsx pptx odt ods odp rtf epub eml json xml html htm tex rst org png jpg jpeg gif'.split(
     ' ',
   ),
@@ -36,7 +36,7 @@ export function checkedFile(sourcePath: unknown): string {
   const named = JSON.stringify(sourcePath.slice(0, 200));
   const isFile = isAbsolute(sourcePath) && statSync(sourcePath, { throwIfNoEntry: false })?.isFile() === true;
   if (!isFile) throw usageError(`${named} is not a file on this machine, so it was not opened.`);
-  if (!shown.has(extname(sourcePath).slice(1).toLowerCase())) {
+  if (!displayable.has(extname(sourcePath).slice(1).toLowerCase())) {
     throw usageError(`${named} might be executed instead of displayed, so it was not opened.`);
   }
   return sourcePath;

@@ -1,10 +1,10 @@
 import type { CommandLine } from '../command-line.ts';
 import { usageError } from '../usage-error.ts';
-import { ask, listFlag, type OpenTools, textFlag, withoutUndefined } from './ask.ts';
+import { ask, type OpenTools, textFlag, withoutUndefined } from './ask.ts';
 import { printJson, text } from './show.ts';
 
 /** The thread to use if none is named. */
-const usualThread = 'memory';
+const defaultThread = 'memory';
 
 /** Max bytes of standard input. Larger texts belong in a file. */
 const stdinBytesMax = 4 * 1024 * 1024;
@@ -14,10 +14,10 @@ export async function rememberCommand(line: CommandLine, open: OpenTools): Promi
   const { words, flags } = line;
   const content = words.length === 1 && words[0] === '-' ? await readInput() : words.join(' ');
   const args = withoutUndefined({
-    thread_id: textFlag(line, 'thread') ?? usualThread,
+    thread_id: textFlag(line, 'thread') ?? defaultThread,
     source: 'user',
     text: content,
-    tags: listFlag(line, 'tag'),
+    tags: line.lists['tag'],
   });
   const answer = await ask(open, line, 'context', (tools) => tools.call('store_context', args));
   if (flags['json'] === true || !process.stdout.isTTY) {

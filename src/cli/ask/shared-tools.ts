@@ -17,7 +17,7 @@ type Fields = Record<string, unknown>;
 const idleSeconds = '300';
 
 /** Commands that need a model. If no shared process is running, they start one, so that later commands find the model loaded. */
-const starting: ReadonlySet<string> = new Set(['search', 'find', 'get', 'remember']);
+const modelCommands: ReadonlySet<string> = new Set(['search', 'find', 'get', 'remember']);
 
 /** Opens the tools of a running process with the same data and settings. If undefined, this process must open its own. */
 export async function openSharedTools(line: CommandLine): Promise<OpenedTools | undefined> {
@@ -40,7 +40,7 @@ async function findLink({ command, flags }: CommandLine): Promise<Link | undefin
     const reached = await reachOwner(announcement, client);
     if (typeof reached === 'object') return reached;
   }
-  if (!starting.has(command)) return undefined;
+  if (!modelCommands.has(command)) return undefined;
 
   env['CARREL_IDLE_SECONDS'] ??= idleSeconds;
   const args = ['--transport', 'stdio', ...flagWords(flags, 'data-dir'), ...flagWords(flags, 'config')];
@@ -57,7 +57,7 @@ function flagWords(flags: CommandLine['flags'], name: string): string[] {
 
 /** Speaks MCP with the process, like any client on stdio. */
 async function openLink({ socket, welcome, listen }: Link): Promise<OpenedTools> {
-  const waiting = new Map<number, (answer: Fields | undefined) => void>();
+  const pending = new Map<number, (answer: Fields | undefined) => void>();
   let lines = 0;
   let isClosed = false;
   const send = (message: Fields): void => {
@@ -71,7 +71,7 @@ async function openLink({ socket, welcome, listen }: Link): Promise<OpenedTools>
         return;
       }
       const id = lines + 1;
-      waiting.set(id, answered);
+      pending.set(id, answered);
       send({ id, method, params });
     });
   listen(
@@ -79,12 +79,12 @@ async function openLink({ socket, welcome, listen }: Link): Promise<OpenedTools>
       if (kind === frameKinds.stderr) process.stderr.write(bytes);
       const answer = kind === frameKinds.message ? parseJson(bytes.toString()) : undefined;
       if (!isObject(answer)) return;
-      waiting.get(Number(answer['id']))?.(answer);
-      waiting.delete(Number(answer['id']));
+      pending.get(Number(answer['id']))?.(answer);
+      pending.delete(Number(answer['id']));
     },
     () => {
       isClosed = true;
-      for (const answered of waiting.values()) answered(undefined);
+      for (const answered of pending.values()) answered(undefined);
     },
   );
   const clientInfo = { name: 'carrel', version };

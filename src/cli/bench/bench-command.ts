@@ -14,8 +14,8 @@ import { findFiles } from '../add/find-files.ts';
 import { numberFlag } from '../ask/ask.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
+import { testLaunch } from '../init/handshake.ts';
 import { launchOf } from '../init/launch-command.ts';
-import { shakeHands } from '../init/shake-hands.ts';
 import { createPhaseLines, createProgressLine } from '../progress-line.ts';
 import { usageError } from '../usage-error.ts';
 import { type Corpus, writeCorpus } from './corpus.ts';
@@ -61,7 +61,7 @@ async function measureStarts(line: CommandLine, folder: string): Promise<BenchRe
   const offer = { tools: 'all', allow: '' };
   const { command, args } = launchOf({ ...line, flags: { 'data-dir': join(folder, 'start') } }, offer);
   const times: number[] = [];
-  for (let count = 0; count < starts; count += 1) times.push((await shakeHands({ command, args })).answeredMs);
+  for (let count = 0; count < starts; count += 1) times.push((await testLaunch({ command, args })).answeredMs);
   const [first = 0, ...later] = times;
   return { first, later: percentile(later, 0.5) };
 }

@@ -1,4 +1,4 @@
-import { everywhere, type FlagDescription } from '../flags.ts';
+import { commonFlags, type FlagDescription } from '../flags.ts';
 import type { CommandDescription, CommandGroup, GroupedCommand } from './command.ts';
 import { dataCommands } from './data.ts';
 import { knowledgeCommands } from './knowledge.ts';
@@ -15,10 +15,10 @@ export const commands: readonly CommandDescription[] = [
   ...setupCommands.map(inGroup('setup')),
   ...knowledgeCommands.map(inGroup('knowledge')),
   ...dataCommands.map(inGroup('data')),
-].map((command) => ({ ...command, flags: [...command.flags, ...withoutOwn(everywhere, command.flags)] }));
+].map((command) => ({ ...command, flags: [...command.flags, ...withoutDeclared(commonFlags, command.flags)] }));
 
-/** Returns the common flags, except those that the command declares itself, as `add` does with --version. */
-function withoutOwn(common: readonly FlagDescription[], own: readonly FlagDescription[]): FlagDescription[] {
+/** Returns the common flags without those that the command declares itself, such as --version of `add`. */
+function withoutDeclared(common: readonly FlagDescription[], own: readonly FlagDescription[]): FlagDescription[] {
   return common.filter(({ name }) => own.every((flag) => flag.name !== name));
 }
 

@@ -1,4 +1,4 @@
-import { adding, addingPages, jsonFlag, toggle } from '../flags.ts';
+import { addFlags, jsonFlag, toggle, webPageFlags } from '../flags.ts';
 import { type GroupedCommand, many } from './command.ts';
 
 export const dataCommands: readonly GroupedCommand[] = [
@@ -16,7 +16,7 @@ export const dataCommands: readonly GroupedCommand[] = [
       'carrel add notes --watch',
       'carrel add https://docs.example.org/guide/ --site --version 2.4 --refresh weekly --wait',
     ],
-    flags: [...adding, ...addingPages, jsonFlag],
+    flags: [...addFlags, ...webPageFlags, jsonFlag],
   },
   {
     name: 'sources',

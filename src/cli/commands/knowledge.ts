@@ -2,6 +2,7 @@ import {
   collectionFilter,
   jsonFlag,
   limitFlag,
+  listed,
   offsetFlag,
   openFlag,
   tagFilter,
@@ -11,7 +12,7 @@ import {
 } from '../flags.ts';
 import { type GroupedCommand, many } from './command.ts';
 
-const looking = [jsonFlag, limitFlag];
+const resultFlags = [jsonFlag, limitFlag];
 const query = { words: '<query...>', wordsMin: 1, wordsMax: many, needs: 'what to look for' };
 
 export const knowledgeCommands: readonly GroupedCommand[] = [
@@ -25,7 +26,7 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
       tagFilter,
       { ...openFlag, summary: "open the first result's file in the default program" },
       verboseFlag,
-      ...looking,
+      ...resultFlags,
     ],
   },
   {
@@ -35,14 +36,9 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
     more: 'The web is searched only if you add --source web.',
     examples: ['carrel find who signed the lease', 'carrel find sqlite wal --source notes --source web'],
     flags: [
-      {
-        name: 'source',
-        type: 'list',
-        value: 'name',
-        summary: 'only this source: context, notes, kb, web or fess_<domain>; can be repeated',
-      },
+      listed('source', 'name', 'only this source: context, notes, kb, web or fess_<domain>; can be repeated'),
       verboseFlag,
-      ...looking,
+      ...resultFlags,
     ],
   },
   {
@@ -82,7 +78,7 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
       collectionFilter,
       tagFilter,
       valued('type', 'type', 'only this type, such as pdf, markdown or note'),
-      ...looking,
+      ...resultFlags,
       offsetFlag,
     ],
   },
@@ -95,7 +91,7 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
       valued('status', 'status', 'only jobs with this status', {
         choices: ['queued', 'processing', 'done', 'failed', 'cancelled', 'skipped'],
       }),
-      ...looking,
+      ...resultFlags,
       offsetFlag,
     ],
   },
@@ -104,14 +100,14 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
     summary: 'lists or searches notes',
     words: '[query...]',
     wordsMax: many,
-    flags: [tagFilter, ...looking, offsetFlag],
+    flags: [tagFilter, ...resultFlags, offsetFlag],
   },
   {
     name: 'threads',
     summary: 'lists memory threads, or the entries of one thread',
     words: '[thread]',
     wordsMax: 1,
-    flags: [...looking, offsetFlag],
+    flags: [...resultFlags, offsetFlag],
   },
   {
     name: 'remember',

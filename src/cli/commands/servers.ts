@@ -1,4 +1,12 @@
-import { allowFlag, engineRoleFlags, listening, readOnlyFlag, serving, toolsetsFlag, toolsFlag } from '../flags.ts';
+import {
+  allowFlag,
+  engineRoleFlags,
+  readOnlyFlag,
+  serverFlags,
+  toolsetsFlag,
+  toolsFlag,
+  transportFlags,
+} from '../flags.ts';
 import type { GroupedCommand } from './command.ts';
 
 /** One command per role. This file must not import the roles, which would load their settings and tools. */
@@ -6,21 +14,25 @@ export const serverCommands: readonly GroupedCommand[] = [
   {
     name: 'serve',
     summary: 'serves all toolsets over MCP',
-    flags: [...serving, toolsetsFlag, toolsFlag, allowFlag],
+    flags: [...serverFlags, toolsetsFlag, toolsFlag, allowFlag],
   },
-  { name: 'context', summary: "serves only the context tools (an agent's memory)", flags: serving },
-  { name: 'research', summary: 'serves only the research tools (web search, page fetching, notes)', flags: serving },
-  { name: 'kb', summary: 'serves only the knowledge base tools', flags: [...serving, allowFlag] },
+  { name: 'context', summary: "serves only the context tools (an agent's memory)", flags: serverFlags },
+  {
+    name: 'research',
+    summary: 'serves only the research tools (web search, page fetching, notes)',
+    flags: serverFlags,
+  },
+  { name: 'kb', summary: 'serves only the knowledge base tools', flags: [...serverFlags, allowFlag] },
   {
     name: 'fess',
     summary: 'serves only the tools for a Fess search server',
     more: 'Settings are read from ~/.mcp-feiss/config.json, the file of the original Fess bridge, which works unchanged. docs/fess.md lists them.',
-    flags: serving,
+    flags: serverFlags,
   },
   {
     name: 'engine',
     summary: 'serves the HTTP API of the knowledge base engine',
     more: 'Without --ingest, --embed and --search, the engine does all three.',
-    flags: [...listening, readOnlyFlag, ...engineRoleFlags],
+    flags: [...transportFlags, readOnlyFlag, ...engineRoleFlags],
   },
 ];

@@ -3,11 +3,11 @@ import {
   aloneFlag,
   jsonFlag,
   listed,
-  listening,
   readOnlyFlag,
   toggle,
   toolsetsFlag,
   toolsFlag,
+  transportFlags,
   valued,
 } from '../flags.ts';
 import { clients } from '../init/clients.ts';
@@ -20,7 +20,7 @@ const aboutRole = {
   completes: serverCommands.map(({ name }) => name),
   more: 'The role is the name of a server command (default serve). Pass the same flags as to that command.',
 };
-const configFlags = [...listening, readOnlyFlag, aloneFlag, toolsetsFlag, toolsFlag, allowFlag, jsonFlag];
+const configFlags = [...transportFlags, readOnlyFlag, aloneFlag, toolsetsFlag, toolsFlag, allowFlag, jsonFlag];
 
 export const setupCommands: readonly GroupedCommand[] = [
   {
@@ -52,7 +52,7 @@ export const setupCommands: readonly GroupedCommand[] = [
     name: 'doctor',
     summary: 'checks the installation and says how to fix problems',
     ...aboutRole,
-    flags: [...listening, toolsetsFlag, jsonFlag],
+    flags: [...transportFlags, toolsetsFlag, jsonFlag],
   },
   {
     name: 'config',

@@ -8,10 +8,10 @@ export function fishCompletion(commands: readonly CommandDescription[]): string 
     ...flags.map((flag) => flagLine(flag, `__fish_seen_subcommand_from ${name}`)),
     ...wordLines(name, completionsOf({ name, summary, flags, ...command })),
   ]);
-  const alone = commands.find(({ name }) => name === 'serve')?.flags ?? [];
+  const serveFlags = commands.find(({ name }) => name === 'serve')?.flags ?? [];
   return `# Completes carrel in fish: carrel completion fish > ~/.config/fish/completions/carrel.fish
 complete -c carrel -f
-${alone.map((flag) => flagLine(flag, '__fish_use_subcommand')).join('\n')}
+${serveFlags.map((flag) => flagLine(flag, '__fish_use_subcommand')).join('\n')}
 ${lines.join('\n')}
 `;
 }

@@ -20,7 +20,7 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
     const { schema, newest } = await inspectStorage(location);
     if (schema === undefined) {
       const obstacle = location.backend === 'sqlite' ? creationObstacle(location.path) : undefined;
-      if (obstacle !== undefined) return [{ name: 'database', ok: false, found: obstacle, remedy: otherFile }];
+      if (obstacle !== undefined) return [{ name: 'database', ok: false, found: obstacle, remedy: fixPath }];
       return [{ name: 'database', ok: true, found: `${name}: created at the first start` }];
     }
     if (schema < newest) {
@@ -31,7 +31,7 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
     // Checked before opening: if someone replaced a table by a view, a query on it might never end.
     const foreign = await findForeignObjects(location);
     if (foreign.length > 0)
-      return [{ name: 'database', ok: false, found: foreignIn(name, foreign), remedy: ownSchema }];
+      return [{ name: 'database', ok: false, found: foreignIn(name, foreign), remedy: removeForeign }];
     const storage = await openConfiguredStorage(settings, config.dataDir, silentLogger);
     try {
       return [
@@ -46,15 +46,16 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
     }
   } catch (error) {
     if (!(error instanceof CarrelError)) throw error;
-    const remedy = settings.backend === 'sqlite' && error.code === 'unavailable' ? otherFile : remedies[error.code];
-    return [{ name: 'database', ok: false, found: error.message, remedy: remedy ?? otherwise }];
+    const remedy = settings.backend === 'sqlite' && error.code === 'unavailable' ? fixPath : remedies[error.code];
+    return [{ name: 'database', ok: false, found: error.message, remedy: remedy ?? fixAndRepeat }];
   }
 }
 
-const otherwise = 'fix it, then run carrel doctor again';
-const otherFile = 'fix DB_PATH or --data-dir, or the mode of the file and its folder';
-const restoring = 'stop Carrel, then run carrel restore <backup> --force';
-const ownSchema = 'find out who added them; carrel backup and carrel restore --force rebuild the database without them';
+const fixAndRepeat = 'fix it, then run carrel doctor again';
+const fixPath = 'fix DB_PATH or --data-dir, or the mode of the file and its folder';
+const restoreBackup = 'stop Carrel, then run carrel restore <backup> --force';
+const removeForeign =
+  'find out who added them; carrel backup and carrel restore --force rebuild the database without them';
 
 /** Max foreign objects to list. */
 const namedMax = 10;
@@ -65,12 +66,12 @@ function foreignIn(name: string, foreign: readonly string[]): string {
 }
 
 const remedies: Partial<Record<CarrelError['code'], string>> = {
-  storage_corrupt: restoring,
+  storage_corrupt: restoreBackup,
   storage_newer: 'upgrade Carrel, or choose another database with --data-dir',
   storage_older: 'move its content with carrel export and carrel import, or choose another database with --data-dir',
   storage_lost: 'put the database back, or stop Carrel and run carrel restore <backup>',
-  invalid_config: otherFile,
-  storage_read_only: otherFile,
+  invalid_config: fixPath,
+  storage_read_only: fixPath,
   storage_foreign: 'choose another file with DB_PATH or --data-dir',
   unavailable: 'start PostgreSQL, or fix POSTGRESQL_CONNECTION_STRING',
 };
@@ -110,7 +111,7 @@ async function checkContent(storage: Storage, name: string): Promise<Check> {
   const { version, schema, bytes } = await storage.describe();
   const problems = await storage.check();
   if (problems.length > 0) {
-    return { name: 'database', ok: false, found: `${name}: ${problems.join(' ')}`, remedy: restoring };
+    return { name: 'database', ok: false, found: `${name}: ${problems.join(' ')}`, remedy: restoreBackup };
   }
   const engine = storage.backend === 'sqlite' ? 'SQLite' : 'PostgreSQL';
   const size = `${(bytes / 1_000_000).toFixed(1)} MB`;

@@ -67,14 +67,14 @@ export function checkDisks(folders: readonly string[]): Check[] {
 }
 
 function checkRoom(folder: string, free: number, size: number): Check {
-  const found = `${inWords(free)} free of ${inWords(size)} at ${folder}`;
+  const found = `${formatBytes(free)} free of ${formatBytes(size)} at ${folder}`;
   const remedy = 'free some space on this disk, or choose another with --data-dir';
   if (free < fullBytes) return { name: 'disk', ok: false, found: `${found}: full`, remedy };
   if (free < nearlyFullBytes) return { name: 'disk', ok: true, found: `${found}: nearly full`, remedy };
   return { name: 'disk', ok: true, found };
 }
 
-function inWords(bytes: number): string {
+function formatBytes(bytes: number): string {
   return bytes < 10e9 ? `${Math.floor(bytes / 1e6)} MB` : `${Math.floor(bytes / 1e9)} GB`;
 }
 

@@ -9,7 +9,7 @@ import { storageSlice } from '../../storage/storage-slice.ts';
 import { researchSlice } from '../../toolsets/research/research-slice.ts';
 import { createProviders } from '../../toolsets/research/web-search/create-providers.ts';
 import type { CommandLine } from '../command-line.ts';
-import { subjectOf } from '../subject.ts';
+import { roleOf } from '../named-role.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkEngine, checkRoles } from './check-engine.ts';
 import { type Check, checkDataFolder, checkDisks, checkPort, checkReaders, checkSqlite } from './check-machine.ts';
@@ -19,22 +19,22 @@ import { checkTelemetry } from './check-telemetry.ts';
 
 /** Checks what the program needs from this machine. Each failed check names the next step. */
 export async function doctorCommand(line: CommandLine): Promise<void> {
-  const checks = await examine(line);
+  const checks = await runChecks(line);
   const failed = checks.filter(({ ok }) => !ok);
   if (line.flags['json'] === true) {
     process.stdout.write(`${scrubSecrets(JSON.stringify({ ok: failed.length === 0, checks }, null, 2))}\n`);
   } else {
     for (const { name, ok, found, remedy } of checks) {
-      const word = ok ? (remedy === undefined ? 'ok  ' : 'warn') : 'FAIL';
-      process.stdout.write(`${word} ${name.padEnd(12)} ${scrubSecrets(found)}\n`);
+      const status = ok ? (remedy === undefined ? 'ok  ' : 'warn') : 'FAIL';
+      process.stdout.write(`${status} ${name.padEnd(12)} ${scrubSecrets(found)}\n`);
       if (remedy !== undefined) process.stdout.write(`     ${' '.repeat(12)} next: ${remedy}\n`);
     }
   }
   if (failed.length > 0) process.exitCode = exitCodes.configuration;
 }
 
-async function examine(line: CommandLine): Promise<Check[]> {
-  const role = subjectOf(line);
+async function runChecks(line: CommandLine): Promise<Check[]> {
+  const role = roleOf(line);
   const checks: Check[] = [{ name: 'node', ok: true, found: process.version }, await checkSqlite()];
   let config: Config;
   try {
@@ -48,11 +48,11 @@ async function examine(line: CommandLine): Promise<Check[]> {
   }
   const changed = config.settings.filter(({ source }) => source !== 'default').length;
   const found = `${config.settings.length} settings, ${changed} changed`;
-  const misspelt = config.warnings[0];
+  const warning = config.warnings[0];
   checks.push(
-    misspelt === undefined
+    warning === undefined
       ? { name: 'config', ok: true, found }
-      : { name: 'config', ok: false, found: misspelt, remedy: remedyOf(config) },
+      : { name: 'config', ok: false, found: warning, remedy: remedyOf(config) },
     checkDataFolder(config.dataDir),
     ...checkDisks(foldersOf(role, config)),
     ...(await checkDatabase(role, config)),

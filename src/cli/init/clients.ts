@@ -16,9 +16,9 @@ export interface Remote {
 /** One configuration file of a client. */
 export interface ClientFile {
   readonly path: string;
-  /** Paths that exist if the client is installed. */
-  readonly signs: readonly string[];
-  /** The entry for this file, if it differs from the client's usual one. */
+  /** Paths of which at least one exists if the client is installed. */
+  readonly evidence: readonly string[];
+  /** The entry for this file, if it differs from the client's default entry. */
   readonly remote?: (remote: Remote) => Entry;
 }
 
@@ -30,7 +30,7 @@ export interface Client {
   readonly servers: string;
   /** Initial content of a new file. */
   readonly start?: string;
-  /** Returns the client's possible files, with the usual one first. */
+  /** Returns the client's possible files, with the default one first. */
   files(machine: Machine): readonly ClientFile[];
   local(launch: Launch): Entry;
   /** The entry for a running server; undefined if the client's file can't contain a URL. */
@@ -40,8 +40,8 @@ export interface Client {
 
 const bearer = ({ token }: Remote): { headers?: Entry } =>
   token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } };
-const usual = ({ command, args }: Launch): Entry => ({ command, args: [...args] });
-const typed = (launch: Launch): Entry => ({ type: 'stdio', ...usual(launch) });
+const plainEntry = ({ command, args }: Launch): Entry => ({ command, args: [...args] });
+const typedEntry = (launch: Launch): Entry => ({ type: 'stdio', ...plainEntry(launch) });
 
 /** The supported clients, with paths, formats and keys as their vendors document them; see docs/clients.md. */
 export const clients: readonly Client[] = [
@@ -53,9 +53,9 @@ export const clients: readonly Client[] = [
     files({ home, join, env }) {
       const folder = env['CLAUDE_CONFIG_DIR'];
       const path = folder ? join(folder, '.claude.json') : join(home, '.claude.json');
-      return [{ path, signs: [path, folder ?? join(home, '.claude')] }];
+      return [{ path, evidence: [path, folder ?? join(home, '.claude')] }];
     },
-    local: typed,
+    local: typedEntry,
     remote: (remote) => ({ type: 'http', url: remote.url, ...bearer(remote) }),
     next: 'restart Claude Code; /mcp lists carrel',
   },
@@ -73,9 +73,9 @@ export const clients: readonly Client[] = [
           folders.push(join(localData ?? '', 'Packages', name, 'LocalCache', 'Roaming', 'Claude'));
         }
       }
-      return folders.map((folder) => ({ path: join(folder, 'claude_desktop_config.json'), signs: [folder] }));
+      return folders.map((folder) => ({ path: join(folder, 'claude_desktop_config.json'), evidence: [folder] }));
     },
-    local: usual,
+    local: plainEntry,
     next: 'quit Claude Desktop completely and open it again; Settings > Developer lists carrel',
   },
   {
@@ -83,8 +83,8 @@ export const clients: readonly Client[] = [
     title: 'Cursor',
     format: 'json',
     servers: 'mcpServers',
-    files: ({ home, join }) => [{ path: join(home, '.cursor', 'mcp.json'), signs: [join(home, '.cursor')] }],
-    local: usual,
+    files: ({ home, join }) => [{ path: join(home, '.cursor', 'mcp.json'), evidence: [join(home, '.cursor')] }],
+    local: plainEntry,
     remote: (remote) => ({ url: remote.url, ...bearer(remote) }),
     next: 'reload the Cursor window; its settings list carrel under MCP',
   },
@@ -96,9 +96,9 @@ export const clients: readonly Client[] = [
     files: ({ configFolder, join }) =>
       ['Code', 'Code - Insiders', 'VSCodium'].map((product) => {
         const folder = join(configFolder, product, 'User');
-        return { path: join(folder, 'mcp.json'), signs: [folder] };
+        return { path: join(folder, 'mcp.json'), evidence: [folder] };
       }),
-    local: typed,
+    local: typedEntry,
     remote: (remote) => ({ type: 'http', url: remote.url, ...bearer(remote) }),
     next: 'run "MCP: List Servers" in VS Code, and start carrel there',
   },
@@ -111,15 +111,15 @@ export const clients: readonly Client[] = [
       const devin = platform === 'win32' ? join(configFolder, 'devin') : join(home, '.config', 'devin');
       const windsurf = join(home, '.codeium', 'windsurf');
       return [
-        { path: join(devin, 'mcp_config.json'), signs: [devin] },
+        { path: join(devin, 'mcp_config.json'), evidence: [devin] },
         {
           path: join(windsurf, 'mcp_config.json'),
-          signs: [windsurf],
+          evidence: [windsurf],
           remote: (remote) => ({ serverUrl: remote.url, ...bearer(remote) }),
         },
       ];
     },
-    local: usual,
+    local: plainEntry,
     remote: (remote) => ({ url: remote.url, transport: 'http', ...bearer(remote) }),
     next: 'refresh the list of MCP servers in its panel',
   },
@@ -130,9 +130,9 @@ export const clients: readonly Client[] = [
     servers: 'mcp_servers',
     files({ home, join, env }) {
       const folder = env['CODEX_HOME'] || join(home, '.codex');
-      return [{ path: join(folder, 'config.toml'), signs: [folder] }];
+      return [{ path: join(folder, 'config.toml'), evidence: [folder] }];
     },
-    local: usual,
+    local: plainEntry,
     // Codex rejects a token in bearer_token, and for bearer_token_env_var the user would have to set a variable.
     remote: (remote) => ({
       url: remote.url,
@@ -145,8 +145,8 @@ export const clients: readonly Client[] = [
     title: 'Gemini CLI',
     format: 'json',
     servers: 'mcpServers',
-    files: ({ home, join }) => [{ path: join(home, '.gemini', 'settings.json'), signs: [join(home, '.gemini')] }],
-    local: usual,
+    files: ({ home, join }) => [{ path: join(home, '.gemini', 'settings.json'), evidence: [join(home, '.gemini')] }],
+    local: plainEntry,
     remote: (remote) => ({ url: remote.url, type: 'http', ...bearer(remote) }),
     next: 'restart Gemini CLI; /mcp lists carrel',
   },
@@ -158,9 +158,9 @@ export const clients: readonly Client[] = [
     files({ home, platform, join, configFolder, env }) {
       const base =
         platform === 'win32' ? join(configFolder, 'Zed') : join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'zed');
-      return [{ path: join(base, 'settings.json'), signs: [base] }];
+      return [{ path: join(base, 'settings.json'), evidence: [base] }];
     },
-    local: usual,
+    local: plainEntry,
     remote: (remote) => ({ url: remote.url, ...bearer(remote) }),
     next: 'Zed reloads its settings by itself; a green dot in Settings > AI > MCP Servers means that the server runs',
   },
@@ -174,12 +174,12 @@ export const clients: readonly Client[] = [
       const own = join(home, '.cline', 'data', 'settings', 'cline_mcp_settings.json');
       const storage = join(configFolder, 'Code', 'User', 'globalStorage', 'saoudrizwan.claude-dev');
       return [
-        named ? { path: named, signs: [named] } : { path: own, signs: [join(home, '.cline')] },
+        named ? { path: named, evidence: [named] } : { path: own, evidence: [join(home, '.cline')] },
         // Used by earlier versions of the extension.
-        { path: join(storage, 'settings', 'cline_mcp_settings.json'), signs: [storage] },
+        { path: join(storage, 'settings', 'cline_mcp_settings.json'), evidence: [storage] },
       ];
     },
-    local: usual,
+    local: plainEntry,
     // Without a type, Cline treats the URL as legacy SSE.
     remote: (remote) => ({ type: 'streamableHttp', url: remote.url, ...bearer(remote) }),
     next: "restart carrel in Cline's MCP panel",
@@ -190,8 +190,8 @@ export const clients: readonly Client[] = [
     format: 'yaml',
     servers: 'mcpServers',
     start: 'name: Local Config\nversion: 1.0.0\nschema: v1\nmodels: []\n',
-    files: ({ home, join }) => [{ path: join(home, '.continue', 'config.yaml'), signs: [join(home, '.continue')] }],
-    local: (launch) => ({ name: 'carrel', ...usual(launch) }),
+    files: ({ home, join }) => [{ path: join(home, '.continue', 'config.yaml'), evidence: [join(home, '.continue')] }],
+    local: (launch) => ({ name: 'carrel', ...plainEntry(launch) }),
     remote: (remote) => {
       const { headers } = bearer(remote);
       const options = headers === undefined ? {} : { requestOptions: { headers } };

@@ -28,7 +28,7 @@ export function findFile(path: string): FoundFile {
   if (link === undefined) {
     return { path, target: path, exists: false, text: '', hasBom: false, mode: newMode };
   }
-  const target = link.isSymbolicLink() ? followed(path) : path;
+  const target = link.isSymbolicLink() ? resolveLink(path) : path;
   const stat = fs.statSync(target);
   if (!stat.isFile())
     throw refusal(path, target === path ? 'is not a file' : `is a link to ${target}, which is not a file`);
@@ -93,7 +93,7 @@ function checkUnchanged({ path, target, exists, text }: FoundFile): void {
     throw refusal(path, 'was just changed by another program; run carrel init again');
 }
 
-function followed(path: string): string {
+function resolveLink(path: string): string {
   try {
     return fs.realpathSync(path);
   } catch (error) {

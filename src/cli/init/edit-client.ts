@@ -31,44 +31,44 @@ const formats: Readonly<Record<Client['format'], ConfigFormat>> = {
 export interface PlannedEdit {
   readonly path: string;
   readonly change: 'add' | 'update' | 'remove' | 'none';
-  /** True if other users could read the file until now, and no longer can because it gets a token. */
-  readonly isClosed: boolean;
+  /** True if other users lose read access, because the file gets a token. */
+  readonly losesReaders: boolean;
   /** Writes the change and returns the path of the backup, if there was a file. */
   apply(now: Date): string | undefined;
 }
 
-/** Returns the client's files on this machine: those whose `signs` exist or, if there are none, the usual file. */
-export function filesHere(client: Client, machine: Machine): { files: readonly ClientFile[]; isFound: boolean } {
+/** Returns the client's files on this machine: those with `evidence` or, if there are none, the default file. */
+export function findClientFiles(client: Client, machine: Machine): { files: readonly ClientFile[]; isFound: boolean } {
   const all = client.files(machine);
-  const found = all.filter(({ signs }) => signs.some((sign) => machine.exists(sign)));
+  const found = all.filter(({ evidence }) => evidence.some((path) => machine.exists(path)));
   return found.length > 0 ? { files: found, isFound: true } : { files: all.slice(0, 1), isFound: false };
 }
 
-/** Plans to add or update the entry, or to remove it if `wanted` is undefined. */
+/** Plans to add or update the entry, or to remove it if `newEntry` is undefined. */
 export async function planEdit(
   client: Client,
   path: string,
-  wanted: Entry | undefined,
-  holdsToken = false,
+  newEntry: Entry | undefined,
+  hasToken = false,
 ): Promise<PlannedEdit> {
   const format = formats[client.format];
   const entryPath: EntryPath = { servers: client.servers, name: serverName, start: client.start ?? '' };
   const found = findFile(path);
   // Only the owner may read a file with a token.
-  const file = holdsToken ? { ...found, mode: found.mode & ownerBits } : found;
-  const isClosed = file.mode !== found.mode;
+  const file = hasToken ? { ...found, mode: found.mode & ownerBits } : found;
+  const losesReaders = file.mode !== found.mode;
   try {
     const before = await format.read(file.text);
     const former = findEntry(before, entryPath);
-    if (former !== undefined && !isOurs(former)) throw foreign(path);
-    const entry = wanted && mergeEntry(former, wanted);
-    const none: PlannedEdit = { path, change: 'none', isClosed, apply: () => closeToOthers(file, isClosed) };
+    if (former !== undefined && !isOurs(former)) throw nameTaken(path);
+    const entry = newEntry && mergeEntry(former, newEntry);
+    const none: PlannedEdit = { path, change: 'none', losesReaders, apply: () => restrictMode(file, losesReaders) };
     if (entry === undefined ? former === undefined : sameData(former, entry)) return none;
     const text =
       entry === undefined ? await format.remove(file.text, entryPath) : await format.set(file.text, entryPath, entry);
     checkOutcome(before, await format.read(text), entryPath, entry);
     const change = entry === undefined ? 'remove' : former === undefined ? 'add' : 'update';
-    return { path, change, isClosed, apply: (now) => write(file, text, now) };
+    return { path, change, losesReaders, apply: (now) => write(file, text, now) };
   } catch (error) {
     if (!(error instanceof FileFault)) throw error;
     const { line, column, message } = error;
@@ -81,8 +81,8 @@ export async function planEdit(
 
 const ownerBits = 0o700;
 
-function closeToOthers({ target, mode }: FoundFile, isClosed: boolean): undefined {
-  if (isClosed) chmodSync(target, mode);
+function restrictMode({ target, mode }: FoundFile, losesReaders: boolean): undefined {
+  if (losesReaders) chmodSync(target, mode);
 }
 
 function write(file: FoundFile, text: string, now: Date): string | undefined {
@@ -97,7 +97,7 @@ export async function snippetOf(client: Client, entry: Entry): Promise<string> {
   return formats[client.format].set('', entryPath, entry);
 }
 
-function foreign(path: string): CarrelError {
+function nameTaken(path: string): CarrelError {
   return new CarrelError(
     'invalid_config',
     `${path} already has another server named ${serverName}. Rename or remove that one first. Nothing was changed.`,

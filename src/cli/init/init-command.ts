@@ -8,11 +8,11 @@ import { printableText } from '../terminal/printable.ts';
 import { openPrompt, type Prompt } from '../terminal/prompt.ts';
 import { quote, suggestion, usageError } from '../usage-error.ts';
 import { type Client, type ClientFile, clients, type Launch, type Remote } from './clients.ts';
-import { filesHere, type PlannedEdit, planEdit, snippetOf } from './edit-client.ts';
+import { findClientFiles, type PlannedEdit, planEdit, snippetOf } from './edit-client.ts';
+import { type ServerReport, testLaunch, testRemote } from './handshake.ts';
 import { type LaunchOffer, launchOf, localVariables, remoteOf } from './launch-command.ts';
 import { type Machine, thisMachine } from './machine.ts';
 import type { Entry } from './server-entry.ts';
-import { type Greeting, greetRemote, shakeHands } from './shake-hands.ts';
 
 type Target = { launch: Launch } | { remote: Remote };
 
@@ -28,10 +28,10 @@ export async function initCommand(line: CommandLine): Promise<void> {
 
 async function init(line: CommandLine, prompt: Prompt | undefined): Promise<void> {
   const machine = thisMachine();
-  const chosen =
-    line.words.length > 0 ? line.words.flatMap((word) => named(word, machine)) : await choose(machine, prompt);
-  if (chosen.length === 0) return;
-  if (line.flags['remove'] === true) return removeEntries(chosen, machine);
+  const selected =
+    line.words.length > 0 ? line.words.flatMap((word) => clientsByName(word, machine)) : await choose(machine, prompt);
+  if (selected.length === 0) return;
+  if (line.flags['remove'] === true) return removeEntries(selected, machine);
   // Reports wrong flags and settings before anything is written.
   const config = loadRoleConfig(serveRole, line.flags);
   const prints = line.flags['print'] === true;
@@ -39,9 +39,9 @@ async function init(line: CommandLine, prompt: Prompt | undefined): Promise<void
     line.flags['http'] === true
       ? { remote: remoteOf(line) }
       : { launch: launchOf(line, await chooseOffer(line, prints ? undefined : prompt)) };
-  for (const client of chosen) checkReach(client, target);
-  if (prints) return printSnippets(chosen, machine, target, line.flags['show-token'] === true);
-  await writeAll(chosen, machine, target, line);
+  for (const client of selected) checkRemoteSupport(client, target);
+  if (prints) return printSnippets(selected, machine, target, line.flags['show-token'] === true);
+  await writeAll(selected, machine, target, line);
   const allowsFolder = config.of(kbSlice).allowedRoots.length > 0;
   if ('launch' in target && !allowsFolder && !target.launch.args.includes('--allow')) printLine(rootsHint);
 }
@@ -73,8 +73,8 @@ function checkFolders(folders: string): void {
   throw usageError(`${JSON.stringify(missing)} is not a folder. Nothing was changed.`);
 }
 
-function named(word: string, machine: Machine): Client[] {
-  if (word === 'all') return clients.filter((client) => filesHere(client, machine).isFound);
+function clientsByName(word: string, machine: Machine): Client[] {
+  if (word === 'all') return clients.filter((client) => findClientFiles(client, machine).isFound);
   const client = clients.find(({ id }) => id === word.toLowerCase());
   if (client !== undefined) return [client];
   const ids = clients.map(({ id }) => id);
@@ -83,17 +83,17 @@ function named(word: string, machine: Machine): Client[] {
 
 /** Lists the installed clients and, on a terminal, asks which ones to connect. Used if the command names none. */
 async function choose(machine: Machine, prompt: Prompt | undefined): Promise<Client[]> {
-  const here = clients.filter((client) => filesHere(client, machine).isFound);
-  if (here.length === 0) {
+  const found = clients.filter((client) => findClientFiles(client, machine).isFound);
+  if (found.length === 0) {
     printLine(
-      `No client was found on this machine. carrel init <client> can still write its file; clients: ${clients.map(({ id }) => id).join(', ')}.`,
+      `No client was found on this machine. carrel init <client> can still write its file. Clients: ${clients.map(({ id }) => id).join(', ')}.`,
     );
     return [];
   }
-  const width = Math.max(...here.map(({ id }) => id.length));
+  const width = Math.max(...found.map(({ id }) => id.length));
   printLine('Found on this machine:');
-  for (const client of here) {
-    const paths = filesHere(client, machine).files.map(({ path }) => path);
+  for (const client of found) {
+    const paths = findClientFiles(client, machine).files.map(({ path }) => path);
     printLine(`  ${client.id.padEnd(width)}  ${client.title}, ${paths.join(', ')}`);
   }
   if (prompt === undefined) {
@@ -104,29 +104,34 @@ async function choose(machine: Machine, prompt: Prompt | undefined): Promise<Cli
   return answer
     .split(/[\s,]+/)
     .filter((word) => word !== '')
-    .flatMap((word) => named(word, machine));
+    .flatMap((word) => clientsByName(word, machine));
 }
 
-function checkReach(client: Client, target: Target): void {
+function checkRemoteSupport(client: Client, target: Target): void {
   if ('launch' in target || client.remote !== undefined) return;
   throw usageError(
     `${client.title} does not accept a URL in its file. Omit --http, or add the URL under Settings > Connectors.`,
   );
 }
 
-async function writeAll(chosen: readonly Client[], machine: Machine, target: Target, line: CommandLine): Promise<void> {
+async function writeAll(
+  selected: readonly Client[],
+  machine: Machine,
+  target: Target,
+  line: CommandLine,
+): Promise<void> {
   // Finds every problem before anything is written.
   const plans: { client: Client; isFound: boolean; edits: PlannedEdit[] }[] = [];
-  for (const client of chosen) {
-    const { files, isFound } = filesHere(client, machine);
+  for (const client of selected) {
+    const { files, isFound } = findClientFiles(client, machine);
     const edits = [];
     for (const file of files) {
       const entry = entryOf(client, file, target);
-      edits.push(await planEdit(client, file.path, entry, holdsToken(entry, target)));
+      edits.push(await planEdit(client, file.path, entry, hasToken(entry, target)));
     }
     plans.push({ client, isFound, edits });
   }
-  const greeting = 'launch' in target ? await shakeHands(target.launch) : await greetRemote(target.remote);
+  const report = 'launch' in target ? await testLaunch(target.launch) : await testRemote(target.remote);
   for (const { client, isFound, edits } of plans) {
     if (!isFound) printLine(`${client.title} was not found on this machine; its file is written anyway.`);
     for (const edit of edits) applyEdit(client, edit);
@@ -136,7 +141,7 @@ async function writeAll(chosen: readonly Client[], machine: Machine, target: Tar
       ? `Command: ${[target.launch.command, ...target.launch.args].join(' ')}`
       : `URL: ${target.remote.url}`,
   );
-  printLine(describe(greeting, target));
+  printLine(describe(report, target));
   const variables = 'launch' in target ? localVariables(line) : [];
   if (variables.length > 0) {
     printLine(
@@ -146,30 +151,31 @@ async function writeAll(chosen: readonly Client[], machine: Machine, target: Tar
   for (const { client } of plans) printLine(`Next, ${client.title}: ${client.next}.`);
 }
 
-async function removeEntries(chosen: readonly Client[], machine: Machine): Promise<void> {
+async function removeEntries(selected: readonly Client[], machine: Machine): Promise<void> {
   const plans: { client: Client; edit: PlannedEdit }[] = [];
-  for (const client of chosen) {
-    for (const { path } of filesHere(client, machine).files)
+  for (const client of selected) {
+    for (const { path } of findClientFiles(client, machine).files)
       plans.push({ client, edit: await planEdit(client, path, undefined) });
   }
   for (const { client, edit } of plans) applyEdit(client, edit);
 }
 
 async function printSnippets(
-  chosen: readonly Client[],
+  selected: readonly Client[],
   machine: Machine,
   target: Target,
   showsToken: boolean,
 ): Promise<void> {
   const isMasked = !showsToken && 'remote' in target && target.remote.token !== undefined;
   const shown: Target = isMasked ? { remote: { ...target.remote, token: '<token>' } } : target;
-  for (const client of chosen) {
-    for (const file of filesHere(client, machine).files) {
+  for (const client of selected) {
+    for (const file of findClientFiles(client, machine).files) {
       process.stderr.write(`carrel: ${client.title}, ${file.path}:\n`);
       process.stdout.write(await snippetOf(client, entryOf(client, file, shown)));
     }
   }
-  if (isMasked) process.stderr.write('carrel: <token> stands for the configured token; --show-token shows it\n');
+  if (isMasked)
+    process.stderr.write('carrel: <token> is a placeholder for the configured token; --show-token prints the token\n');
 }
 
 function entryOf(client: Client, file: ClientFile, target: Target): Entry {
@@ -177,7 +183,7 @@ function entryOf(client: Client, file: ClientFile, target: Target): Entry {
   return (file.remote ?? client.remote)?.(target.remote) ?? {};
 }
 
-function holdsToken(entry: Entry, target: Target): boolean {
+function hasToken(entry: Entry, target: Target): boolean {
   const token = 'remote' in target ? target.remote.token : undefined;
   return token !== undefined && JSON.stringify(entry).includes(token);
 }
@@ -191,12 +197,11 @@ function applyEdit(client: Client, edit: PlannedEdit): void {
     none: 'nothing to change in',
   };
   printLine(`${client.title}: ${done[edit.change]} ${edit.path}${copy === undefined ? '' : ` (backup: ${copy})`}`);
-  if (edit.isClosed) printLine(`${edit.path} now holds the token, so only you can read it (mode 600).`);
+  if (edit.losesReaders) printLine(`${edit.path} now contains the token, so only you can read it (mode 600).`);
 }
 
-function describe(greeting: Greeting | undefined, target: Target): string {
-  if (greeting !== undefined)
-    return `It answers: ${greeting.server}, protocol ${greeting.revision}, ${greeting.tools} tools.`;
+function describe(report: ServerReport | undefined, target: Target): string {
+  if (report !== undefined) return `It answers: ${report.server}, protocol ${report.revision}, ${report.tools} tools.`;
   const port = 'remote' in target ? ` --port ${new URL(target.remote.url).port || '80'}` : '';
   return `No server answers there yet. Start it with: carrel serve --transport http${port}`;
 }

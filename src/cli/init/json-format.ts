@@ -19,9 +19,9 @@ export const jsonFormat: ConfigFormat = {
       const before = text.trim() === '' ? start : `${text.trimEnd()}${layout.eol}`;
       return `${before}${whole}${layout.eol}`;
     }
-    const held = property(text, root, servers);
-    if (held === undefined) return insertProperty(text, root, servers, { [name]: entry }, layout);
-    const container = objectOf(text, held, servers);
+    const list = property(text, root, servers);
+    if (list === undefined) return insertProperty(text, root, servers, { [name]: entry }, layout);
+    const container = objectOf(text, list, servers);
     const former = property(text, container, name);
     if (former === undefined) return insertProperty(text, container, name, entry, layout);
     const own = valueNode(former);

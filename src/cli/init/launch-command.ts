@@ -49,15 +49,15 @@ export function launchOf({ flags }: CommandLine, { tools, allow }: LaunchOffer):
         .map((folder) => resolve(folder.trim()))
         .join(','),
     );
-  return { command: lastingNode(process.execPath, isSameFile), args };
+  return { command: stableNodePath(process.execPath, isSameFile), args };
 }
 
-/** Returns a path to Node that survives upgrades. Homebrew removes the folder of the old version, but keeps the one in `opt`. */
-export function lastingNode(execPath: string, isSame: (one: string, other: string) => boolean): string {
+/** Returns a path to Node that survives upgrades. Homebrew removes the folder of the old version, but not the one in `opt`. */
+export function stableNodePath(execPath: string, isSame: (one: string, other: string) => boolean): string {
   const match = /^(.*)\/Cellar\/([^/]+)\/[^/]+\/bin\/node$/.exec(execPath);
   if (match === null) return execPath;
-  const lasting = `${match[1]}/opt/${match[2]}/bin/node`;
-  return isSame(lasting, execPath) ? lasting : execPath;
+  const stable = `${match[1]}/opt/${match[2]}/bin/node`;
+  return isSame(stable, execPath) ? stable : execPath;
 }
 
 function isSameFile(one: string, other: string): boolean {

@@ -21,7 +21,7 @@ export interface EntryPath {
 }
 
 /** Entry keys that say how to reach the server. The user's other keys are kept. */
-const owned: ReadonlySet<string> = new Set([
+const connectionKeys: ReadonlySet<string> = new Set([
   'name',
   'type',
   'command',
@@ -40,18 +40,18 @@ const owned: ReadonlySet<string> = new Set([
 const commandOnly: ReadonlySet<string> = new Set(['env', 'env_vars', 'envFile', 'cwd']);
 
 /** Adds the user's own keys in the former entry to the new one. */
-export function mergeEntry(former: Entry | undefined, wanted: Entry): Entry {
+export function mergeEntry(former: Entry | undefined, newEntry: Entry): Entry {
   const additions = Object.entries(former ?? {}).filter(
-    ([key]) => !owned.has(key) && ('command' in wanted || !commandOnly.has(key)),
+    ([key]) => !connectionKeys.has(key) && ('command' in newEntry || !commandOnly.has(key)),
   );
-  return { ...wanted, ...Object.fromEntries(additions) };
+  return { ...newEntry, ...Object.fromEntries(additions) };
 }
 
 /** Finds our entry in a map or list. */
 export function findEntry(content: Record<string, unknown>, { servers, name }: EntryPath): Entry | undefined {
-  const held = Object.hasOwn(content, servers) ? content[servers] : undefined;
-  if (Array.isArray(held)) return held.find((each): each is Entry => isObject(each) && each['name'] === name);
-  const found = isObject(held) && Object.hasOwn(held, name) ? held[name] : undefined;
+  const list = Object.hasOwn(content, servers) ? content[servers] : undefined;
+  if (Array.isArray(list)) return list.find((each): each is Entry => isObject(each) && each['name'] === name);
+  const found = isObject(list) && Object.hasOwn(list, name) ? list[name] : undefined;
   return isObject(found) ? found : undefined;
 }
 
@@ -74,21 +74,22 @@ export function checkOutcome(
   entry: Entry | undefined,
 ): void {
   const isRight =
-    sameData(findEntry(after, entryPath), entry) && sameData(rest(before, entryPath), rest(after, entryPath));
+    sameData(findEntry(after, entryPath), entry) &&
+    sameData(withoutEntry(before, entryPath), withoutEntry(after, entryPath));
   if (!isRight) {
     throw new FileFault(1, 1, "its layout can't be edited safely; --print shows what to add manually");
   }
 }
 
 /** Returns everything except our entry. An empty list of servers counts as missing. */
-function rest(content: Record<string, unknown>, { servers, name }: EntryPath): unknown {
-  const { [servers]: held, ...others } = content;
-  if (Array.isArray(held)) {
-    const remaining = held.filter((each) => !isObject(each) || each['name'] !== name);
+function withoutEntry(content: Record<string, unknown>, { servers, name }: EntryPath): unknown {
+  const { [servers]: list, ...others } = content;
+  if (Array.isArray(list)) {
+    const remaining = list.filter((each) => !isObject(each) || each['name'] !== name);
     return remaining.length === 0 ? others : { ...others, [servers]: remaining };
   }
-  if (!isObject(held)) return held === undefined || held === null ? others : content;
-  const { [name]: _, ...remaining } = held;
+  if (!isObject(list)) return list === undefined || list === null ? others : content;
+  const { [name]: _, ...remaining } = list;
   return Object.keys(remaining).length === 0 ? others : { ...others, [servers]: remaining };
 }
 

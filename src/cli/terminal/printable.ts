@@ -4,7 +4,7 @@ import { oneLine } from '../../base/text.ts';
  * Matches characters that control a terminal or the text direction. Untrusted text could use them to move the cursor, set the
  * title or inject input. None of them is needed for reading.
  */
-const obeyed =
+const controlCharacters =
   /\p{Cc}|\p{Cs}|[\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 
 const replacement = '\ufffd';
@@ -14,7 +14,7 @@ export function printableText(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(/\r\n?/g, '\n')
-    .replaceAll(obeyed, (found) => (found === '\n' || found === '\t' ? found : replacement));
+    .replaceAll(controlCharacters, (found) => (found === '\n' || found === '\t' ? found : replacement));
 }
 
 /** Replaces control characters and joins all lines into one. */
@@ -24,7 +24,9 @@ export function printableLine(text: string): string {
 
 /** Formats JSON for a terminal, with control characters as escapes. */
 export function printableJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).replaceAll(obeyed, (found) => (found === '\n' ? found : escaped(found)));
+  return JSON.stringify(value, null, 2).replaceAll(controlCharacters, (found) =>
+    found === '\n' ? found : escaped(found),
+  );
 }
 
 function escaped(found: string): string {

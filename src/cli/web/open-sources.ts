@@ -9,7 +9,7 @@ import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
 
 /** Flags of these commands that must not be read as settings, although settings have flags with the same names. */
-const ownFlags = ['version', 'pages', 'depth'];
+const commandFlags = ['version', 'pages', 'depth'];
 
 /** Opens the web sources for a command. If `crawls` is set, the command itself performs the runs that it starts. */
 export async function withSources(
@@ -17,7 +17,7 @@ export async function withSources(
   crawls: boolean,
   work: (opened: OpenedSources & { engine: LocalEngine }) => Promise<void>,
 ): Promise<void> {
-  const flags = Object.fromEntries(Object.entries(line.flags).filter(([name]) => !ownFlags.includes(name)));
+  const flags = Object.fromEntries(Object.entries(line.flags).filter(([name]) => !commandFlags.includes(name)));
   const config = loadRoleConfig(kbRole, flags);
   const log = logOf(line);
   const context = { config, log, shared: createSharedParts(config, log) };

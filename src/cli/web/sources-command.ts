@@ -32,7 +32,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
     const isAll = line.flags['all'] === true;
     if ((ids.length === 0) !== isAll) throw usageError('carrel sources refresh needs source ids or --all.');
     await withSources(line, waits, async ({ sources, engine }) => {
-      const found = await known(sources, isAll ? undefined : ids);
+      const found = await findSources(sources, isAll ? undefined : ids);
       const runs = [];
       for (const { source_id: id, url } of found) runs.push({ url, job: await sources.refresh(id) });
       if (waits) return followRuns(line, engine, runs);
@@ -44,7 +44,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
   async remove(line, ids) {
     if (ids.length === 0) throw usageError('carrel sources remove needs a source id.');
     await withSources(line, false, async ({ sources }) => {
-      for (const source of await known(sources, ids)) {
+      for (const source of await findSources(sources, ids)) {
         const documents = await deletesDocuments(line, source);
         const { url, deleted, kept } = await sources.remove(source.source_id, { documents });
         print(`removed ${url}; ${documents ? `${deleted} documents moved to the trash` : `${kept} documents kept`}`);
@@ -56,20 +56,20 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
 async function each(
   line: CommandLine,
   ids: readonly number[],
-  done: string,
+  result: string,
   change: (sources: WebSources, id: number) => Promise<void>,
 ): Promise<void> {
   if (ids.length === 0) throw usageError(`carrel sources ${line.words[0]} needs a source id.`);
   await withSources(line, false, async ({ sources }) => {
-    for (const { source_id: id, url } of await known(sources, ids)) {
+    for (const { source_id: id, url } of await findSources(sources, ids)) {
       await change(sources, id);
-      print(`${done} ${url}`);
+      print(`${result} ${url}`);
     }
   });
 }
 
 /** Returns the sources with these ids, or all. Rejects unknown ids before anything is changed. */
-async function known(sources: WebSources, ids: readonly number[] | undefined): Promise<ShownSource[]> {
+async function findSources(sources: WebSources, ids: readonly number[] | undefined): Promise<ShownSource[]> {
   const found = await sources.list(ids === undefined ? {} : { ids });
   const missing = ids?.find((id) => !found.some(({ source_id }) => source_id === id));
   if (missing !== undefined) throw usageError(`There is no source ${missing}. Run carrel sources to list them.`);

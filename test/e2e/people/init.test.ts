@@ -211,7 +211,7 @@ test('--http writes the address of a running server with its token, which is sho
   chmodSync(pathOf('codex'), 0o644);
   const { status, stdout, stderr } = runWith(token, 'claude-code', 'codex');
   assert.equal(status, 0, stderr);
-  assert.match(stdout, /codex.* now holds the token, so only you can read it/);
+  assert.match(stdout, /codex.* now contains the token, so only you can read it/);
   for (const client of ['claude-code', 'codex']) assert.equal(statSync(pathOf(client)).mode & 0o777, 0o600, client);
   assert.match(stdout, /It answers: carrel .* \d\d tools/);
   assert.doesNotMatch(stdout + stderr, new RegExp(token));

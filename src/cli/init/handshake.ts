@@ -6,12 +6,12 @@ import { version } from '../../base/package-info.ts';
 import { createServiceClient, ServiceFailure } from '../../http/service-client.ts';
 import type { Launch, Remote } from './clients.ts';
 
-/** What a server reports about itself. */
-export interface Greeting {
+/** A server's answers to the handshake. */
+export interface ServerReport {
   readonly server: string;
   readonly revision: string;
   readonly tools: number;
-  /** Time from the start, or from the first request, to the tool list. */
+  /** Time until the tool list arrived. */
   readonly answeredMs: number;
 }
 
@@ -28,16 +28,19 @@ const listTools = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
 type Message = typeof initialize | typeof initialized | typeof listTools;
 
 /** Performs the MCP handshake over any transport, then lists the tools. */
-async function greet(send: (message: Message) => Promise<unknown>, startedAt: number): Promise<Greeting> {
-  const greeting = await send(initialize);
+async function performHandshake(
+  send: (message: Message) => Promise<unknown>,
+  startedAt: number,
+): Promise<ServerReport> {
+  const reported = await send(initialize);
   await send(initialized);
   const tools = await send(listTools);
-  const info = isObject(greeting) && isObject(greeting['serverInfo']) ? greeting['serverInfo'] : {};
+  const info = isObject(reported) && isObject(reported['serverInfo']) ? reported['serverInfo'] : {};
   const list = isObject(tools) ? tools['tools'] : undefined;
   if (!Array.isArray(list) || typeof info['name'] !== 'string') {
     throw new CarrelError('unavailable', 'The server that answered does not speak MCP. Nothing was changed.');
   }
-  const revision = isObject(greeting) ? String(greeting['protocolVersion']) : '';
+  const revision = isObject(reported) ? String(reported['protocolVersion']) : '';
   return {
     server: `${info['name']} ${String(info['version'] ?? '')}`.trim(),
     revision,
@@ -49,16 +52,16 @@ async function greet(send: (message: Message) => Promise<unknown>, startedAt: nu
 const timeoutMs = 60_000;
 
 /** Starts the command with the minimal environment of a desktop client, then stops it. */
-export async function shakeHands({ command, args }: Launch): Promise<Greeting> {
+export async function testLaunch({ command, args }: Launch): Promise<ServerReport> {
   const startedAt = performance.now();
-  const child = spawn(command, args, { env: bareEnvironment(process.platform, process.env), stdio: 'pipe' });
-  let complaint = '';
+  const child = spawn(command, args, { env: minimalEnvironment(process.platform, process.env), stdio: 'pipe' });
+  let stderrTail = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaint = (complaint + text).slice(-2000);
+    stderrTail = (stderrTail + text).slice(-2000);
   });
   child.stdin.on('error', () => {});
   const ended = new Promise<never>((_, reject) => {
-    const fail = (): void => reject(notStarted([command, ...args].join(' '), complaint));
+    const fail = (): void => reject(notStarted([command, ...args].join(' '), stderrTail));
     child.once('error', fail);
     child.once('close', fail);
   });
@@ -76,7 +79,7 @@ export async function shakeHands({ command, args }: Launch): Promise<Greeting> {
     return undefined;
   };
   try {
-    return await greet(send, startedAt);
+    return await performHandshake(send, startedAt);
   } finally {
     clearTimeout(timer);
     const closed = new Promise<void>((resolve) => {
@@ -91,7 +94,7 @@ export async function shakeHands({ command, args }: Launch): Promise<Greeting> {
 }
 
 /** Returns the environment of a desktop program, without anything that a shell sets. */
-export function bareEnvironment(
+export function minimalEnvironment(
   platform: NodeJS.Platform,
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
@@ -107,16 +110,16 @@ export function bareEnvironment(
     'TMP',
     'PATHEXT',
   ];
-  const passedOn = platform === 'win32' ? windows : ['HOME', 'USER', 'LOGNAME', 'LANG', 'TMPDIR'];
-  const own = passedOn.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
+  const inherited = platform === 'win32' ? windows : ['HOME', 'USER', 'LOGNAME', 'LANG', 'TMPDIR'];
+  const own = inherited.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
   const path =
     platform === 'win32' ? `${env['SystemRoot'] ?? 'C:\\Windows'}\\System32` : '/usr/bin:/bin:/usr/sbin:/sbin';
   return { ...Object.fromEntries(own), PATH: path };
 }
 
-function notStarted(command: string, complaint: string): CarrelError {
+function notStarted(command: string, stderrTail: string): CarrelError {
   // Quoting stderr is safe, because the process is Carrel itself.
-  const why = complaint.trim().split('\n').at(-1) ?? '';
+  const why = stderrTail.trim().split('\n').at(-1) ?? '';
   return new CarrelError(
     'unavailable',
     `The server does not start with ${command}: ${why || 'it exited without output'}. Nothing was changed.`,
@@ -124,7 +127,7 @@ function notStarted(command: string, complaint: string): CarrelError {
 }
 
 /** Performs the handshake with a running server; undefined if none answers. */
-export async function greetRemote({ url, token }: Remote): Promise<Greeting | undefined> {
+export async function testRemote({ url, token }: Remote): Promise<ServerReport | undefined> {
   const startedAt = performance.now();
   const { origin, pathname: path } = new URL(url);
   const client = createServiceClient({
@@ -139,7 +142,7 @@ export async function greetRemote({ url, token }: Remote): Promise<Greeting | un
   });
   try {
     let headers: Record<string, string> = {};
-    const greeting = await greet(async (message) => {
+    const reported = await performHandshake(async (message) => {
       const body = Buffer.from(JSON.stringify(message));
       const answer = await client.request({ method: 'POST', path, headers, body });
       if (answer.status === 401 || answer.status === 403) throw refused(url);
@@ -153,7 +156,7 @@ export async function greetRemote({ url, token }: Remote): Promise<Greeting | un
       return resultOf(answer.body.toString('utf8'));
     }, startedAt);
     await client.request({ method: 'DELETE', path, headers }).catch(() => {});
-    return greeting;
+    return reported;
   } catch (error) {
     if (error instanceof ServiceFailure) return undefined;
     throw error;

@@ -4,7 +4,7 @@ import type { CommandLine } from './command-line.ts';
 import { quote, usageError } from './usage-error.ts';
 
 /** Returns the role that the command names, or `serve`. */
-export function subjectOf({ words }: CommandLine): Role {
+export function roleOf({ words }: CommandLine): Role {
   const name = words[0] ?? 'serve';
   const role = Object.hasOwn(roles, name) ? roles[name] : undefined;
   if (role) return role;

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lastingNode } from './launch-command.ts';
+import { minimalEnvironment, testLaunch, testRemote } from './handshake.ts';
+import { stableNodePath } from './launch-command.ts';
 import { isOurs, mergeEntry } from './server-entry.ts';
-import { bareEnvironment, greetRemote, shakeHands } from './shake-hands.ts';
 
 test('reports a command that fails to start or is not a server, with its last output', async () => {
-  await assert.rejects(shakeHands({ command: '/no/such/node', args: [] }), {
+  await assert.rejects(testLaunch({ command: '/no/such/node', args: [] }), {
     code: 'unavailable',
     message: /\/no\/such\/node/,
   });
-  const run = (script: string) => shakeHands({ command: process.execPath, args: ['-e', script] });
+  const run = (script: string) => testLaunch({ command: process.execPath, args: ['-e', script] });
   await assert.rejects(run('console.error("Too old."); process.exit(78)'), {
     code: 'unavailable',
     message: /Too old\./,
@@ -21,17 +21,17 @@ test('reports a command that fails to start or is not a server, with its last ou
 });
 
 test('returns nothing if no server listens', async () => {
-  assert.equal(await greetRemote({ url: 'http://127.0.0.1:9/mcp', token: undefined }), undefined);
+  assert.equal(await testRemote({ url: 'http://127.0.0.1:9/mcp', token: undefined }), undefined);
 });
 
 test('the server is tried with as little environment as a client gives', () => {
   const env = { HOME: '/home/u', PATH: '/home/u/.nvm/bin:/usr/bin', CARREL_HOME: '/x', SECRET: 'y', LANG: 'C' };
-  assert.deepEqual(bareEnvironment('linux', env), {
+  assert.deepEqual(minimalEnvironment('linux', env), {
     HOME: '/home/u',
     LANG: 'C',
     PATH: '/usr/bin:/bin:/usr/sbin:/sbin',
   });
-  const windows = bareEnvironment('win32', { SystemRoot: 'D:\\Windows', APPDATA: 'a', HOME: 'b' });
+  const windows = minimalEnvironment('win32', { SystemRoot: 'D:\\Windows', APPDATA: 'a', HOME: 'b' });
   assert.deepEqual(windows, { SystemRoot: 'D:\\Windows', APPDATA: 'a', PATH: 'D:\\Windows\\System32' });
 });
 
@@ -39,15 +39,15 @@ test('names Homebrew’s Node by its stable path if that is the same binary', ()
   const versioned = '/opt/homebrew/Cellar/node@24/24.21.0/bin/node';
   const lasting = '/opt/homebrew/opt/node@24/bin/node';
   assert.equal(
-    lastingNode(versioned, (one) => one === lasting),
+    stableNodePath(versioned, (one) => one === lasting),
     lasting,
   );
   assert.equal(
-    lastingNode(versioned, () => false),
+    stableNodePath(versioned, () => false),
     versioned,
   );
   assert.equal(
-    lastingNode('/usr/bin/node', () => true),
+    stableNodePath('/usr/bin/node', () => true),
     '/usr/bin/node',
   );
 });
