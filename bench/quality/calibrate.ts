@@ -27,6 +27,7 @@ import {
   type Feature,
   type Fit,
   featureValue,
+  isNoise,
   judge,
   type Logistic,
 } from '../../src/search/rank/relevance.ts';
@@ -179,12 +180,28 @@ function listsOf(all: readonly JudgedHit[]): JudgedHit[][] {
 }
 
 function isHidden(hit: JudgedHit, fits: Calibration): boolean {
-  return judge(hit, fits).isWeak && !((hit.words ?? 0) >= 1 - 1e-9);
+  return judge(hit, fits).isWeak && !hasEveryWord(hit);
+}
+
+function hasEveryWord({ words = 0 }: JudgedHit): boolean {
+  return words >= 1 - 1e-9;
 }
 
 function hiddenRelevant(set: string, fits: Calibration): { lost: number; of: number } {
   const relevant = topTenFor(fits[0]?.features ?? []).filter((hit) => hit.set === set && hit.gain > 0);
   return { lost: relevant.filter((hit) => isHidden(hit, fits)).length, of: relevant.length };
+}
+
+/** Returns the hits of a set that the product hides, noise included. */
+function hiddenBy(fits: Calibration, set: string): Set<JudgedHit> {
+  const isReranked = fits[0]?.features.includes('doubt');
+  const hidden = listsOf(hits.filter((hit) => hit.set === set)).flatMap((list) => {
+    const best = isReranked ? Math.max(...list.map((hit) => judge(hit, fits).relevance)) : 0;
+    return list.filter(
+      (hit) => isHidden(hit, fits) || (!hasEveryWord(hit) && isNoise(judge(hit, fits).relevance, best)),
+    );
+  });
+  return new Set(hidden);
 }
 
 /** Rates the hits as the product does: with a reranker, relevance never rises from one hit to the next. */
@@ -213,13 +230,14 @@ function report(fits: Calibration): void {
         .flatMap((list) => relevanceOf(list, mode))
         .filter(({ hit }) => judged.includes(hit))
         .map(({ hit, relevance }) => ({ relevance, isRelevant: hit.gain > 0 }));
-      const { lost, of } = hiddenRelevant(set, mode);
+      const hidden = hiddenBy(mode, set);
+      const relevant = own.filter(({ gain }) => gain > 0);
       const cells = [
         calibrationError(pairs).toFixed(3),
         mean(pairs.map(({ relevance }) => relevance)).toFixed(3),
         mean(pairs.map(({ isRelevant }) => (isRelevant ? 1 : 0))).toFixed(3),
-        `${lost} of ${of}`,
-        `${off.filter((hit) => isHidden(hit, mode)).length} of ${off.length}`,
+        `${relevant.filter((hit) => hidden.has(hit)).length} of ${relevant.length}`,
+        `${off.filter((hit) => hidden.has(hit)).length} of ${off.length}`,
       ];
       console.log(`| ${set} | ${new Set(judged.map(({ question }) => question)).size} | ${cells.join(' | ')} |`);
     }

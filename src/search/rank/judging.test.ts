@@ -117,6 +117,23 @@ test('omits and counts weak hits, but never one with every word of the query', a
   );
 });
 
+test('omits hits below 1 % beside a strong one, unless they have the words', async () => {
+  const fits = [{ features: ['logit'] as const, intercept: 0, weights: [1], cut: 0 }];
+  const shown = async (best: number, text: string) => {
+    const all = rows(4, () => -6)
+      .with(0, { logit: best })
+      .with(2, { logit: -6, words: 0.1 })
+      .with(3, { logit: -3 });
+    const { hits, deps } = corpus(all, provider());
+    const reranker = createReranker({ provider: provider(), weight: 1, calibration: fits });
+    const { page } = await judgePage({ ...asked, text, cutoff: 'weak' }, hits, { ...deps, reranker });
+    return page.map(({ hit }) => hit.id).toSorted();
+  };
+  assert.deepEqual(await shown(1, 'how does one cook okra'), [0, 3]);
+  assert.deepEqual(await shown(1, 'okra'), [0, 2, 3]);
+  assert.deepEqual(await shown(0.8, 'how does one cook okra'), [0, 1, 2, 3], 'no strong hit');
+});
+
 test('a query of one or two words keeps hits with any of them, and near ones', async () => {
   const all = rows(6, () => -9).with(2, { logit: -9, words: 0.1 });
   const { hits, deps } = corpus(all, provider());

@@ -2,7 +2,7 @@ import { isKeywords as areKeywords } from '../../words/word-query.ts';
 import { scaledCharsMax, unscaledCosine } from '../meaning/passage-vectors.ts';
 import { bestPart, type TextPart, type Windowed } from '../rerank/best-part.ts';
 import { type Reranker, type RerankingState, rerankingOff } from '../rerank/reranker.ts';
-import { type Evidence, leadsOf, threeDigits, type Verdict } from './relevance.ts';
+import { type Evidence, isNoise, leadsOf, threeDigits, type Verdict } from './relevance.ts';
 import { comparedMax, newerFirst, type Replacements } from './replacements.ts';
 import type { WordRetriever } from './retrievers.ts';
 
@@ -122,6 +122,7 @@ export async function judgePage<Hit extends RankedHit>(
   const kept: JudgedHit<Hit>[] = [];
   let reranking: RerankingState = reranker.provider ? { state: 'applied' } : rerankingOff;
   let ceiling = 1;
+  let best = 0;
   let seen = 0;
   const known = new Map<number, TextToJudge>();
   const ends = await endsOfBlocks();
@@ -150,6 +151,7 @@ export async function judgePage<Hit extends RankedHit>(
     const ordered = scored
       ? judged.toSorted((left, right) => orderOf(right) - orderOf(left))
       : judged.map((each) => ({ ...each, relevance: Math.min(ceiling, each.relevance) }));
+    if (scored) best = Math.max(best, ...judged.map(({ relevance }) => relevance));
     const rated = ordered.map((each) => ({ ...each, isWeak: isBelowCutoff(each, isAllWeak) }));
     const placed = replacements ? newerFirst(rated, ({ hit }) => hit.id, replacements.newer, withRelevanceOf) : rated;
     const shown = scored ? falling(placed, ceiling) : placed;
@@ -176,10 +178,11 @@ export async function judgePage<Hit extends RankedHit>(
     return newer ? { ...newer, score: Math.max(newer.score, older.score) } : unfound(id, older);
   }
 
-  function isBelowCutoff({ isWeak, evidence }: JudgedHit<Hit> & Verdict, isAllWeak: boolean): boolean {
+  function isBelowCutoff({ relevance, isWeak, evidence }: JudgedHit<Hit> & Verdict, isAllWeak: boolean): boolean {
     const { words = 0, ...others } = evidence;
-    if (cutoff !== 'weak' || !(isWeak || isAllWeak) || words >= (isKeywords ? Number.MIN_VALUE : everyWord))
-      return false;
+    if (cutoff !== 'weak' || words >= (isKeywords ? Number.MIN_VALUE : everyWord)) return false;
+    if (isNoise(relevance, best)) return true;
+    if (!isWeak && !isAllWeak) return false;
     return !isKeywords || reranker.judge({ ...others, words, logit: undefined, lead: undefined }).isWeak;
   }
 

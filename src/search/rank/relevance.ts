@@ -51,6 +51,11 @@ export function judge(evidence: Evidence, calibration: Calibration): Verdict {
   return { relevance: chanceOf(fit, values), isWeak: chanceOf(fit.about ?? fit, values) < fit.cut };
 }
 
+/** True for a hit of less than 1 % relevance beside one of at least 70 %: it would only distract. */
+export function isNoise(relevance: number, best: number): boolean {
+  return relevance < 0.01 && best >= 0.7;
+}
+
 /** Returns the value of a feature for a fit. A length becomes its logarithm. */
 export function featureValue(evidence: Evidence, feature: Feature): number | undefined {
   if (feature === 'doubt') {
