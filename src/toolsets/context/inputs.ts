@@ -40,13 +40,14 @@ function bound(name: string, max: number, unit: string): Bound {
   return { name, max, unit };
 }
 
-/** Throws if `size` exceeds the limit. `called` replaces the limit's name in the error. */
-export function checkBound(limit: Bound, size: number, called?: string): void {
-  if (size > limit.max) throw new CarrelError('invalid_arguments', exceeded(limit, size, called));
+/** Throws if `size` exceeds the limit. The error shows `name` instead of the limit's name, if it is set. */
+export function checkBound(limit: Bound, size: number, name?: string): void {
+  if (size > limit.max) throw new CarrelError('invalid_arguments', exceeded(limit, size, name));
 }
 
-export function exceeded({ name, max, unit }: Bound, size: number, called = name): string {
-  return `${called} has ${size} ${unit}; the maximum is ${max}`;
+export function exceeded(limit: Bound, size: number, name = limit.name): string {
+  const { max, unit } = limit;
+  return `${name} has ${size} ${unit}; the maximum is ${max}`;
 }
 
 /** Schema of an object argument that keeps all keys. `z.record` would drop `__proto__`. */

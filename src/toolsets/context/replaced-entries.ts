@@ -3,7 +3,7 @@ import { findReplacements, type Replacements } from '../../search/rank/replaceme
 import type { Entry, EntryFilter, Metadata } from '../../storage/entries/entry.ts';
 import type { EntryStore } from '../../storage/entries/entry-store.ts';
 
-/* An entry that replaces another has the other's id in its metadata, beside further references. */
+/* An entry that replaces another one has its id in the metadata, under `references.replaces`. */
 
 const replacesPath = ['references', 'replaces'] as const;
 
@@ -22,10 +22,7 @@ export function withReplaced(metadata: Metadata | undefined, id: number): Metada
   return { ...metadata, [group]: { ...(isObject(references) ? references : {}), [key]: id } };
 }
 
-/**
- * Characters loaded of each text. Texts of this length are too long to replace others implicitly; see
- * `findReplacements`.
- */
+/** Characters loaded of each text. Longer texts never replace others implicitly; see `findReplacements`. */
 const textChars = 1_001;
 
 /** Max replacing entries considered, newest first. */
@@ -38,13 +35,13 @@ export async function replacementsAmong(
   filter: EntryFilter,
   signal?: AbortSignal,
 ): Promise<Replacements> {
-  const [found, outright] = await Promise.all([
+  const [found, replacements] = await Promise.all([
     entries.get({ ids, images: false, asOf: filter.asOf, textChars }, { signal }),
     replacing(ids),
   ]);
-  const byId = new Map([...found, ...outright].map((entry) => [entry.id, entry]));
+  const byId = new Map([...found, ...replacements].map((entry) => [entry.id, entry]));
   // A replacement may have been replaced itself.
-  for (let last = outright.filter(({ id }) => !ids.includes(id)); last.length > 0; ) {
+  for (let last = replacements.filter(({ id }) => !ids.includes(id)); last.length > 0; ) {
     const more = await replacing(last.map(({ id }) => id));
     last = more.filter(({ id }) => !byId.has(id));
     for (const entry of last) byId.set(entry.id, entry);

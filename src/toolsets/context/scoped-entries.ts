@@ -5,7 +5,7 @@ import type { EntryFilter, Idempotency } from '../../storage/entries/entry.ts';
 import type { EntryStore } from '../../storage/entries/entry-store.ts';
 import type { EntryMeaning } from './context-parts.ts';
 
-type Writing = { readonly idempotency?: Idempotency | undefined };
+type WriteRequest = { readonly idempotency?: Idempotency | undefined };
 
 /**
  * Creates a view of the store with only some threads: entries in other threads appear not to exist. Background work
@@ -15,7 +15,7 @@ export function scopedEntries(entries: EntryStore, threads: readonly string[]): 
   const narrowed = (filter: EntryFilter): EntryFilter => ({ ...filter, amongThreads: threads });
   const scope = createHash('sha256').update(JSON.stringify(threads)).digest('hex').slice(0, 16);
   /** Prefixes the idempotency key, so that it can't match a key of a caller with other threads. */
-  const own = <Request extends Writing>(request: Request): Request => {
+  const withScopedKey = <Request extends WriteRequest>(request: Request): Request => {
     const { idempotency } = request;
     if (idempotency === undefined) return request;
     return { ...request, idempotency: { ...idempotency, key: `${scope} ${idempotency.key}` } };
@@ -26,11 +26,11 @@ export function scopedEntries(entries: EntryStore, threads: readonly string[]): 
   return {
     async store(request) {
       if (!request.entries.every(({ threadId }) => threads.includes(threadId))) throw outside(threads);
-      return entries.store(own(request));
+      return entries.store(withScopedKey(request));
     },
-    update: (request) => entries.update({ ...own(request), amongThreads: threads }),
-    remove: (request) => entries.remove({ ...own(request), amongThreads: threads }),
-    restore: (request) => entries.restore({ ...own(request), amongThreads: threads }),
+    update: (request) => entries.update({ ...withScopedKey(request), amongThreads: threads }),
+    remove: (request) => entries.remove({ ...withScopedKey(request), amongThreads: threads }),
+    restore: (request) => entries.restore({ ...withScopedKey(request), amongThreads: threads }),
     deleted: (request, options) => entries.deleted({ ...request, amongThreads: threads }, options),
     purge: (request) => entries.purge({ ...request, amongThreads: threads }),
     get: (request, options) => entries.get({ ...request, amongThreads: threads }, options),

@@ -62,16 +62,16 @@ export async function openContextToolset(
 ): Promise<Toolset> {
   const indexFields = (): Promise<void> =>
     indexConfiguredFields(config, { entries: deps.storage.entries, log: deps.log });
-  const mayWait = isUsualIndex(config);
-  if (!mayWait) await indexFields();
+  const canWait = hasDefaultIndex(config);
+  if (!canWait) await indexFields();
   return createContextToolset(config, {
     ...deps,
     summaryProvider: summaryProviderOf(config, servers),
-    ...(mayWait ? { indexFields } : {}),
+    ...(canWait ? { indexFields } : {}),
   });
 }
 
-/** Number of entries that a search waits for, newest first, if too many are being embedded to wait for all. */
+/** Max entries that a search waits for while they are embedded, newest first. */
 const lastWaitedFor = 32;
 
 /** Creates the toolset for an agent's memory, which is compatible with mcp-context-server. */
@@ -122,52 +122,53 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const statistics = { words, chunkChars, summaryCharsMin: config.summaryMinChars };
   const isHybrid = config.hybridSearch !== 'false' && (words || meaning !== undefined);
   const search = isHybrid ? 'hybrid_search_context' : words ? 'fts_search_context' : 'search_context';
-  // Continues the work that an earlier process left, once this process has started.
+  // Once this process has started, continues the work that an earlier process left unfinished.
   const backlog = setTimeout(() => {
     deps.indexFields?.().catch((error: unknown) => log.incident('could not update the metadata index', error));
     wakeBacklogs({ meaning, summaries });
   }, backlogDelayMs).unref();
-  const over = (known: ContextParts, described: Storage | undefined): Toolset => ({
+  /** Creates the toolset for all entries, or for a restricted caller's view of them. */
+  const createFor = (view: ContextParts, describedStorage: Storage | undefined): Toolset => ({
     name: 'context',
     tools: [
-      createStoreContextTool(known),
-      createSearchContextTool(known),
-      createGetContextByIdsTool(known),
-      createDeleteContextTool(known),
-      createUpdateContextTool(known),
-      createListThreadsTool(known),
-      createGetStatisticsTool(statistics, { ...known, storage: described }),
-      ...(known.meaning === undefined ? [] : [createSemanticSearchContextTool(known.meaning, known)]),
-      ...(words ? [createFtsSearchContextTool(known)] : []),
-      ...(isHybrid ? [createHybridSearchContextTool({ words }, known)] : []),
-      createStoreContextBatchTool(known),
-      createUpdateContextBatchTool(known),
-      createDeleteContextBatchTool(known),
-      createGrepContextTool(known),
-      createNavigateContextTool(known),
-      createReadContextRangeTool(known),
-      createRestoreContextTool(known),
+      createStoreContextTool(view),
+      createSearchContextTool(view),
+      createGetContextByIdsTool(view),
+      createDeleteContextTool(view),
+      createUpdateContextTool(view),
+      createListThreadsTool(view),
+      createGetStatisticsTool(statistics, { ...view, storage: describedStorage }),
+      ...(view.meaning === undefined ? [] : [createSemanticSearchContextTool(view.meaning, view)]),
+      ...(words ? [createFtsSearchContextTool(view)] : []),
+      ...(isHybrid ? [createHybridSearchContextTool({ words }, view)] : []),
+      createStoreContextBatchTool(view),
+      createUpdateContextBatchTool(view),
+      createDeleteContextBatchTool(view),
+      createGrepContextTool(view),
+      createNavigateContextTool(view),
+      createReadContextRangeTool(view),
+      createRestoreContextTool(view),
     ],
-    consoleTools: createContextConsoleTools(known),
+    consoleTools: createContextConsoleTools(view),
     failures: { as: 'result' },
     readsNumbers: true,
-    instructions: `Memory: look up what is known before a task (${search}; get_context_by_ids for whole entries), and store decisions, results and the user's preferences as they come up (store_context, one thread_id per task).`,
-    resources: [createEntryResources(known.entries)],
-    prompts: createContextPrompts(known.entries, { search }),
-    citable: [createCitableEntries(known.entries)],
-    sources: words || known.meaning !== undefined ? [createEntrySource({ words }, known)] : [],
+    instructions: `Memory: look up what is view before a task (${search}; get_context_by_ids for whole entries), and store decisions, results and the user's preferences as they come up (store_context, one thread_id per task).`,
+    resources: [createEntryResources(view.entries)],
+    prompts: createContextPrompts(view.entries, { search }),
+    citable: [createCitableEntries(view.entries)],
+    sources: words || view.meaning !== undefined ? [createEntrySource({ words }, view)] : [],
   });
-  const whole = over(parts, storage);
+  const unrestricted = createFor(parts, storage);
   return {
-    ...whole,
+    ...unrestricted,
     scopedTo({ threads }) {
-      if (threads === undefined) return whole;
-      const known = {
+      if (threads === undefined) return unrestricted;
+      const view = {
         ...parts,
         entries: scopedEntries(entries, threads),
         meaning: meaning && scopedMeaning(meaning, threads),
       };
-      return over(known, undefined);
+      return createFor(view, undefined);
     },
     async measure() {
       const { bytes } = await storage.describe();
@@ -185,13 +186,10 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   };
 }
 
-/**
- * Returns true if the index can be updated after the start, because only the default fields are configured. A new
- * database already has them in its index. In an older one, filters are slower until the update.
- */
-function isUsualIndex({ indexedFields, indexSyncMode }: ContextConfig): boolean {
-  const usual = contextSlice.fields.indexedFields.default;
-  return isDeepStrictEqual(indexedFields, usual) && (indexSyncMode === 'auto' || indexSyncMode === 'additive');
+/** Returns true if only the default fields are indexed. New databases have them, so the update can wait until after the start. */
+function hasDefaultIndex({ indexedFields, indexSyncMode }: ContextConfig): boolean {
+  const defaults = contextSlice.fields.indexedFields.default;
+  return isDeepStrictEqual(indexedFields, defaults) && (indexSyncMode === 'auto' || indexSyncMode === 'additive');
 }
 
 /** Returns the provider, set to embed long texts in parts or, without chunking, whole. */

@@ -100,7 +100,7 @@ onEachDatabase('beyond the seed', (server: ContextServer) => {
     assert.equal(text, 'größe');
     const loose = await call('grep_context', { pattern: 'gr\\-?ö', is_regex: true, thread_id: 'grep odd' });
     assert.equal(loose['total_matches'], 1);
-    assert.match(await fail('grep_context', { pattern: '(', is_regex: true }), /not a valid regular expression/);
+    assert.match(await fail('grep_context', { pattern: '(', is_regex: true }), /must be a valid regular expression/);
   });
 
   test('T090: an expression that runs away is ended, and the others are still searched', async () => {

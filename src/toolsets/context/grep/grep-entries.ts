@@ -12,7 +12,7 @@ import {
   type GrepPattern,
   type GrepRequest,
   type LineMatch,
-  type MatchPlace,
+  type LinePosition,
 } from './grep-text.ts';
 
 interface GrepSearch {
@@ -23,11 +23,13 @@ interface GrepSearch {
   /** Max bytes of all matches in an answer. */
   readonly bytesMax: number;
   /** Where to start; by default at the beginning. */
-  readonly from?: EntryPlace | undefined;
+  readonly from?: MatchPosition | undefined;
   readonly signal: AbortSignal;
 }
 
-export interface EntryPlace extends MatchPlace {
+/** The position of a match, for continuing a search. */
+export interface MatchPosition extends LinePosition {
+  /** Id of the entry. */
   readonly id: number;
 }
 
@@ -35,37 +37,30 @@ interface GrepOutcome {
   readonly entries: { readonly id: number; readonly matches: readonly LineMatch[] }[];
   readonly scanned: number;
   /** Where to continue if a limit of entries, matches, bytes or time was reached. */
-  readonly next: EntryPlace | undefined;
+  readonly next: MatchPosition | undefined;
   readonly timedOutIds: readonly number[];
 }
 
-/**
- * First and max entries per batch. The number doubles, or halves after a batch of more than `batchUnits` UTF-16
- * units.
- */
-const batchMin = 5;
-const batchMax = 100;
-const batchUnits = 1_000_000;
+/** Entries in the first batch. The size doubles with each batch, or halves after one that exceeds `batchUnitsMax`. */
+const firstBatchSize = 5;
+const batchSizeMax = 100;
+const batchUnitsMax = 1_000_000;
 const entryTimeoutMs = 1_000;
 const totalTimeoutMs = 10_000;
 /** Max entries that may time out before a search stops. */
 const timeoutsMax = 3;
 
-/** Limits concurrent searches: each holds a thread and its texts in memory. */
-const searches = createSlots({ runningMax: 4, waitingMax: Number.POSITIVE_INFINITY });
+/** Limits concurrent searches, because each has a thread and texts in memory. */
+const slots = createSlots({ runningMax: 4, waitingMax: 64 });
 
 /** Searches texts in id order, on a thread that is terminated if a text takes too long. */
 export async function grepEntries(entries: EntryStore, search: GrepSearch): Promise<GrepOutcome> {
   checkPattern(search.pattern);
-  const leave = await searches.acquire(search.signal);
-  try {
-    return await grepInTurn(entries, search);
-  } finally {
-    leave();
-  }
+  const release = await slots.acquire(search.signal);
+  return searchEntries(entries, search).finally(release);
 }
 
-async function grepInTurn(entries: EntryStore, search: GrepSearch): Promise<GrepOutcome> {
+async function searchEntries(entries: EntryStore, search: GrepSearch): Promise<GrepOutcome> {
   const { pattern, filter, entriesMax, signal, from } = search;
   let deadline = performance.now() + totalTimeoutMs;
   const found: { id: number; matches: LineMatch[] }[] = [];
@@ -74,16 +69,16 @@ async function grepInTurn(entries: EntryStore, search: GrepSearch): Promise<Grep
   let scanned = 0;
   let matchesMax = search.matchesMax;
   let bytesMax = search.bytesMax;
-  let batch = batchMin;
+  let batchSize = firstBatchSize;
   try {
     for (let after = (from?.id ?? 1) - 1; ; ) {
-      const limit = Math.min(batch, entriesMax - scanned);
+      const limit = Math.min(batchSize, entriesMax - scanned);
       const texts = await entries.texts({ filter, after, limit: Math.max(limit, 1) }, { signal });
       const [first] = texts;
       if (first === undefined) return outcome(undefined);
       if (limit <= 0) return outcome(startOf(first.id));
       const units = texts.reduce((sum, { text }) => sum + text.length, 0);
-      batch = units > batchUnits ? Math.max(1, batch >> 1) : Math.min(batchMax, 2 * batch);
+      batchSize = units > batchUnitsMax ? Math.max(1, batchSize >> 1) : Math.min(batchSizeMax, 2 * batchSize);
       for (const { id, text } of texts) {
         signal.throwIfAborted();
         const position = id === from?.id ? from : startOf(id);
@@ -91,16 +86,15 @@ async function grepInTurn(entries: EntryStore, search: GrepSearch): Promise<Grep
         after = id;
         scanned += 1;
         const startedMs = performance.now();
-        const lines = await grepOn(thread, { text, from: position, matchesMax, bytesMax });
-        if (lines === undefined) {
-          // The time for this text doesn't count against the deadline, because a timeout takes longer on a busy
-          // machine.
+        const result = await grepWithTimeout(thread, { text, from: position, matchesMax, bytesMax });
+        if (result === undefined) {
+          // Extends the deadline by this time, because a timeout takes longer on a busy machine.
           deadline += performance.now() - startedMs;
           timedOutIds.push(id);
           thread = startThread(pattern);
           continue;
         }
-        const { matches, next } = lines;
+        const { matches, next } = result;
         if (matches.length > 0) found.push({ id, matches });
         if (next !== undefined) return outcome({ id, ...next });
         matchesMax -= matches.length;
@@ -111,12 +105,12 @@ async function grepInTurn(entries: EntryStore, search: GrepSearch): Promise<Grep
     await thread.terminate();
   }
 
-  function outcome(next: EntryPlace | undefined): GrepOutcome {
+  function outcome(next: MatchPosition | undefined): GrepOutcome {
     return { entries: found, scanned, next, timedOutIds };
   }
 }
 
-function startOf(id: number): EntryPlace {
+function startOf(id: number): MatchPosition {
   return { id, line: 1, skip: 0 };
 }
 
@@ -124,9 +118,13 @@ function checkPattern(pattern: GrepPattern): void {
   try {
     compile(pattern);
   } catch (error) {
-    throw new CarrelError('invalid_arguments', 'pattern is not a valid regular expression (JavaScript syntax)', {
-      cause: error,
-    });
+    throw new CarrelError(
+      'invalid_arguments',
+      'pattern must be a valid regular expression (JavaScript syntax), or is_regex must be false',
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -145,8 +143,8 @@ function startThread(workerData: GrepPattern): GrepThread {
 const timedOut = new Error('the pattern timed out');
 
 /** Searches one text. On timeout, terminates the thread and returns undefined. */
-async function grepOn(thread: GrepThread, request: GrepRequest): Promise<GrepFound | undefined> {
-  // The start of the thread must not count against the timeout.
+async function grepWithTimeout(thread: GrepThread, request: GrepRequest): Promise<GrepFound | undefined> {
+  // Waits for the thread first, so that its start does not count against the timeout.
   await thread.ready();
   try {
     return await withTimeout(thread, thread.call(request), { timeoutMs: entryTimeoutMs, timeoutError: () => timedOut });

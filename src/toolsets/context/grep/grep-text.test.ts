@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { wireBytes } from '../../../base/wire-bytes.ts';
-import { type GrepPattern, grepText, type LineMatch, type MatchPlace } from './grep-text.ts';
+import { type GrepPattern, grepText, type LineMatch, type LinePosition } from './grep-text.ts';
 
 const pattern: GrepPattern = { pattern: 'needle', isRegex: false, caseSensitive: true, contextLines: 2 };
 
@@ -17,7 +17,7 @@ test('a search stopped at a limit continues at its next match, without gap or re
     { matchesMax: 1000, bytesMax: 30_000 },
   ]) {
     const found: LineMatch[] = [];
-    for (let from: MatchPlace | undefined = { line: 1, skip: 0 }; from !== undefined; ) {
+    for (let from: LinePosition | undefined = { line: 1, skip: 0 }; from !== undefined; ) {
       const part = grepText({ text, from, ...bounds }, pattern);
       assert.ok(part.matches.length > 0 && part.matches.length <= bounds.matchesMax);
       assert.ok(part.matches.reduce((sum, match) => sum + wireBytes(match, 2), 0) <= bounds.bytesMax);

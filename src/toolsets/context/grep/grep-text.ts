@@ -8,15 +8,15 @@ export interface GrepPattern {
   readonly contextLines: number;
 }
 
-/** A match's position in an entry: its line, from 1, and the number of matches before it in that line. */
-export interface MatchPlace {
+/** A match's line, from 1, and the number of matches before it in that line. */
+export interface LinePosition {
   readonly line: number;
   readonly skip: number;
 }
 
 export interface GrepRequest {
   readonly text: string;
-  readonly from: MatchPlace;
+  readonly from: LinePosition;
   readonly matchesMax: number;
   /** Max bytes of all matches in an answer. */
   readonly bytesMax: number;
@@ -25,7 +25,7 @@ export interface GrepRequest {
 export interface GrepFound {
   readonly matches: LineMatch[];
   /** Position of the first match that did not fit. */
-  readonly next: MatchPlace | undefined;
+  readonly next: LinePosition | undefined;
 }
 
 /** One match in a line. Offsets count characters of the line as shown. */
@@ -38,7 +38,7 @@ export interface LineMatch {
   readonly after: string[];
 }
 
-/** Max UTF-16 units shown of a line: machine output can have huge lines. */
+/** Max UTF-16 units shown of a line. */
 const lineUnitsMax = 2_000;
 
 /** Finds matches line by line, starting at `from`. */
@@ -81,9 +81,7 @@ function showMatch(lines: readonly string[], index: number, { start, end }: Span
   return wireBytes(brief, 2, matchBytesMax) <= matchBytesMax ? brief : { ...match, before: [], after: [] };
 }
 
-/**
- * Max bytes of one match with its context lines. Every answer has space for more, so it contains at least one match.
- */
+/** Max bytes of one match with its context lines. Every answer has space for more. */
 const matchBytesMax = 40_000;
 
 function beginning(line: string): string {

@@ -37,18 +37,19 @@ export interface SearchOutcome {
   readonly hasMore: boolean;
   /** Number of matching entries on all pages, if counted. */
   readonly total?: number;
-  /** Number of low-relevance entries left out of the page. */
+  /** Number of low-relevance entries hidden on this page. */
   readonly weak?: number;
-  /** Fields of the answer that only this mode has. `judged` has those about relevance. */
+  /** Fields of the answer that only this mode has. */
   readonly counts?: object;
+  /** Fields of the answer about relevance. */
   readonly judged: object;
   readonly stats: (rows: number) => object;
   readonly hints?: readonly (string | undefined)[];
   /** Input for the hint if nothing is found. */
-  readonly empty: Pick<EmptySearch, 'total' | 'words' | 'tryThis'>;
+  readonly empty: Pick<EmptySearch, 'total' | 'words' | 'advice'>;
   readonly warnings?: Warned;
-  /** Returns a copy of the text with marked matches. `left`: bytes left in the answer. */
-  readonly highlight?: ((text: string, left: number) => Promise<string>) | undefined;
+  /** Returns a copy of the text with marked matches. */
+  readonly highlight?: ((text: string, bytesLeft: number) => Promise<string>) | undefined;
 }
 
 /** The parts that differ between keyword, semantic and hybrid search. */
@@ -71,7 +72,7 @@ export async function answerSearch(
   const { filter, faults, applied } = parseFilters(input);
   const { limit, offset, clamped } = pageOf(input);
   const explain = input.explain_query;
-  const explains = input.explain || explain;
+  const showsReasons = input.explain || explain;
   if (faults.length > 0) {
     const stats = explain ? { stats: unsearched.stats(applied) } : {};
     return { ...head, ...filterFaults(faults), ...unsearched.counts, ...clamped, ...stats };
@@ -89,25 +90,25 @@ export async function answerSearch(
       ...(highlight ? {} : { textChars: truncationChars + 1 }),
       order: 'given',
       input,
-      show: async (entry, left) => {
+      show: async (entry, bytesLeft) => {
         const { relevance, scores, stages, range, replaces, replacedBy } = hits.get(entry.id) ?? {};
         const shown = showFound(entry, truncationChars);
         return {
           ...shown,
-          ...(explains
+          ...(showsReasons
             ? { ...citationOf(entry, range), why: whyFound({ query: text, text: shown.text_content }) }
             : {}),
           relevance,
-          scores: rounded({ ...scores, ...(explains ? stages : {}) }),
+          scores: rounded({ ...scores, ...(showsReasons ? stages : {}) }),
           ...(replaces === undefined ? {} : { replaces }),
           ...(replacedBy === undefined ? {} : { replaced_by: replacedBy }),
-          ...(highlight ? { highlighted: await highlight(entry.text, left) } : {}),
+          ...(highlight ? { highlighted: await highlight(entry.text, bytesLeft) } : {}),
         };
       },
     },
     call,
   );
-  const nothing =
+  const emptyReason =
     found.length === 0 && weak > 0
       ? weakHint(weak, 'entry', 'entries')
       : (await emptyHint(entries, [...found, ...omitted], { filter, offset, ...outcome.empty }, signal)).hint;
@@ -123,7 +124,7 @@ export async function answerSearch(
     ...report,
     ...nextOffset(offset, results, omitted),
     ...outcome.judged,
-    ...joinHints(...(outcome.hints ?? []), report.hint, nothing),
+    ...joinHints(...(outcome.hints ?? []), report.hint, emptyReason),
     ...joinWarnings(outcome.warnings ?? {}, await pastWarnings(entries, filter, 'search', signal)),
   };
 }

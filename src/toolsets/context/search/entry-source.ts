@@ -29,8 +29,8 @@ export function createEntrySource(
       const page = { limit, offset: 0, includesWeak };
       const filtering = tag === undefined ? { filter: {}, applied: 0 } : { filter: { tags: [tag] }, applied: 1 };
       const request = { text, ...filtering, ...page, rrfK: parts.rrfK, explain: false, signal };
-      const used = isQuick ? { ...parts, meaning: undefined, reranker: withoutModel(parts.reranker) } : parts;
-      const { matches, warnings, omitted, reranking } = await searchEntries(request, settings, used);
+      const usedParts = isQuick ? { ...parts, meaning: undefined, reranker: withoutModel(parts.reranker) } : parts;
+      const { matches, warnings, omitted, reranking } = await searchEntries(request, settings, usedParts);
       const top = new Map(matches.map((match) => [match.id, match]));
       const found = await loadEntries(parts.entries, [...top.keys()], { images: false }, signal);
       const shownParts = await excerptsOf(
@@ -42,7 +42,7 @@ export function createEntrySource(
         hits: found.map((entry, index) => {
           const { relevance, evidence, replaces, replacedBy } = top.get(entry.id) ?? {};
           const { passage, excerpt } = shownParts[index] ?? {};
-          const shown = passage && excerpt && shownOf(passage, excerpt);
+          const shown = passage && excerpt && inWholeText(passage, excerpt);
           return {
             ...citationOf(entry, shown?.range),
             title: titleOf(entry.text, titleChars),
@@ -68,21 +68,21 @@ export function createEntrySource(
    * Returns an excerpt of each text: from the part that the model read or, if that has no query words, from the whole
    * text.
    */
-  async function excerptsOf(texts: readonly Read[], query: string, signal: AbortSignal) {
-    const cut = (some: readonly string[]) => parts.texts.excerpts(some, query, signal);
-    const read = await cut(texts.map(({ part }) => part.text));
-    const without = texts.flatMap((_, index) => (read[index]?.words.length === 0 ? [index] : []));
-    const wholes = await cut(without.map((index) => texts[index]?.whole ?? ''));
+  async function excerptsOf(texts: readonly ReadText[], query: string, signal: AbortSignal) {
+    const excerpt = (some: readonly string[]) => parts.texts.excerpts(some, query, signal);
+    const ofParts = await excerpt(texts.map(({ part }) => part.text));
+    const withoutWords = texts.flatMap((_, index) => (ofParts[index]?.words.length === 0 ? [index] : []));
+    const ofWholes = await excerpt(withoutWords.map((index) => texts[index]?.whole ?? ''));
     return texts.map(({ part, whole }, index) => {
-      const other = wholes[without.indexOf(index)];
-      return other && other.words.length > 0
-        ? { passage: { text: whole, start: 0 }, excerpt: other }
-        : { passage: part, excerpt: read[index] };
+      const ofWhole = ofWholes[withoutWords.indexOf(index)];
+      return ofWhole && ofWhole.words.length > 0
+        ? { passage: { text: whole, start: 0 }, excerpt: ofWhole }
+        : { passage: part, excerpt: ofParts[index] };
     });
   }
 }
 
-interface Read {
+interface ReadText {
   readonly whole: string;
   readonly part: Passage;
 }
@@ -107,7 +107,7 @@ function passageOf(text: string, [from, to]: readonly [start: number, end: numbe
  * Converts the excerpt's range to offsets in the whole text. A hit without query words shows the beginning of its
  * passage.
  */
-function shownOf({ text, start }: Passage, { snippet, range, words }: Excerpt): Omit<Excerpt, 'words'> {
+function inWholeText({ text, start }: Passage, { snippet, range, words }: Excerpt): Omit<Excerpt, 'words'> {
   const beginning = words.length > 0 ? undefined : makeSnippet(text, nothing);
   const [from, to] = beginning?.range ?? range;
   const shown = beginning?.text ?? snippet;

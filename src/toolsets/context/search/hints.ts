@@ -4,7 +4,7 @@ import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { editDistance } from '../../../words/edit-distance.ts';
 import type { CorrectedWord } from '../../../words/ranking/word-index.ts';
 import { leavesOf, type WordQuery } from '../../../words/word-query.ts';
-import { absentWords, listed, type QueryWord } from './query-words.ts';
+import { absentWords, type QueryWord, quoteWords } from './query-words.ts';
 import { neededFilter } from './ranked-search.ts';
 export interface EmptySearch {
   readonly filter: EntryFilter;
@@ -14,7 +14,7 @@ export interface EmptySearch {
   /** The query's words, for keyword searches. */
   readonly words?: readonly QueryWord[];
   /** Advice if the filters match some entries and all words occur in memory. */
-  readonly tryThis?: string;
+  readonly advice?: string;
 }
 
 /** Explains an empty result and suggests what to try. Returns no hint if there are results. */
@@ -25,7 +25,7 @@ export async function emptyHint(
   signal: AbortSignal,
 ): Promise<{ hint?: string }> {
   if (shown.length > 0) return {};
-  const { filter, offset = 0, total, words = [], tryThis } = search;
+  const { filter, offset = 0, total, words = [], advice } = search;
   if (total !== undefined && total > 0) {
     return { hint: `offset ${offset} is past the last of ${total} entries; start again with offset 0.` };
   }
@@ -33,31 +33,30 @@ export async function emptyHint(
     return { hint: 'Memory is empty: add entries with store_context.' };
   }
   const isFiltered = neededFilter(filter) !== undefined;
-  const left = isFiltered ? (await entries.matching(filter, { signal })).length : undefined;
-  if (left === 0) return { hint: await filterHints(entries, filter, signal) };
+  const matching = isFiltered ? (await entries.matching(filter, { signal })).length : undefined;
+  if (matching === 0) return { hint: await filterHints(entries, filter, signal) };
   const absent = await absentWords(entries, words, signal);
-  const said = [
+  const sentences = [
     offset > 0 && words.length === 0
-      ? `offset ${offset} is past the last entry${left === undefined ? '' : ` of ${left}`}; start again with offset 0.`
-      : left !== undefined && `Without the query, the filters match ${entryCount(left)}.`,
-    absent.length > 0 && `No entry contains ${listed(absent)}: leave it out or use other words.`,
-    absent.length === 0 && tryThis,
+      ? `offset ${offset} is past the last entry${matching === undefined ? '' : ` of ${matching}`}; start again with offset 0.`
+      : matching !== undefined && `Without the query, the filters match ${entryCount(matching)}.`,
+    absent.length > 0 && `No entry contains ${quoteWords(absent)}: omit it or use other words.`,
+    absent.length === 0 && advice,
   ].filter((sentence) => typeof sentence === 'string');
-  return said.length === 0 ? { hint: 'No entry matches; use other words.' } : { hint: said.join(' ') };
+  return { hint: sentences.length === 0 ? 'No entry matches; use other words.' : sentences.join(' ') };
 }
 
-/** Says which words were misspelt and what was searched for instead. */
+/** Names misspelt words and the words that were searched for instead. */
 export function correctedHint(corrected: readonly CorrectedWord[]): string | undefined {
   if (corrected.length === 0) return undefined;
-  const said = corrected.map(
-    ({ word, terms }) => `No entry contains ${listed([word])}; searched for ${listed(terms)}.`,
-  );
-  return said.join(' ');
+  return corrected
+    .map(({ word, terms }) => `No entry contains ${quoteWords([word])}; searched for ${quoteWords(terms)}.`)
+    .join(' ');
 }
 
 export function joinHints(...hints: readonly (string | undefined)[]): { hint?: string } {
-  const said = hints.filter((each) => each !== undefined);
-  return said.length === 0 ? {} : { hint: said.join(' ') };
+  const present = hints.filter((hint) => hint !== undefined);
+  return present.length === 0 ? {} : { hint: present.join(' ') };
 }
 
 /** Returns the words of a parsed query, as written if known, else as indexed. */
@@ -80,7 +79,7 @@ function entryCount(count: number): string {
 }
 
 /** Max filters examined separately; each costs a search. */
-const lookedAtMax = 10;
+const examinedMax = 10;
 /** Max threads, latest first, that are compared with a misspelt thread id. */
 const threadsMax = 10_000;
 
@@ -89,7 +88,7 @@ async function filterHints(entries: EntryStore, filter: EntryFilter, signal: Abo
   const { asOf } = filter;
   const counts: string[] = [];
   const none: string[] = [];
-  for (const [name, part] of partsOf(filter).slice(0, lookedAtMax)) {
+  for (const [name, part] of partsOf(filter).slice(0, examinedMax)) {
     const matches = await count({ ...part, asOf });
     if (matches > 0) counts.push(`${name} ${matches}`);
     else none.push(await whyNone(name, part));
@@ -97,7 +96,7 @@ async function filterHints(entries: EntryStore, filter: EntryFilter, signal: Abo
   if (none.length > 0) return `No entry matches the filters. ${none.join(' ')}`;
   const when = asOf === undefined ? '' : ` as of ${asOf}`;
   if (counts.length < 2) return `No entry matches the filters${when}.`;
-  return `No entry matches all filters${when}; separately they match: ${counts.join(', ')}. Leave one out.`;
+  return `No entry matches all filters${when}; separately they match: ${counts.join(', ')}. Omit one.`;
 
   async function count(part: EntryFilter): Promise<number> {
     return (await entries.matching(part, { signal })).length;
@@ -109,10 +108,10 @@ async function filterHints(entries: EntryStore, filter: EntryFilter, signal: Abo
       return `There is no thread ${formatValue(part.threadId)}; ${nearest ? `the closest is ${formatValue(nearest)}` : 'list_threads lists all threads'}.`;
     }
     if (part.tags !== undefined) {
-      const known = (await entries.tags({}, { signal })).map(({ tag }) => tag);
-      const near = part.tags.flatMap((tag) => nearestName(tag, known) ?? []);
-      const meant = near.length > 0 ? `; the closest is ${near.map(formatValue).join(', ')}` : '';
-      return `No entry has the tag ${part.tags.map(formatValue).join(' or ')}${meant}.`;
+      const existing = (await entries.tags({}, { signal })).map(({ tag }) => tag);
+      const nearest = part.tags.flatMap((tag) => nearestName(tag, existing) ?? []);
+      const suggestion = nearest.length > 0 ? `; the closest is ${nearest.map(formatValue).join(', ')}` : '';
+      return `No entry has the tag ${part.tags.map(formatValue).join(' or ')}${suggestion}.`;
     }
     const [condition] = part.metadata ?? [];
     return condition === undefined ? `${name} matches no entry.` : whyNoMetadata(condition);
@@ -120,11 +119,11 @@ async function filterHints(entries: EntryStore, filter: EntryFilter, signal: Abo
 
   async function whyNoMetadata(condition: MetadataCondition): Promise<string> {
     const key = condition.path.join('.');
-    const said = 'value' in condition ? `${key} ${condition.operator} ${formatValue(condition.value)}` : key;
+    const formatted = 'value' in condition ? `${key} ${condition.operator} ${formatValue(condition.value)}` : key;
     for (const other of alternatives(condition)) {
       const matches = await count({ metadata: [other], asOf });
       if (matches > 0 && 'value' in other) {
-        return `metadata ${said} matches no entry, but ${other.operator} ${formatValue(other.value)} matches ${matches}: ${reason(condition, other)}.`;
+        return `metadata ${formatted} matches no entry, but ${other.operator} ${formatValue(other.value)} matches ${matches}: ${reason(condition, other)}.`;
       }
     }
     const path = condition.path;
@@ -134,7 +133,7 @@ async function filterHints(entries: EntryStore, filter: EntryFilter, signal: Abo
     ) {
       return `No entry has a metadata field ${key}.`;
     }
-    return `metadata ${said} matches no entry.`;
+    return `metadata ${formatted} matches no entry.`;
   }
 }
 
@@ -187,17 +186,19 @@ function otherTypes(value: Scalar): Scalar[] {
   return [isLong(number) && /^-?\d+$/.test(value) ? BigInt(value) : number];
 }
 
-function reason(asked: MetadataCondition, other: MetadataCondition): string {
-  return asked.operator === other.operator ? 'a number or boolean is not the same as its text' : 'the field is a list';
+function reason(condition: MetadataCondition, other: MetadataCondition): string {
+  return condition.operator === other.operator
+    ? 'a number or boolean is not the same as its text'
+    : 'the field is a list';
 }
 
 function formatValue(value: unknown): string {
   return (JSON.stringify(value) ?? '').slice(0, 80).toWellFormed();
 }
 
-/** Max edit distance relative to the longer name; worse guesses only confuse. */
-const shareMax = 0.34;
-/** Max characters compared, from the beginning: the cost grows with the product of both lengths. */
+/** Max edit distance relative to the longer name. */
+const distanceShareMax = 0.34;
+/** Max characters compared, because the cost grows with the product of both lengths. */
 const comparedMax = 80;
 
 /** Returns the thread id that is closest to a misspelt one, if any, and the number of threads. */
@@ -213,7 +214,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   let best: { name: string; distance: number } | undefined;
   for (const name of known) {
     const candidate = name.toLowerCase().slice(0, comparedMax);
-    const allowed = Math.max(1, Math.floor(Math.max(word.length, candidate.length) * shareMax));
+    const allowed = Math.max(1, Math.floor(Math.max(word.length, candidate.length) * distanceShareMax));
     const isPart = word.length >= 3 && candidate.includes(word);
     if (!isPart && Math.abs(word.length - candidate.length) > allowed) continue;
     const distance = candidate === word ? 0 : isPart ? 0.5 : editDistance(word, candidate);

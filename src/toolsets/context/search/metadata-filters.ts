@@ -1,20 +1,17 @@
 import { type MetadataCondition, operators, type Scalar } from '../../../storage/entries/entry.ts';
 import { type Bound, bounds, exceeded } from '../inputs.ts';
 
-interface ParsedFilters {
-  readonly conditions: readonly MetadataCondition[];
-  /** One sentence per invalid filter, so that all can be fixed at once. */
-  readonly faults: readonly string[];
-}
-
-/** Parses filters like mcp-context-server: `metadata` tests for equality, `metadata_filters` have operators. */
+/**
+ * Parses filters like mcp-context-server: `metadata` tests for equality, `metadata_filters` have operators. `faults` has a
+ * sentence for each invalid filter.
+ */
 export function parseMetadataFilters(
   simple: Readonly<Record<string, unknown>> | undefined,
   advanced: readonly Readonly<Record<string, unknown>>[] | undefined,
-): ParsedFilters {
+): { conditions: readonly MetadataCondition[]; faults: readonly string[] } {
   const conditions: MetadataCondition[] = [];
   const faults: string[] = [];
-  const take = (filter: unknown, parse: () => MetadataCondition): void => {
+  const add = (filter: unknown, parse: () => MetadataCondition): void => {
     try {
       conditions.push(parse());
     } catch (error) {
@@ -25,14 +22,14 @@ export function parseMetadataFilters(
   const count = Object.keys(simple ?? {}).length + (advanced?.length ?? 0);
   if (count > bounds.filters.max) return { conditions: [], faults: [exceeded(bounds.filters, count)] };
   for (const [key, value] of Object.entries(simple ?? {})) {
-    take({ [key]: value }, () => ({
+    add({ [key]: value }, () => ({
       path: pathOf(key),
       operator: 'eq',
       value: scalarOf('eq', value),
       caseSensitive: true,
     }));
   }
-  for (const filter of advanced ?? []) take(filter, () => conditionOf(filter));
+  for (const filter of advanced ?? []) add(filter, () => conditionOf(filter));
   return { conditions, faults };
 }
 
@@ -116,8 +113,8 @@ function bounded(value: string): string {
   return value;
 }
 
-function check(limit: Bound, size: number, called?: string): void {
-  if (size > limit.max) throw new FilterFault(exceeded(limit, size, called));
+function check(limit: Bound, size: number, name?: string): void {
+  if (size > limit.max) throw new FilterFault(exceeded(limit, size, name));
 }
 
 /** Formats the caller's value for an error, shortened. */

@@ -54,10 +54,10 @@ export function modeRemark(text: string, mode: SearchMode): string | undefined {
     );
   }
   if (mode !== 'prefix') return undefined;
-  const whole = leavesOf(prefixQuery(bare(text))).flatMap((leaf) =>
+  const wholeWords = leavesOf(prefixQuery(bare(text))).flatMap((leaf) =>
     leaf.kind === 'term' ? [leaf.written ?? leaf.term] : [],
   );
-  return whole.length === 0 ? undefined : `Matched as whole words, not prefixes: ${listed(whole)}.`;
+  return wholeWords.length === 0 ? undefined : `Matched as whole words, not prefixes: ${quoteWords(wholeWords)}.`;
 }
 
 const operators = /(?:^|\s)(?:(?:AND|OR|NOT|\|+)(?=\s)|[-!](?=["(\p{L}]))/u;
@@ -91,12 +91,12 @@ export function queryWords(text: string): QueryWord[] {
   const quoted = phrases.map((query) => ({ word: wordsIn(query).join(' '), query }));
   const words = rest
     .split(/\s+/)
-    .map((word) => ({ word, query: starred(word, quota) ?? exactWord(word) }))
+    .map((word) => ({ word, query: starredPrefix(word, quota) ?? exactWord(word) }))
     .filter(({ query }) => query.kind !== 'nothing');
-  const telling = words.filter(
+  const contentWords = words.filter(
     ({ word, query }) => query.kind === 'prefix' || plainQuery(word, { allowsQuestionWords: false }).kind !== 'nothing',
   );
-  return [...quoted, ...(telling.length + quoted.length > 0 ? telling : words)].slice(0, queryLeavesMax);
+  return [...quoted, ...(contentWords.length + quoted.length > 0 ? contentWords : words)].slice(0, queryLeavesMax);
 }
 
 function wordsIn(query: WordQuery): string[] {
@@ -107,7 +107,7 @@ function wordsIn(query: WordQuery): string[] {
  * Returns the prefix query for a word with a star. Returns undefined without a star, or if the query has too many
  * prefixes.
  */
-function starred(word: string, quota: { prefixes: number; short: number }): WordQuery | undefined {
+function starredPrefix(word: string, quota: { prefixes: number; short: number }): WordQuery | undefined {
   if (!/[\p{L}\p{N}]\*+$/u.test(word) || quota.prefixes === 0) return undefined;
   const query = prefixWord(word);
   const isShort = query.kind === 'prefix' && isShortPrefix(query.prefix);
@@ -123,10 +123,10 @@ export interface QueryWord {
   readonly query: WordQuery;
 }
 
-/** Max words looked up for a hint; each costs a search. */
-const lookedUpMax = 12;
-/** Max entries that `searchMostWords` examines. Each contains at least one of the words. */
-const pickedFrom = 500;
+/** Max words checked for a hint; each costs a search. */
+const checkedWordsMax = 12;
+/** Max entries that `searchMostWords` examines. */
+const candidatesMax = 500;
 /** Min words of a query that counts as a sentence. In shorter queries, each word matters. */
 const sentenceMin = 4;
 /**
@@ -142,7 +142,7 @@ export async function absentWords(
   signal: AbortSignal,
 ): Promise<string[]> {
   const absent: string[] = [];
-  for (const { word, query } of words.slice(0, lookedUpMax)) {
+  for (const { word, query } of words.slice(0, checkedWordsMax)) {
     const request = { query, filter: {}, limit: 1, offset: 0, explain: false };
     if ((await entries.searchWords(request, { signal })).total === 0) absent.push(word);
   }
@@ -165,23 +165,23 @@ export async function searchMostWords(
   signal: AbortSignal,
 ): Promise<RelaxedPage> {
   const query = anyOf(words.map((each) => each.query));
-  const any = await entries.searchWords({ query, filter, limit: pickedFrom, offset: 0, explain: false }, { signal });
+  const any = await entries.searchWords({ query, filter, limit: candidatesMax, offset: 0, explain: false }, { signal });
   const ids = any.hits.map(({ id }) => id);
   const { documents, scoreMax } = await entries.scoreWords({ query, keys: ids }, { signal });
   const keys = words.map((each) => leavesOf(each.query).map(leafKey));
-  const held = documents.map(({ key, score, terms }) => {
+  const candidates = documents.map(({ key, score, terms }) => {
     const has = new Set(terms.map(({ term }) => term));
     const covered = terms.reduce((sum, { highest }) => sum + highest, 0);
     const coverage = coverageOf(covered, scoreMax);
     return { id: key, score, coverage, count: keys.filter((leaves) => leaves.some((leaf) => has.has(leaf))).length };
   });
   const half = Math.floor(words.length / 2) + 1;
-  const most = Math.max(0, ...held.map(({ count }) => count));
+  const most = Math.max(0, ...candidates.map(({ count }) => count));
   // Entries need more than half of the words. If no entry has that many and the query is a sentence, those with the
   // most words are enough, because answers repeat few words of a question.
-  const least = words.length >= sentenceMin ? Math.min(most, half) : half;
-  const matching = held
-    .filter(({ count }) => count >= least)
+  const required = words.length >= sentenceMin ? Math.min(most, half) : half;
+  const matching = candidates
+    .filter(({ count }) => count >= required)
     .sort((a, b) => b.count - a.count || b.score - a.score || a.id - b.id);
   return {
     query,
@@ -192,6 +192,7 @@ export async function searchMostWords(
   };
 }
 
-export function listed(words: readonly string[]): string {
+/** Formats words for a hint, shortened. */
+export function quoteWords(words: readonly string[]): string {
   return words.map((word) => JSON.stringify(word.slice(0, 60).toWellFormed())).join(', ');
 }

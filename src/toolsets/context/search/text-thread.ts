@@ -27,20 +27,17 @@ export interface TextThread {
   close(): Promise<void>;
 }
 
-/** Max UTF-16 units that are processed without the thread. They take a millisecond or two. */
+/** Max UTF-16 units that are processed without the thread. */
 const shortUnits = 20_000;
 
-/**
- * Creates the thread that processes long texts. It starts with the first long text and doesn't keep the process
- * alive.
- */
+/** Creates the thread that processes long texts. It starts on first use and doesn't keep the process alive. */
 export function createTextThread(): TextThread {
   let thread: Calls<TextRequest, TextAnswer> | undefined;
-  // The thread gets one request at a time, because a request in its queue would hold a second copy of the texts.
-  const turns = createSlots({ runningMax: 1, waitingMax: Number.POSITIVE_INFINITY });
-  const ask = async (request: TextRequest, signal?: AbortSignal): Promise<TextAnswer> => {
+  // Sends one request at a time, because a queued request would keep a second copy of its texts.
+  const slot = createSlots({ runningMax: 1, waitingMax: Number.POSITIVE_INFINITY });
+  const perform = async (request: TextRequest, signal?: AbortSignal): Promise<TextAnswer> => {
     if (unitsOf(request) <= shortUnits) return performTextRequest(request);
-    const leave = await turns.acquire(signal);
+    const release = await slot.acquire(signal);
     try {
       if (!thread?.alive) {
         thread = createWorkerCalls({
@@ -52,26 +49,26 @@ export function createTextThread(): TextThread {
       }
       return await thread.call(request, signal);
     } finally {
-      leave();
+      release();
     }
   };
   // The casts are safe: performTextRequest answers each kind of request with its type, but messages are untyped.
   return {
     async highlight(text, query, signal) {
-      return (await ask({ kind: 'highlight', text, query, language: currentLanguage() }, signal)) as string;
+      return (await perform({ kind: 'highlight', text, query, language: currentLanguage() }, signal)) as string;
     },
     async parts(texts, query, signal) {
       const sent = texts.map(({ text, window }) => ({ text, window }));
-      return (await ask({ kind: 'parts', texts: sent, query, language: currentLanguage() }, signal)) as TextPart[];
+      return (await perform({ kind: 'parts', texts: sent, query, language: currentLanguage() }, signal)) as TextPart[];
     },
     async excerpts(texts, query, signal) {
-      return (await ask({ kind: 'excerpts', texts, query, language: currentLanguage() }, signal)) as Excerpt[];
+      return (await perform({ kind: 'excerpts', texts, query, language: currentLanguage() }, signal)) as Excerpt[];
     },
     async outline(text, bounds, signal) {
-      return (await ask({ kind: 'outline', text, bounds }, signal)) as FittedOutline;
+      return (await perform({ kind: 'outline', text, bounds }, signal)) as FittedOutline;
     },
     async section(text, nodeId, signal) {
-      return (await ask({ kind: 'section', text, nodeId }, signal)) as Section | undefined;
+      return (await perform({ kind: 'section', text, nodeId }, signal)) as Section | undefined;
     },
     async close() {
       await thread?.terminate();
@@ -79,7 +76,7 @@ export function createTextThread(): TextThread {
   };
 }
 
-/** Requests that are slow for long texts. */
+/** A request that is slow for long texts. */
 type TextRequest =
   // Words are compared by stem, and the thread has its own language setting. So requests contain the language.
   | { readonly kind: 'highlight'; readonly text: string; readonly query: WordQuery; readonly language: Language }
@@ -137,12 +134,12 @@ export function highlight(text: string, query: WordQuery): string {
   let at = 0;
   for (const { start, end } of findMatches(text, query)) {
     if (start < at) continue;
-    result += `${plain(text.slice(at, start))}<mark>${plain(text.slice(start, end))}</mark>`;
+    result += `${escapeMarks(text.slice(at, start))}<mark>${escapeMarks(text.slice(start, end))}</mark>`;
     at = end;
   }
-  return result + plain(text.slice(at));
+  return result + escapeMarks(text.slice(at));
 }
 
-function plain(text: string): string {
+function escapeMarks(text: string): string {
   return text.replace(/<(\/?mark>)/gi, '&lt;$1');
 }

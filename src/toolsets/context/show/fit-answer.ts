@@ -7,6 +7,9 @@ import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { Call } from '../../../tools/call.ts';
 import { imageUri } from './entry-resources.ts';
 
+/** Max bytes of entries loaded at a time. A whole page may have a hundred times as many. */
+export const batchBytes = 4 * 1024 * 1024;
+
 interface ShownEntry {
   readonly id: number;
   readonly text_content: string;
@@ -15,101 +18,112 @@ interface ShownEntry {
   readonly highlighted?: string;
 }
 
-/** Fields of an answer about omitted and incomplete entries. */
-interface LeftOut {
-  truncated?: true;
-  omitted_ids?: number[];
-  /** The call that returns the omitted entries. */
-  omitted_next?: string;
-  /** Incomplete entries, and how to read the rest. */
-  cut?: BudgetReport<number>['cut'];
-  hint?: string;
-}
-
-interface Fitted<Shown> {
-  readonly results: Shown[];
-  readonly omitted: readonly number[];
-  /** Ids of the entries that fit the answer's bytes, before the token budget is applied. */
-  readonly found: readonly number[];
-  readonly report: LeftOut & { budget?: EntryBudget };
-}
-
-interface FitRequest<Shown> extends Omit<Collecting<Shown>, 'bytesMax' | 'shorten' | 'asOf'> {
+interface FitRequest<Shown> {
+  readonly images: boolean;
   readonly asOf?: string | undefined;
-  /** The caller's arguments, repeated in follow-up calls. */
+  /** Max characters to load of each text. */
+  readonly textChars?: number | undefined;
+  readonly order: 'given' | 'newest';
+  show(entry: Entry, bytesLeft: number): Shown | Promise<Shown>;
+  /** The caller's arguments. Follow-up calls repeat `as_of`. */
   readonly input: { readonly budget_tokens?: number | undefined; readonly as_of?: string | undefined };
 }
 
-/** Returns as many entries as fit the answer's bytes and the caller's token budget. */
+/** A page whose first entries are loaded, with the ids of the rest. */
+interface LoadedPage {
+  readonly entries: readonly Entry[];
+  readonly rest: readonly number[];
+}
+
+/**
+ * Loads and shows as many entries as fit the answer's bytes and the caller's token budget. `found` has the ids of those that
+ * fit the bytes, `omitted` all others, and `report` the answer's fields about omitted and truncated entries.
+ */
 export async function fitAnswer<Shown extends ShownEntry>(
-  entries: Parameters<typeof collectEntries>[0],
-  source: Parameters<typeof collectEntries>[1],
-  request: FitRequest<Shown>,
+  entries: EntryStore,
+  source: readonly number[] | LoadedPage,
+  { images, asOf, textChars, order, show, input }: FitRequest<Shown>,
   call: Call,
-): Promise<Fitted<Shown>> {
-  const { input, images } = request;
-  const past = input.as_of === undefined ? '' : `, as_of=${JSON.stringify(input.as_of)}`;
+) {
+  const bytesMax = itemBytesMax(call);
+  const fitting: Shown[] = [];
+  const omitted: number[] = [];
   const cut: BudgetReport<number>['cut'] = [];
-  const pictures: number[] = [];
-  const collected: Collected<Shown> = await collectEntries(
-    entries,
-    source,
-    {
-      ...request,
-      bytesMax: itemBytesMax(call),
-      async show(entry, left) {
-        const shown = await request.show(entry, left);
-        if (images && entry.contentType === 'multimodal' && entry.images === undefined) pictures.push(entry.id);
-        return shown;
-      },
-      shorten(shown, entry, bytesMax) {
-        if (shown.images !== undefined) pictures.push(shown.id);
-        return shortenEntry(shown, entry, bytesMax, past, cut);
-      },
-    },
-    call,
-  );
-  const { entries: results, report } = fitEntries(collected.shown, input.budget_tokens, input);
-  const shownIds = new Set(results.map(({ id }) => id));
-  const unseen = pictures.filter((id) => shownIds.has(id));
-  const { omitted } = collected;
-  const found = collected.shown.map(({ id }) => id);
-  if (omitted.length === 0 && cut.length === 0 && unseen.length === 0) return { results, omitted, found, report };
-  const next = `get_context_by_ids(context_ids=[${omitted.join(', ')}]${past})`;
+  const withoutImages = new Set<number>();
+  let used = 0;
+  let batch: LoadedPage = 'rest' in source ? source : { entries: [], rest: source };
+  for (;;) {
+    for (const entry of batch.entries) {
+      if (omitted.length > 0) {
+        omitted.push(entry.id);
+        continue;
+      }
+      let shown = await show(entry, bytesMax - used);
+      if (images && entry.contentType === 'multimodal' && entry.images === undefined) withoutImages.add(entry.id);
+      if (fitting.length === 0 && wireBytes(shown, 2, bytesMax) > bytesMax) {
+        if (shown.images !== undefined) withoutImages.add(shown.id);
+        shown = shortenEntry(shown, entry, bytesMax, input, cut);
+      }
+      used += wireBytes(shown, 2, bytesMax);
+      if (used > bytesMax) omitted.push(entry.id);
+      else fitting.push(shown);
+    }
+    if (omitted.length > 0) omitted.push(...batch.rest);
+    if (omitted.length > 0 || batch.rest.length === 0) break;
+    batch = await entries.load({ ids: batch.rest, images, asOf, textChars, order, bytesMax: batchBytes }, call);
+  }
+  const { entries: results, report } = fitEntries(fitting, input.budget_tokens, input);
+  const missingImages = results.flatMap(({ id }) => (withoutImages.has(id) ? [imageUri(id, 0)] : []));
   const hints = [
     omitted.length > 0 &&
       `The answer is full: ${omitted.length} more entries are in omitted_ids; omitted_next returns them.`,
     cut.length > 0 && 'An entry is too long for one answer: the field cut says how to continue.',
-    unseen.length > 0 &&
-      `Images that are too large for an answer are resources: read ${unseen.map((id) => imageUri(id, 0)).join(', ')} and so on.`,
-  ];
+    missingImages.length > 0 &&
+      `Images that are too large for an answer are resources: read ${missingImages.join(', ')} and so on.`,
+  ].filter((hint) => typeof hint === 'string');
   return {
     results,
+    found: fitting.map(({ id }) => id),
     omitted,
-    found,
     report: {
       ...report,
-      truncated: true,
-      ...(omitted.length > 0 ? { omitted_ids: [...omitted], omitted_next: next } : {}),
+      ...(hints.length > 0 ? { truncated: true } : {}),
+      ...(omitted.length > 0 ? { omitted_ids: omitted, omitted_next: callForEntries(omitted, input) } : {}),
       ...(cut.length > 0 ? { cut } : {}),
-      hint: hints.filter((hint) => typeof hint === 'string').join(' '),
+      ...(hints.length > 0 ? { hint: hints.join(' ') } : {}),
     },
   };
+}
+
+interface AsOf {
+  readonly as_of?: string | undefined;
+}
+
+function callForEntries(ids: readonly number[], input: AsOf): string {
+  return `get_context_by_ids(context_ids=[${ids.join(', ')}]${asOfArgument(input)})`;
+}
+
+function callForRest(id: number, chars: number, input: AsOf): string {
+  return `read_context_range(context_id=${id}, start_char=${chars}${asOfArgument(input)})`;
+}
+
+function asOfArgument({ as_of: asOf }: AsOf): string {
+  return asOf === undefined ? '' : `, as_of=${JSON.stringify(asOf)}`;
 }
 
 /** Bytes reserved for the note in `cut` about a shortened entry. */
 const noteBytes = 1_024;
 
+/** Removes images and the highlighted copy. If the entry is still too long, truncates its text and adds a note to `cut`. */
 function shortenEntry<Shown extends ShownEntry>(
   shown: Shown,
   entry: Entry,
   bytesMax: number,
-  past: string,
+  input: AsOf,
   cut: BudgetReport<number>['cut'],
 ): Shown {
-  const { images: _images, highlighted: _highlighted, ...small } = shown;
-  // Without images or the highlighted copy, most entries fit.
-  const whole = small as Shown;
+  const { images: _images, highlighted: _highlighted, ...rest } = shown;
+  const whole = rest as Shown;
   if (wireBytes(whole, 2, bytesMax) <= bytesMax) return whole;
   const bare = { ...whole, text_content: '' };
   // Metadata has at most a megabyte, but may need many times as much once escaped.
@@ -121,96 +135,27 @@ function shortenEntry<Shown extends ShownEntry>(
     id: shown.id,
     returned_chars: chars,
     total_chars: countCharacters(entry.text),
-    next: `read_context_range(context_id=${shown.id}, start_char=${chars}${past})`,
+    next: callForRest(shown.id, chars, input),
   });
   return { ...base, text_content: text };
 }
 
-/** Max bytes of entries loaded at a time. A whole page may have a hundred times as many. */
-export const batchBytes = 4 * 1024 * 1024;
-
-interface Collected<Shown> {
-  readonly shown: Shown[];
-  /** Ids of entries that did not fit. */
-  readonly omitted: number[];
-}
-
-interface Collecting<Shown> {
-  readonly images: boolean;
-  readonly asOf?: string | undefined;
-  /** Max characters to load of each text. */
-  readonly textChars?: number | undefined;
-  readonly order: 'given' | 'newest';
-  /** Max bytes of entries in the answer. */
-  readonly bytesMax: number;
-  /** Renders an entry. `left` is the number of bytes left in the answer. */
-  show(entry: Entry, left: number): Shown | Promise<Shown>;
-  /** Returns a shorter form of the first entry. Called if the whole entry does not fit into an answer. */
-  shorten(shown: Shown, entry: Entry, bytesMax: number): Shown;
-}
-
-/** A page whose first entries are loaded, with the ids of the rest. */
-interface LoadedPage {
-  readonly entries: readonly Entry[];
-  readonly rest: readonly number[];
-}
-
-/** Loads and renders entries in batches while the answer has space. */
-async function collectEntries<Shown>(
-  entries: EntryStore,
-  source: readonly number[] | LoadedPage,
-  { images, asOf, textChars, order, bytesMax, show, shorten }: Collecting<Shown>,
-  { signal }: Pick<Call, 'signal'>,
-): Promise<Collected<Shown>> {
-  const shown: Shown[] = [];
-  let used = 0;
-  let batch: LoadedPage = 'rest' in source ? source : { entries: [], rest: source };
-  for (;;) {
-    for (const [index, entry] of batch.entries.entries()) {
-      let next: Shown = await show(entry, bytesMax - used);
-      let bytes = wireBytes(next, 2, bytesMax);
-      if (shown.length === 0 && bytes > bytesMax) {
-        next = shorten(next, entry, bytesMax);
-        bytes = wireBytes(next, 2, bytesMax);
-      }
-      used += bytes;
-      if (used > bytesMax) {
-        const left = batch.entries.slice(index).map(({ id }) => id);
-        return { shown, omitted: [...left, ...batch.rest] };
-      }
-      shown.push(next);
-    }
-    if (batch.rest.length === 0) return { shown, omitted: [] };
-    batch = await entries.load({ ids: batch.rest, images, asOf, textChars, order, bytesMax: batchBytes }, { signal });
-  }
-}
-
-interface EntryBudget extends BudgetReport<number> {
-  /** The call that returns the omitted entries. */
-  omitted_next?: string;
-}
-
-/**
- * Returns as many entries as fit. The report has the calls for what is missing: get_context_by_ids for omitted
- * entries, read_context_range for the rest of a truncated one.
- */
+/** Returns as many entries as fit the token budget. The report has the calls that return the others. */
 export function fitEntries<Item extends Pick<ShownEntry, 'id' | 'text_content'>>(
   entries: readonly Item[],
   budget: number | undefined,
-  then: { readonly as_of?: string | undefined } = {},
-): { entries: Item[]; report: { budget?: EntryBudget } } {
-  const past = then.as_of === undefined ? '' : `, as_of=${JSON.stringify(then.as_of)}`;
+  input: AsOf = {},
+): { entries: Item[]; report: { budget?: BudgetReport<number> & { omitted_next?: string } } } {
   const shape: Budgeted<Item, number> = {
     id: ({ id }) => id,
     text: (entry) => entry.text_content,
     withText: (entry, text) => ({ ...entry, text_content: text }),
-    next: ({ id }, chars) => `read_context_range(context_id=${id}, start_char=${chars}${past})`,
+    next: ({ id }, chars) => callForRest(id, chars, input),
     // Images don't count: their token cost depends on the model.
     counted: ({ images: _, ...rest }: Item & { images?: unknown }) => rest,
   };
   const { items, report } = fitBudget(entries, budget, shape);
   const omitted = report.budget?.omitted_ids ?? [];
   if (report.budget === undefined || omitted.length === 0) return { entries: items, report };
-  const next = `get_context_by_ids(context_ids=[${omitted.join(', ')}]${past})`;
-  return { entries: items, report: { budget: { ...report.budget, omitted_next: next } } };
+  return { entries: items, report: { budget: { ...report.budget, omitted_next: callForEntries(omitted, input) } } };
 }

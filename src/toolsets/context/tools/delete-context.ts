@@ -9,7 +9,7 @@ import { remarks, truncate } from '../show/entry-shapes.ts';
 import { idempotencyInput, idempotencyOf } from '../write/write-input.ts';
 
 const dryRunInput = {
-  dry_run: z.boolean().default(false).describe('Only count them.'),
+  dry_run: z.boolean().default(false).describe('Only report what would be deleted.'),
 };
 
 export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
@@ -219,8 +219,8 @@ export function createContextConsoleTools({ entries }: Pick<ContextParts, 'entri
     }),
     defineTool({
       name: 'context_purge',
-      title: 'Delete memories for good',
-      description: 'Removes deleted memory entries from the trash.',
+      title: 'Delete memories permanently',
+      description: 'Permanently removes deleted memory entries.',
       effect: 'change',
       input: z.object({ context_ids: z.array(z.int()).min(1).max(500) }),
       output: freeAnswer('purged'),

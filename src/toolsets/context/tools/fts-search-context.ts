@@ -10,10 +10,10 @@ import { createEntryJudging, judgedFields } from '../search/entry-judging.ts';
 import { correctedHint, wordsOf } from '../search/hints.ts';
 import {
   absentWords,
-  listed,
   modeRemark,
   type QueryWord,
   queryWords,
+  quoteWords,
   relaxedMin,
   type SearchMode,
   searchModes,
@@ -39,7 +39,7 @@ export function createFtsSearchContextTool(parts: Parts): Tool {
         .enum(searchModes)
         .default('match')
         .describe(
-          'match: all words in any form, else most of them; word* is a prefix. prefix: all as prefixes. phrase: side by side. boolean: AND, OR, NOT, "phrases", parentheses.',
+          'match: all words in any form, else most of them; word* is a prefix. prefix: all words as prefixes. phrase: adjacent words. boolean: AND, OR, NOT, "phrases", parentheses.',
         ),
       ...searchInput({ limit: 5 }),
       highlight: z.boolean().default(false).describe('Add the text with <mark> around matches.'),
@@ -65,9 +65,9 @@ async function searchWords(
   { entries, backend, reranker, texts }: Parts,
 ): Promise<SearchOutcome> {
   const stats = startStats(backend, applied);
-  const asked = wordQueryOf(text, mode);
+  const strictQuery = wordQueryOf(text, mode);
   const reach = reachOf({ limit, offset });
-  const strict = await entries.searchWords({ query: asked, filter, ...reach, explain }, { signal });
+  const strict = await entries.searchWords({ query: strictQuery, filter, ...reach, explain }, { signal });
   const terms = mode === 'match' ? queryWords(text) : [];
   const most =
     strict.total === 0 && terms.length >= relaxedMin && quotedIn(text).phrases.length === 0
@@ -75,7 +75,7 @@ async function searchWords(
       : undefined;
   const relaxed = most !== undefined && most.total > 0;
   const page = relaxed ? most : strict;
-  const query = relaxed ? most.query : asked;
+  const query = relaxed ? most.query : strictQuery;
   const ranked = page.hits.map(({ id, score, coverage }) => ({
     ...{ id, score: score / (page.scoreMax || 1), found: score, coverage },
   }));
@@ -84,7 +84,7 @@ async function searchWords(
     ranked,
     createEntryJudging({ entries, reranker, texts }, { filter, query }),
   );
-  const words = terms.length > 0 ? terms : wordsOf(asked);
+  const words = terms.length > 0 ? terms : wordsOf(strictQuery);
   return {
     hits: judged.page.map(({ hit, relevance, range, replaces, replacedBy }) => ({
       ...{ replaces, replacedBy },
@@ -103,20 +103,20 @@ async function searchWords(
       correctedHint(page.corrected),
       relaxed ? await relaxedHint(entries, terms, signal) : undefined,
     ],
-    empty: { total: page.total, words, tryThis: words.length > 0 ? tryThis : tryExactly },
-    // A text that doesn't fit into the answer is not highlighted.
+    empty: { total: page.total, words, advice: words.length > 0 ? broaderSearch : exactSearch },
+    // Skips texts that won't fit into the answer.
     highlight: highlight
-      ? async (whole, left) => (2 * whole.length > left ? whole : texts.highlight(whole, query, signal))
+      ? async (whole, bytesLeft) => (2 * whole.length > bytesLeft ? whole : texts.highlight(whole, query, signal))
       : undefined,
   };
 }
 
 async function relaxedHint(entries: EntryStore, words: readonly QueryWord[], signal: AbortSignal): Promise<string> {
   const absent = await absentWords(entries, words, signal);
-  const nowhere = absent.length > 0 ? ` No entry contains ${listed(absent)}.` : '';
-  return `No entry contains all of ${listed(words.map(({ word }) => word))}; these contain the most of them.${nowhere}`;
+  const absentHint = absent.length > 0 ? ` No entry contains ${quoteWords(absent)}.` : '';
+  return `No entry contains all of ${quoteWords(words.map(({ word }) => word))}; these contain the most of them.${absentHint}`;
 }
 
-const tryExactly = 'The query contains no searchable word; grep_context finds any characters.';
-const tryThis =
+const exactSearch = 'The query contains no searchable word; grep_context finds any characters.';
+const broaderSearch =
   'Use fewer words, mode prefix for parts of words, or hybrid_search_context, which also searches by meaning.';

@@ -2,37 +2,32 @@ import * as z from 'zod';
 import { itemBytesMax } from '../../../answers/answer-limit.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../answers/token-budget.ts';
 import { CarrelError } from '../../../base/errors.ts';
-import { createSlots } from '../../../base/slots.ts';
 import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { type EntryPlace, grepEntries } from '../grep/grep-entries.ts';
+import { grepEntries, type MatchPosition } from '../grep/grep-entries.ts';
 import { emptyHint } from '../search/hints.ts';
 import { pastWarnings } from '../search/search-answer.ts';
 import { asOfInput, filterInput, parseFilters } from '../search/search-input.ts';
 
-/** Rows are shown whole or omitted. get_context_by_ids returns the whole entry. */
-const wholeRows: Budgeted<{ context_id: number }, number> = {
+/** Rows are never truncated, only omitted. */
+const untruncatedRows: Budgeted<{ context_id: number }, number> = {
   id: ({ context_id: id }) => id,
   text: () => '',
   withText: (row) => row,
   next: () => '',
 };
 
-function tryOf(input: { case_sensitive: boolean; is_regex: boolean }, scanned: number): string {
-  const said = [
+function adviceFor(input: { case_sensitive: boolean; is_regex: boolean }, scanned: number): string {
+  const options = [
     input.case_sensitive && 'case_sensitive=false ignores case',
     !input.is_regex && 'is_regex=true accepts a regular expression',
     'fts_search_context finds words in any form',
   ].filter((part) => typeof part === 'string');
-  return `No line in ${scanned} entries matches: ${said.join(', ')}.`;
+  return `No line in ${scanned} entries matches: ${options.join(', ')}.`;
 }
 
-/** Max concurrent searches. Each has its own thread, with a text in memory. */
-const threadsMax = 2;
-const waitingMax = 64;
-
 /** Parses a cursor: the entry, line and match to continue from. */
-function placeOf(cursor: string | undefined): EntryPlace | undefined {
+function parseCursor(cursor: string | undefined): MatchPosition | undefined {
   if (cursor === undefined) return undefined;
   const [, id, line, skip] = /^([1-9]\d{0,14}):([1-9]\d{0,9}):(\d{1,10})$/.exec(cursor) ?? [];
   if (id === undefined) throw new CarrelError('invalid_cursor', 'cursor must be the next_cursor of an earlier answer.');
@@ -40,7 +35,6 @@ function placeOf(cursor: string | undefined): EntryPlace | undefined {
 }
 
 export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
-  const slots = createSlots({ runningMax: threadsMax, waitingMax });
   return defineTool({
     name: 'grep_context',
     title: 'Grep Context',
@@ -77,14 +71,12 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
         matchesMax: input.max_matches,
         // The remaining bytes are for ids.
         bytesMax: 0.9 * itemBytesMax(call),
-        from: placeOf(input.cursor),
+        from: parseCursor(input.cursor),
         filter,
         entriesMax: input.max_entries_scanned,
         signal,
       };
-      const leave = await slots.acquire(signal);
-      const outcome = await grepEntries(entries, search).finally(leave);
-      const { entries: found, scanned, next, timedOutIds } = outcome;
+      const { entries: found, scanned, next, timedOutIds } = await grepEntries(entries, search);
       const total = found.reduce((sum, { matches }) => sum + matches.length, 0);
       const results =
         input.output_mode === 'content'
@@ -95,7 +87,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
       const { items: shown, report } = fitBudget<{ context_id: number }, number>(
         results,
         input.budget_tokens,
-        wholeRows,
+        untruncatedRows,
       );
       return {
         mode: input.output_mode,
@@ -105,7 +97,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
         results: shown,
         ...(next === undefined ? {} : { next_cursor: `${next.id}:${next.line}:${next.skip}` }),
         ...report,
-        ...(await emptyHint(entries, found, { filter, tryThis: tryOf(input, scanned) }, signal)),
+        ...(await emptyHint(entries, found, { filter, advice: adviceFor(input, scanned) }, signal)),
         ...(await pastWarnings(entries, filter, 'read', signal)),
         ...(timedOutIds.length > 0 ? { timed_out_context_ids: [...timedOutIds] } : {}),
       };

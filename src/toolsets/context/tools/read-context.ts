@@ -72,9 +72,9 @@ export function createReadContextRangeTool({ entries, texts }: Pick<ContextParts
       const total = countCharacters(text);
       const { start, end } = rangeOf(input, text, total, section);
       const from = unitsOf(text, start);
-      const wanted = text.slice(from, unitsOf(text, end - start, from));
-      const shown = wanted.slice(0, fittingUnits(wanted, 2, itemBytesMax(call)));
-      const last = shown.length < wanted.length ? start + countCharacters(shown) : end;
+      const requested = text.slice(from, unitsOf(text, end - start, from));
+      const shown = requested.slice(0, fittingUnits(requested, 2, itemBytesMax(call)));
+      const last = shown.length < requested.length ? start + countCharacters(shown) : end;
       return {
         context_id: input.context_id,
         start_char: start,
@@ -100,7 +100,7 @@ function unitsOf(text: string, characters: number, from = 0): number {
   return at;
 }
 
-interface Wanted {
+interface RangeArguments {
   start_char?: number | undefined;
   end_char?: number | undefined;
   start_line?: number | undefined;
@@ -108,33 +108,33 @@ interface Wanted {
   node_id?: string | undefined;
 }
 
-/** Returns the wanted range in characters, clamped to the text. */
+/** Returns the requested range in characters, clamped to the text. */
 function rangeOf(
-  wanted: Wanted,
+  range: RangeArguments,
   text: string,
   total: number,
   section: Section | undefined,
 ): { start: number; end: number } {
-  const byChars = wanted.start_char !== undefined || wanted.end_char !== undefined;
-  const byLines = wanted.start_line !== undefined || wanted.end_line !== undefined;
-  const byNode = wanted.node_id !== undefined;
+  const byChars = range.start_char !== undefined || range.end_char !== undefined;
+  const byLines = range.start_line !== undefined || range.end_line !== undefined;
+  const byNode = range.node_id !== undefined;
   if ([byChars, byLines, byNode].filter(Boolean).length !== 1) {
     throw fault('Give one of start_char/end_char, start_line/end_line, or node_id');
   }
-  checkOrder('char', wanted.start_char, wanted.end_char);
-  checkOrder('line', wanted.start_line, wanted.end_line);
+  checkOrder('char', range.start_char, range.end_char);
+  checkOrder('line', range.start_line, range.end_line);
   if (byChars) {
-    const start = Math.min(wanted.start_char ?? 0, total);
-    return { start, end: Math.max(start, Math.min(wanted.end_char ?? total, total)) };
+    const start = Math.min(range.start_char ?? 0, total);
+    return { start, end: Math.max(start, Math.min(range.end_char ?? total, total)) };
   }
   if (byNode) {
     if (section === undefined) throw fault('This entry has no section with this node_id; navigate_context lists them');
     return { start: section.char_start, end: section.char_end };
   }
   const lines = text.split('\n').map((line) => countCharacters(line) + 1);
-  const first = wanted.start_line ?? 1;
+  const first = range.start_line ?? 1;
   if (first > lines.length) throw fault(`start_line must be at most ${lines.length}, the last line of this entry`);
-  const last = Math.min(wanted.end_line ?? lines.length, lines.length);
+  const last = Math.min(range.end_line ?? lines.length, lines.length);
   const before = (count: number) => lines.slice(0, count).reduce((sum, length) => sum + length, 0);
   return { start: Math.min(before(first - 1), total), end: Math.min(before(last), total) };
 }

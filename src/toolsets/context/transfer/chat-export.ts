@@ -34,7 +34,7 @@ function* claudeTurns(conversation: Json, messages: readonly unknown[]): Generat
   }
 }
 
-/** Returns a name that is the same in every import of the conversation, so that a repeated import finds it again. */
+/** Returns a name that is the same in every import of a conversation, so that repeated imports use the same thread. */
 function threadName(id: unknown, conversation: Json): string {
   if (typeof id === 'string' && id !== '') return id;
   return createHash('sha256').update(JSON.stringify(conversation)).digest('hex').slice(0, 16);

@@ -3,7 +3,7 @@ import type { NewEntry } from '../../../storage/entries/entry.ts';
 import { bounds, checkBound } from '../inputs.ts';
 import { checkJson, checkText } from '../write/checked-text.ts';
 
-/** An item of an imported file: an entry, or why it can't be imported. */
+/** An item of an imported file: an entry, or the reason why it can't be imported. */
 export type FoundEntry =
   | {
       /** Its location in the file, for people. */
@@ -11,10 +11,7 @@ export type FoundEntry =
       /** Its id in the file, if it has one. */
       readonly id?: number | undefined;
       readonly entry: NewEntry;
-      /**
-       * True if the file has no times. createdAt is then the import time, and is ignored when looking for equal
-       * entries.
-       */
+      /** True if the file has no times. Then createdAt is the import time, and duplicates are found without it. */
       readonly hasNoTime?: boolean;
     }
   | { readonly place: string; readonly reason: string };
@@ -38,10 +35,7 @@ export function foundEntry(
   }
 }
 
-/**
- * Throws if an imported entry exceeds the limits of store_context. Imported entries are stored unchanged or not at
- * all.
- */
+/** Throws if an imported entry exceeds the limits of store_context. Imported entries are never shortened. */
 function check({ threadId, text, metadata, summary, images }: NewEntry): void {
   if (threadId === '') throw unreadable('it has no thread');
   if (text === '') throw unreadable('it has no text');

@@ -12,7 +12,7 @@ export function createKbConsoleTools(engine: Engine): Tool[] {
   const cancel = defineTool({
     name: 'kb_cancel_job',
     title: 'Cancel a job',
-    description: 'Cancels an ingestion job. A job that has ended stays as it is.',
+    description: 'Cancels an ingestion job. Jobs that have ended do not change.',
     effect: 'change',
     input: z.object({ job_id: jobId }),
     output: freeAnswer('job_id, status'),
@@ -49,8 +49,8 @@ export function createKbConsoleTools(engine: Engine): Tool[] {
     }),
     defineTool({
       name: 'kb_purge',
-      title: 'Delete documents for good',
-      description: 'Removes deleted documents from the trash.',
+      title: 'Delete documents permanently',
+      description: 'Permanently removes deleted documents.',
       effect: 'change',
       input: z.object({ document_ids: z.array(z.int()).min(1).max(500) }),
       output: freeAnswer('purged'),

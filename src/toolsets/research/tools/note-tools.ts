@@ -12,10 +12,7 @@ import { findNote, noteContent, noteId, noteTitle, showNote, sourceUrlList, tagL
 /** Repeated calls with the same key run once and return the same answer. */
 const idempotencyInput = { idempotency_key: storedText(z.string().min(1).max(256)).optional() };
 
-/**
- * Returns the key of a call with a hash of its input. The input must be parsed: then its fields have a fixed order,
- * and equal calls have equal hashes.
- */
+/** Returns the key of a call with a hash of its parsed input, whose fields have a fixed order. */
 function idempotencyOf(
   tool: string,
   { idempotency_key: key, ...rest }: { idempotency_key?: string | undefined },
@@ -34,8 +31,8 @@ function existingId(text: string): string {
 }
 
 /**
- * Turns storage failures into `note_save_failed`, as the research server's specification demands. Our own code
- * becomes `details.reason`. Errors that the caller caused stay as they are.
+ * Converts storage failures to `note_save_failed`, as the specification demands. `details.reason` has the original code.
+ * Errors that the caller caused stay unchanged.
  */
 export async function writeNote<Answer>(done: string, writing: Promise<Answer>): Promise<Answer> {
   try {
@@ -54,7 +51,7 @@ export function createSaveNoteTool(notes: NoteStore): Tool {
   return defineTool({
     name: 'save_note',
     title: 'Save a note',
-    description: 'Saves a finding from web research as a note, with its source_urls. list_notes finds it again.',
+    description: 'Saves a finding from web research as a note, with its source_urls. list_notes finds it.',
     effect: 'add',
     quota: 'notes',
     argumentError: 'note_invalid',
@@ -172,8 +169,8 @@ export function createNoteConsoleTools(notes: NoteStore): Tool[] {
     }),
     defineTool({
       name: 'notes_purge',
-      title: 'Delete notes for good',
-      description: 'Removes deleted research notes from the trash.',
+      title: 'Delete notes permanently',
+      description: 'Permanently removes deleted research notes.',
       effect: 'change',
       input: z.object({ ids: z.array(z.string()).min(1).max(500) }),
       output: freeAnswer('purged'),
