@@ -31,16 +31,8 @@ export interface EngineServiceOptions extends GuardOptions {
   readonly listenLimits?: Partial<ListenLimits>;
 }
 
-export interface EngineService {
-  readonly url: string;
-  /** Starts serving requests. Until then only the health check answers, with `starting`. */
-  ready(engine: LocalEngine): void;
-  connections(): number;
-  close(graceMs: number): Promise<void>;
-}
-
 /** Serves the engine's API over HTTP. Checks the guards first, then the path, the method and the body. */
-export async function serveEngine(options: EngineServiceOptions): Promise<EngineService> {
+export async function serveEngine(options: EngineServiceOptions) {
   const { path: base, log, recorder } = options;
   const guards = createGuards(options);
   const watch = createPrincipalWatch(guards);
@@ -131,11 +123,12 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
   );
   return {
     url: `${listener.origin}${base}`,
-    ready(opened) {
+    /** Starts serving requests. Until then only the health check answers, with `starting`. */
+    ready(opened: LocalEngine): void {
       engine = opened;
     },
     connections: listener.connections,
-    async close(graceMs) {
+    async close(graceMs: number): Promise<void> {
       await listener.close(graceMs);
       watch.close();
     },

@@ -1,10 +1,10 @@
 import type { Meaning, MeaningCandidates } from '../../search/meaning/meaning.ts';
 import { bestOfOwners } from '../../search/meaning/nearest-vectors.ts';
 import { cosineSpanOf } from '../../search/models/bundled-model.ts';
-import { type CompletedMeaning, failureOf, missing, type SearchCorpus } from '../../search/rank/corpus.ts';
+import { type CompletedMeaning, type Found, failureOf, missing } from '../../search/rank/corpus.ts';
 import { retrieverCandidates, type WordMatch } from '../../search/rank/fusion.ts';
-import type { JudgeDeps } from '../../search/rank/judging.ts';
-import { matchesOf, type WordRetriever, wordMatches } from '../../search/rank/retrievers.ts';
+import type { TextToJudge } from '../../search/rank/judging.ts';
+import { matchesOf, wordMatches } from '../../search/rank/retrievers.ts';
 import type { Reranker } from '../../search/rerank/reranker.ts';
 import type { CompletePassages, FoundPassages, PassageFilter, StoredPassage } from '../../storage/passages/passage.ts';
 import type { PassageStore } from '../../storage/passages/passage-store.ts';
@@ -23,26 +23,21 @@ export interface PassageCorpusOptions {
   readonly countsAll: boolean;
 }
 
-export interface PassageCorpus extends SearchCorpus {
-  /** Number of chunks with a query word (`total`, if counted), and of those returned (`found`). */
-  readonly counts: { total: number; found: number };
-  /** Returns the dependencies for reranking chunks by their text, with title and headings. */
-  judging(reranker: Reranker): JudgeDeps & { readonly words: Pick<WordRetriever, 'score'> };
-}
-
 /** Max word matches that `complete` reads at once. A search with a threshold ranks more. */
 const completedMax = 200;
 
 /** Creates the corpus of chunks for one search. `find` and `complete` are one read each; reranking rarely needs another. */
-export function createPassageCorpus(options: PassageCorpusOptions): PassageCorpus {
+export function createPassageCorpus(options: PassageCorpusOptions) {
   const { passages, meaning, hasWords, filter, countsAll } = options;
+  /** Number of chunks with a query word (`total`, if counted), and of those returned (`found`). */
   const counts = { total: 0, found: 0 };
-  const known = new Map<number, StoredPassage>();
+  /** Passages that `complete` has read. */
+  const read = new Map<number, StoredPassage>();
   const scoredWords = new Map<number, WordMatch>();
 
   return {
     counts,
-    async find(text, depth, signal) {
+    async find(text: string, depth: number, signal?: AbortSignal): Promise<Found> {
       const [query, limit] = [plainQuery(text), Math.max(depth, retrieverCandidates)];
       const words = hasWords ? { query, limit, offset: 0, filter, counts: countsAll } : undefined;
       let found: FoundPassages | undefined;
@@ -76,9 +71,9 @@ export function createPassageCorpus(options: PassageCorpusOptions): PassageCorpu
         async complete() {
           const nearest = near && 'scored' in near.candidates ? bestOfOwners(near.candidates.scored, depth) : [];
           const keys = [...new Set([...byWords.slice(0, completedMax), ...nearest].map(({ id }) => id))];
-          const asked = { keys, query, vectors: near && vectorsOf(near, byWords, depth), ownersMax: 2 * depth };
-          const completed = await passages.complete(asked, { signal });
-          for (const passage of completed.passages) known.set(passage.key, passage);
+          const request = { keys, query, vectors: near && vectorsOf(near, byWords, depth), ownersMax: 2 * depth };
+          const completed = await passages.complete(request, { signal });
+          for (const passage of completed.passages) read.set(passage.key, passage);
           const matches = completed.words ? wordMatches(completed.words) : [];
           for (const match of matches) scoredWords.set(match.id, match);
           return {
@@ -88,22 +83,23 @@ export function createPassageCorpus(options: PassageCorpusOptions): PassageCorpu
         },
       };
     },
-    judging: (reranker) => ({
+    /** Returns the dependencies for reranking chunks by their text, with title and headings. */
+    judging: (reranker: Reranker) => ({
       reranker,
       words: {
-        async score(text, ids, signal) {
-          const unknown = ids.filter((id) => !known.has(id));
+        async score(text: string, ids: readonly number[], signal?: AbortSignal): Promise<WordMatch[]> {
+          const unread = ids.filter((id) => !read.has(id));
           const more =
-            unknown.length === 0
+            unread.length === 0
               ? []
-              : wordMatches(await passages.scoreWords({ query: plainQuery(text), keys: unknown }, { signal }));
+              : wordMatches(await passages.scoreWords({ query: plainQuery(text), keys: unread }, { signal }));
           return [...ids.flatMap((id) => scoredWords.get(id) ?? []), ...more];
         },
       },
-      async texts(ids, signal) {
-        const unknown = ids.filter((id) => !known.has(id));
-        const more = unknown.length === 0 ? [] : await passages.get(unknown, { signal });
-        const found = [...ids.flatMap((id) => known.get(id) ?? []), ...more];
+      async texts(ids: readonly number[], signal?: AbortSignal): Promise<Map<number, TextToJudge>> {
+        const unread = ids.filter((id) => !read.has(id));
+        const more = unread.length === 0 ? [] : await passages.get(unread, { signal });
+        const found = [...ids.flatMap((id) => read.get(id) ?? []), ...more];
         return new Map(
           found.map(({ key, title, headings, body }) => {
             const heading = [title, ...headings].filter((part) => part !== '').join(' / ');
@@ -122,10 +118,10 @@ export function createPassageCorpus(options: PassageCorpusOptions): PassageCorpu
   ): CompletedMeaning {
     const { candidates, pending, model } = near;
     const listed = bestOfOwners(listedVectors(candidates, scored), depth);
-    const wanted = new Set(missing(byWords, listed));
+    const unlisted = new Set(missing(byWords, listed));
     const more = bestOfOwners(
-      scored.filter(({ owner }) => wanted.has(owner)),
-      Math.max(1, wanted.size),
+      scored.filter(({ owner }) => unlisted.has(owner)),
+      Math.max(1, unlisted.size),
     );
     return { listed, more, pending, span: cosineSpanOf(model) };
   }

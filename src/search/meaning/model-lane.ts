@@ -5,14 +5,7 @@ import { type BackgroundEmbedding, createBackgroundEmbedding } from './backgroun
 import type { NearestVectors } from './nearest-vectors.ts';
 import { createScannedVectors } from './scanned-vectors.ts';
 
-/** The provider, background embedding and vector search of one model. */
-export interface ModelLane {
-  readonly model: string;
-  readonly provider: EmbeddingProvider;
-  readonly embedding: BackgroundEmbedding;
-  readonly nearest: NearestVectors;
-  close(): Promise<void>;
-}
+export type ModelLane = ReturnType<typeof createModelLane>;
 
 interface ModelLaneDeps<Filter> {
   readonly vectors: VectorStore<Filter>;
@@ -25,11 +18,12 @@ interface ModelLaneDeps<Filter> {
   readonly onDone?: () => void;
 }
 
-export function createModelLane<Filter>(deps: ModelLaneDeps<Filter>): ModelLane {
+/** Creates the background embedding and vector search of one model. */
+export function createModelLane<Filter>(deps: ModelLaneDeps<Filter>) {
   const { vectors, provider, log, ready, embeds, onDone } = deps;
   const model = provider.name;
-  const nearest = vectors.isIndexed ? storedNearest : createScannedVectors({ vectors, model });
-  const embedding = embeds
+  const nearest: NearestVectors = vectors.isIndexed ? storedNearest : createScannedVectors({ vectors, model });
+  const embedding: BackgroundEmbedding = embeds
     ? createBackgroundEmbedding({ vectors, provider, log, ready, onDone })
     : embeddedByOthers(vectors, model, onDone);
   return {
@@ -37,7 +31,7 @@ export function createModelLane<Filter>(deps: ModelLaneDeps<Filter>): ModelLane 
     provider,
     embedding,
     nearest,
-    async close() {
+    async close(): Promise<void> {
       await embedding.close();
       await nearest.close();
     },
