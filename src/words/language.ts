@@ -68,8 +68,8 @@ const word = /^[\p{L}\p{M}]{3,}$/u;
 
 /** Returns the stem of a lower-case word, folded or not. Terms with anything but letters do not change. */
 export function stemOf(term: string): string {
-  const known = stems.get(term);
-  if (known !== undefined) return known;
+  const cached = stems.get(term);
+  if (cached !== undefined) return cached;
   const isWord = (current === english ? englishWord : word).test(term);
   // A stemmer may reduce a short word to an empty string.
   const stem = (isWord && current.stem(term)) || term;

@@ -183,8 +183,8 @@ function detailsOf(extracted: ExtractedDocument, applied: ReadingBounds): Record
   const { kind, codeLanguage, byline, published, pages, truncated, omitted } = extracted;
   const bounds = truncated === undefined ? undefined : applied;
   const details = { kind, code_language: codeLanguage, byline, published, pages, omitted, truncated, bounds };
-  const known = Object.entries(details).filter(([, value]) => value !== undefined && value !== null);
-  return Object.fromEntries(known);
+  const defined = Object.entries(details).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(defined);
 }
 
 async function readOriginal(hash: string, { storage }: IngestDeps): Promise<Uint8Array> {

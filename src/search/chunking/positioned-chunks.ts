@@ -27,8 +27,8 @@ export function positionedChunks(document: TextToChunk): NewChunk[] {
       line_end: lineEnd,
       file: member,
     };
-    const known = Object.entries(metadata).filter(([, value]) => value !== undefined);
-    return { text, headings: titlePath, metadata: Object.fromEntries(known) };
+    const defined = Object.entries(metadata).filter(([, value]) => value !== undefined);
+    return { text, headings: titlePath, metadata: Object.fromEntries(defined) };
   });
 }
 

@@ -164,11 +164,15 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   async function begin(): Promise<void> {
     const models = await vectors.models();
     if (models.at(-1)?.model !== main.model) await vectors.choose({ model: main.model });
-    const own = await vectors.state({ model: main.model });
+    const state = await vectors.state({ model: main.model });
     const last = models.findLast(({ model, vectors: count }) => model !== main.model && count > 0);
-    if (own.pending === 0 || last === undefined) return;
+    if (state.pending === 0 || last === undefined) return;
     const lastProvider = await deps.providerOf?.(last.model);
-    log.info('texts are being embedded with another model', { from: last.model, to: main.model, waiting: own.pending });
+    log.info('texts are being embedded with another model', {
+      from: last.model,
+      to: main.model,
+      waiting: state.pending,
+    });
     if (lastProvider === undefined) return;
     former = createModelLane({ vectors, provider: lastProvider, log, embeds });
   }

@@ -124,7 +124,7 @@ export async function judgePage<Hit extends RankedHit>(
   let ceiling = 1;
   let best = 0;
   let seen = 0;
-  const known = new Map<number, TextToJudge>();
+  const textsRead = new Map<number, TextToJudge>();
   const ends = await endsOfBlocks();
   while (seen < ranked.length && kept.length < offset + limit) {
     const end = ends.find((each) => each > before + seen) ?? Number.POSITIVE_INFINITY;
@@ -192,15 +192,15 @@ export async function judgePage<Hit extends RankedHit>(
   }
 
   async function coverageOf(block: readonly Hit[]): Promise<Map<number, number>> {
-    const known = new Map<number, number>();
-    for (const { id, coverage } of block) if (coverage !== undefined) known.set(id, coverage);
-    if (deps.words === undefined) return known;
-    const unknown = block.filter(({ id }) => !known.has(id)).map(({ id }) => id);
+    const coverage = new Map<number, number>();
+    for (const { id, coverage: share } of block) if (share !== undefined) coverage.set(id, share);
+    if (deps.words === undefined) return coverage;
+    const uncovered = block.filter(({ id }) => !coverage.has(id)).map(({ id }) => id);
     // `score` omits hits without any of the words.
-    for (const id of unknown) known.set(id, 0);
-    const scored = unknown.length === 0 ? [] : await deps.words.score(text, unknown, signal);
-    for (const { id, coverage } of scored) known.set(id, coverage ?? 0);
-    return known;
+    for (const id of uncovered) coverage.set(id, 0);
+    const scored = uncovered.length === 0 ? [] : await deps.words.score(text, uncovered, signal);
+    for (const { id, coverage: share } of scored) coverage.set(id, share ?? 0);
+    return coverage;
   }
 
   /** Reads and reranks a block. Without the model, only reads the lengths of hits with a cosine. */
@@ -215,10 +215,10 @@ export async function judgePage<Hit extends RankedHit>(
   }
 
   async function textsOf(ids: readonly number[]): Promise<ReadonlyMap<number, TextToJudge>> {
-    const unknown = ids.filter((id) => !known.has(id));
-    const more = unknown.length === 0 ? [] : await deps.texts(unknown, signal);
-    for (const [id, text] of more) known.set(id, text);
-    return known;
+    const unread = ids.filter((id) => !textsRead.has(id));
+    const more = unread.length === 0 ? [] : await deps.texts(unread, signal);
+    for (const [id, text] of more) textsRead.set(id, text);
+    return textsRead;
   }
 
   async function endsOfBlocks(): Promise<readonly number[]> {
