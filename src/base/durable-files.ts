@@ -97,7 +97,7 @@ export function diskError(error: unknown): unknown {
   return error;
 }
 
-/** Writes all bytes, because a single write may write only some of them. */
+/** Writes all bytes. A single write may be partial. */
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let offset = 0; offset < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, offset);

@@ -1,7 +1,4 @@
-/**
- * Reads and writes JSON whose integers keep all their digits. An integer beyond 2^53 becomes a bigint, which can be sent between
- * threads. Code that does not expect a bigint fails instead of rounding.
- */
+/** Reads and writes JSON without rounding integers. Integers beyond 2^53 become bigints, which threads can exchange. */
 
 declare global {
   interface JSON {
@@ -10,7 +7,7 @@ declare global {
   }
 }
 
-/** True if JSON may contain an integer that a double cannot hold. Long digit runs in strings count too. */
+/** True if JSON may contain an integer beyond 2^53. Long digit runs in strings count too. */
 export function mayHaveLong(json: string): boolean {
   return /\d{16}/.test(json);
 }

@@ -38,9 +38,9 @@ export class FairQueue<Item> {
 
   /** Removes and returns the last item of the longest lane, if it has at least two items more than `caller`'s lane. */
   takeFromLongest(caller: string): Item | undefined {
-    const own = this.#lanes.get(caller)?.size ?? 0;
+    const callerSize = this.#lanes.get(caller)?.size ?? 0;
     let longest: [string, Set<Item>] | undefined;
-    for (const lane of this.#lanes) if (lane[1].size > (longest?.[1].size ?? own + 1)) longest = lane;
+    for (const lane of this.#lanes) if (lane[1].size > (longest?.[1].size ?? callerSize + 1)) longest = lane;
     const item = longest && [...longest[1]].at(-1);
     if (longest === undefined || item === undefined) return undefined;
     this.delete(longest[0], item);

@@ -11,11 +11,11 @@ export function createLeases<Part extends { close(): Promise<void> }>(
   let current: { readonly opening: Promise<Part>; holders: number } | undefined;
   return async () => {
     current ??= { opening: open(), holders: 0 };
-    const own = current;
-    // Counted before the resource has opened, so that another holder's release does not close it meanwhile.
-    own.holders += 1;
-    const part = await own.opening.catch((error: unknown) => {
-      if (current === own) current = undefined;
+    const lease = current;
+    // Counted before the resource has opened, so that another release does not close it.
+    lease.holders += 1;
+    const part = await lease.opening.catch((error: unknown) => {
+      if (current === lease) current = undefined;
       throw error;
     });
     let isHeld = true;
@@ -24,9 +24,9 @@ export function createLeases<Part extends { close(): Promise<void> }>(
       async release() {
         if (!isHeld) return;
         isHeld = false;
-        own.holders -= 1;
-        if (own.holders > 0) return;
-        if (current === own) current = undefined;
+        lease.holders -= 1;
+        if (lease.holders > 0) return;
+        if (current === lease) current = undefined;
         await part.close();
       },
     };

@@ -42,15 +42,15 @@ export function createFileSink(options: FileSinkOptions): LogSink {
 
   /** Returns the file to write to. Reopens it if another process that shares it has moved or removed it. */
   const fileFor = (bytes: number): OpenFile => {
-    const there = statSync(file, { throwIfNoEntry: false });
-    const isFull = there !== undefined && there.size > 0 && there.size + bytes > bytesMax;
-    if (isFull || there?.ino !== open?.inode) close();
+    const stats = statSync(file, { throwIfNoEntry: false });
+    const isFull = stats !== undefined && stats.size > 0 && stats.size + bytes > bytesMax;
+    if (isFull || stats?.ino !== open?.inode) close();
     if (isFull) moveAside();
     open ??= openLog(file);
     return open;
   };
 
-  /** Closes the file, but never twice: another file may have got the same descriptor number by then. */
+  /** Closes the file only once, because its descriptor number may be reused. */
   const close = (): void => {
     const handle = open?.handle;
     open = undefined;

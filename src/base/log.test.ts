@@ -37,7 +37,7 @@ test('removes quoted secrets from log lines, URL-encoded ones included', () => {
   assert.equal(line.includes('p%40ss%20word%2F1'), false, line);
 });
 
-test('an event is one line, whatever its values contain', () => {
+test('writes each event as one line, with any values', () => {
   const line = formatRecord(record('read', { title: 'a\nb\u2028c\u001b[31m', url: 'http://a/b' }));
   assert.equal(/[\n\u2028\u001b]/.test(line), false);
   assert.ok(line.includes('url=http://a/b'), line);

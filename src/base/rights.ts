@@ -30,7 +30,7 @@ export function rightsKey({ toolsets, readOnly = false, collections, threads }: 
   return JSON.stringify([toolsets, readOnly, collections, threads].map((part) => part ?? null));
 }
 
-/** Identifies a principal with these rights: one identity may have several tokens. */
+/** Returns a key of the identity and its rights. One identity may have several tokens with different rights. */
 export function principalKey({ identity, rights }: Principal): string {
   return `${identity} ${rightsKey(rights)}`;
 }

@@ -4,7 +4,7 @@ import { decodePercent } from './text.ts';
 const mask = '[secret]';
 
 /** Values of all secrets, to mask in log lines and messages. */
-const known = new Set<string>();
+const secrets = new Set<string>();
 /** Min characters of a value that is masked. Shorter ones would also match ordinary words in the log. */
 const scrubbedCharsMin = 6;
 
@@ -17,7 +17,7 @@ export class Secret {
 
   constructor(value: string) {
     this.#value = value;
-    if (value.length >= scrubbedCharsMin) known.add(value);
+    if (value.length >= scrubbedCharsMin) secrets.add(value);
   }
 
   reveal(): string {
@@ -40,7 +40,7 @@ export class Secret {
 /** Masks known secrets, raw or URL-encoded, and anything in URLs that looks like one. */
 export function scrubSecrets(text: string): string {
   let clean = text.includes('://') ? text.replace(login, `$1${mask}@`).replace(namedSecret, `$1${mask}`) : text;
-  for (const value of known) {
+  for (const value of secrets) {
     if (clean.includes(value)) clean = clean.replaceAll(value, mask);
     const encoded = encodeURIComponent(value);
     if (encoded !== value && clean.includes(encoded)) clean = clean.replaceAll(encoded, mask);
@@ -51,14 +51,14 @@ export function scrubSecrets(text: string): string {
 /** Masks the login and query of a service address, which may hold secrets. The text need not be a valid URL. */
 export function maskAddress(address: string): string {
   const start = /^[a-z][a-z0-9+.-]*:\/\//i.exec(address)?.[0] ?? '';
-  const rest = address.slice(start.length);
-  const query = rest.search(/[?#]/);
-  const hostAndPath = query === -1 ? rest : rest.slice(0, query);
+  const afterScheme = address.slice(start.length);
+  const query = afterScheme.search(/[?#]/);
+  const hostAndPath = query === -1 ? afterScheme : afterScheme.slice(0, query);
   // A password may contain an unescaped `?` or `/`, so everything before the last @ is masked.
-  const at = rest.lastIndexOf('@');
+  const at = afterScheme.lastIndexOf('@');
   if (at > hostAndPath.length) return `${start}${mask}`;
-  const shown = at === -1 ? hostAndPath : `${mask}@${hostAndPath.slice(at + 1)}`;
-  return `${start}${shown}${query === -1 ? '' : `?${mask}`}`;
+  const visible = at === -1 ? hostAndPath : `${mask}@${hostAndPath.slice(at + 1)}`;
+  return `${start}${visible}${query === -1 ? '' : `?${mask}`}`;
 }
 
 /** Registers the password and query values of an address as secrets. */

@@ -73,12 +73,12 @@ export type Notice =
 
 /** Duration of a lease unless it is renewed. A process that dies while it holds one blocks the others for this long. */
 const leaseMs = 30_000;
-/** How often to try to get a lease: first, and at most. */
+/** Delay between attempts to get a lease. It grows from `first` to `max`. */
 const tryMs = { first: 100, max: 2_000 } as const;
 
 /**
- * Runs work that only one process may do at a time. The lease is a row, not an advisory lock, because behind a pooler in
- * transaction mode no session can hold a lock between statements. `renew` runs before each renewal.
+ * Runs work that only one process may do at a time. The lease is a row, not an advisory lock, because a pooler in transaction
+ * mode can't keep a lock between statements. `renew` runs before each renewal.
  */
 export async function withLease<Result>(
   shared: Pick<SharedStore, 'add' | 'put' | 'read' | 'remove'>,
@@ -95,7 +95,7 @@ export async function withLease<Result>(
   // After a long stall another process may hold the lease.
   const isOurs = async () => (await shared.read(part))?.equals(holder) ?? false;
   let renewal = Promise.resolve();
-  // The next renewal makes up for a failed one. If the release fails, the lease expires.
+  // A failed renewal is ignored, because the next one comes in time.
   const timer = setInterval(() => {
     renewal = renewal
       .then(renew)

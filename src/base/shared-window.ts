@@ -12,8 +12,8 @@ export interface CallCounter {
  */
 export function createSharedWindow(shared: SharedStore, name: string, options: SlidingWindowOptions): CallCounter {
   const { limit, windowMs } = options;
-  const own = createSlidingWindow(options);
+  const localWindow = createSlidingWindow(options);
   return {
-    take: (key) => shared.countCall({ key: `${name} ${key}`, limit, windowMs }).catch(() => own.take(key)),
+    take: (key) => shared.countCall({ key: `${name} ${key}`, limit, windowMs }).catch(() => localWindow.take(key)),
   };
 }

@@ -19,9 +19,8 @@ export interface SlidingWindow {
 }
 
 /**
- * Creates a limit that keeps the exact time of each call in the last window, per key. Most limits are small (tens of calls per
- * minute), so this is cheap, and `retryAfter` is exact: the next call is allowed when the oldest leaves the window. Operators may
- * set large limits, so the cost of a call must not grow with the number of earlier calls.
+ * Creates a limit that stores the time of each call in the last window, per key. The next call is allowed when the oldest leaves
+ * the window. The cost of a call must not grow with the number of earlier calls, because operators may set large limits.
  */
 export function createSlidingWindow(options: SlidingWindowOptions): SlidingWindow {
   const { limit, windowMs, clock = () => performance.now(), keysMax = 10_000 } = options;

@@ -32,7 +32,7 @@ test('stops counting at the bound', () => {
   assert.ok(wireBytes('x'.repeat(1_000_000), 1, 10) < 20);
 });
 
-test('cuts text at a byte limit, between characters', () => {
+test('truncates text at a byte limit, between characters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.nat(60), (text, bytesMax) => {
       const units = fittingUnits(text, 1, bytesMax);

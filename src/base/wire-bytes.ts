@@ -46,7 +46,7 @@ export function firstFitting<Item>(
   return tooMany === -1 ? items : items.slice(0, tooMany);
 }
 
-/** Returns how many UTF-16 units from `start` on fit into `bytesMax`. Never splits a character. */
+/** Returns how many UTF-16 units after `start` fit into `bytesMax`. Never splits a character. */
 export function fittingUnits(text: string, copies: Copies, bytesMax: number, start = 0): number {
   let bytes = quoteBytes(copies);
   let index = start;

@@ -6,7 +6,7 @@ import { countingPattern, folderOf, isMedia, normalise } from './address.ts';
 export type Scope = (url: string) => boolean;
 
 /**
- * Decides which URLs belong to a source: those that match an include pattern or, without patterns, those in the folder of the
+ * Decides which URLs belong to a source. They must match an include pattern or, without patterns, be in the folder of the
  * source's URL. A pattern with a scheme is matched against the whole URL, so it can name another origin.
  */
 export function createScope(root: string, { include, exclude, listing }: SourceSettings): Scope {
@@ -39,22 +39,22 @@ const patternMin = 20;
 
 /** Chooses the links of a page that are new to the source. */
 export function createLinkChooser(pagesMax: number) {
-  const known = new Set<string>();
+  const knownUrls = new Set<string>();
   const patterns = new Map<string, number>();
   const patternMax = Math.max(patternMin, Math.floor(pagesMax * patternShare));
   return {
     get size() {
-      return known.size;
+      return knownUrls.size;
     },
     /** Adds a URL to the known ones. Returns false if it was already known. */
     learn(url: string): boolean {
-      if (known.has(url)) return false;
-      known.add(url);
+      if (knownUrls.has(url)) return false;
+      knownUrls.add(url);
       const pattern = countingPattern(url);
       if (pattern !== undefined) patterns.set(pattern, (patterns.get(pattern) ?? 0) + 1);
       return true;
     },
-    forget: (url: string) => void known.delete(url),
+    forget: (url: string) => void knownUrls.delete(url),
     /** Returns the new URLs and adds them to the known ones. `omitted` counts links whose pattern is too frequent. */
     choose(urls: Iterable<string>, scope: Scope): { readonly fresh: string[]; readonly omitted: number } {
       const fresh: string[] = [];
@@ -63,7 +63,7 @@ export function createLinkChooser(pagesMax: number) {
         // Stops early, because one page may have a hundred thousand links.
         if (fresh.length >= pagesMax) break;
         const url = normalise(link);
-        if (url === undefined || known.has(url) || !scope(url)) continue;
+        if (url === undefined || knownUrls.has(url) || !scope(url)) continue;
         const pattern = countingPattern(url);
         if (pattern !== undefined && (patterns.get(pattern) ?? 0) >= patternMax) omitted += 1;
         else {

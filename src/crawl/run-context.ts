@@ -102,8 +102,8 @@ const reasonsMax = 20;
 
 export function noteReason({ summary }: RunState, outcome: 'failed' | 'skipped', reason: string, url: string): void {
   summary[outcome] += 1;
-  const known = summary.reasons.find((each) => each.reason === reason);
-  if (known !== undefined) known.pages += 1;
+  const entry = summary.reasons.find((each) => each.reason === reason);
+  if (entry !== undefined) entry.pages += 1;
   else if (summary.reasons.length < reasonsMax) summary.reasons.push({ reason, pages: 1, example: url });
 }
 

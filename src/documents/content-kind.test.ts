@@ -13,7 +13,7 @@ function kind(text: string, contentType?: string, name?: string): string {
   }
 }
 
-test('the bytes win over the header (T084)', () => {
+test('prefers the bytes to the header (T084)', () => {
   assert.equal(kind('%PDF-1.7 …', 'text/html'), 'pdf');
   assert.equal(kind('\x7fELF\x02', 'text/html'), 'unsupported_content_type');
   assert.equal(kind('PK\x03\x04', 'text/plain'), 'extraction_failed');
@@ -24,7 +24,7 @@ test('the bytes win over the header (T084)', () => {
   assert.equal(kind('<?xml version="1.0"?><!DOCTYPE html PUBLIC "x"><html>', 'application/xml'), 'html');
 });
 
-test('the header decides if the bytes do not', () => {
+test('uses the header if the bytes are inconclusive', () => {
   assert.equal(kind('words', 'text/html; charset=utf-8'), 'html');
   assert.equal(kind('# words', 'text/markdown'), 'markdown');
   assert.equal(kind('{"a":1}', 'application/problem+json'), 'json');
@@ -33,7 +33,7 @@ test('the header decides if the bytes do not', () => {
   assert.equal(kind('x = 1', 'application/x-python'), 'code');
 });
 
-test('without a header, the address and the bytes decide', () => {
+test('uses the address and the bytes without a header', () => {
   assert.equal(kind('# words', 'text/plain', 'https://h.example/README.md?x=1'), 'markdown');
   assert.equal(kind('[1]'), 'json');
   assert.equal(kind('words'), 'text');
@@ -60,7 +60,7 @@ test('recognises UTF-16 text with and without a byte order mark', () => {
   );
 });
 
-test('the name decides if neither bytes nor header do', () => {
+test('uses the name if neither bytes nor header are conclusive', () => {
   assert.equal(kind('a,b\n1,2', 'application/vnd.ms-excel', 'list.csv'), 'csv');
   assert.equal(kind('a: 1', 'text/plain', 'keepers.yml'), 'yaml');
   assert.equal(kind('x = 1', 'application/octet-stream', 'lamp.py'), 'code');

@@ -52,8 +52,8 @@ function mediaType(contentType = ''): string {
 }
 
 function kindOfType(type: string): DocumentKind | undefined {
-  const known = kindsOfTypes.get(type);
-  if (known) return known;
+  const listed = kindsOfTypes.get(type);
+  if (listed) return listed;
   if (type.endsWith('+json')) return 'json';
   if (type.endsWith('+yaml')) return 'yaml';
   if (type.endsWith('+xml')) return 'xml';
@@ -114,17 +114,17 @@ function looksLikeEmail(start: string): boolean {
 
 /** Detects markup by its first tag, after comments, declarations and white space. */
 function markupKind(text: string): 'html' | 'feed' | 'xml' | undefined {
-  let rest = text.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '');
+  let remaining = text.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '');
   let declared = false;
   for (let step = 0; step < 50; step += 1) {
-    rest = rest.trimStart();
-    const skipped = /^<\?[^>]*>|^<!--[\s\S]*?-->|^<!doctype\s+(?!html)[^>[]*(?:\[[^\]]*\]\s*)?>/i.exec(rest)?.[0];
+    remaining = remaining.trimStart();
+    const skipped = /^<\?[^>]*>|^<!--[\s\S]*?-->|^<!doctype\s+(?!html)[^>[]*(?:\[[^\]]*\]\s*)?>/i.exec(remaining)?.[0];
     if (skipped === undefined) break;
     declared ||= skipped.startsWith('<?xml');
-    rest = rest.slice(skipped.length);
+    remaining = remaining.slice(skipped.length);
   }
-  if (/^<!doctype\s+html/i.test(rest) || /^<(?:html|head|body)[\s>]/i.test(rest)) return 'html';
-  if (/^<(?:rss|rdf:RDF|feed)[\s>]/.test(rest)) return 'feed';
+  if (/^<!doctype\s+html/i.test(remaining) || /^<(?:html|head|body)[\s>]/i.test(remaining)) return 'html';
+  if (/^<(?:rss|rdf:RDF|feed)[\s>]/.test(remaining)) return 'feed';
   return declared ? 'xml' : undefined;
 }
 

@@ -21,7 +21,7 @@ test('an offset has a page, and a span its pages', () => {
   assert.deepEqual(positions.of({ start: 5, end: 8 }), { page: 2 });
 });
 
-test('line numbers are those of the original despite removed lines and characters', () => {
+test('reports original line numbers despite removed lines and characters', () => {
   const raw = '\n \n  first\u200b\nsec\u00adond\n\nlast\n\n';
   const finished = finishText(raw, [{ offset: 0, line: 1 }], 1000);
   assert.equal(finished.text, '  first\nsecond\n\nlast');
@@ -48,7 +48,7 @@ test('marks move with the text and end with it', () => {
   ]);
 });
 
-test('inside an archive an offset has its file, and a file without pages inherits none', () => {
+test('reports the file of an offset in an archive, and no page for a file without pages', () => {
   const positions = createPositions({
     text: '# a\n\nAAAA\n\n# b\n\nBBBB',
     marks: [{ offset: 5, page: 1 }, { offset: 11 }, { offset: 16, line: 1 }],

@@ -74,7 +74,7 @@ export interface Member {
   codeLanguage?: string;
   /** Offset in `text` of the heading with its name. */
   headingStart: number;
-  /** Offsets in `text` of its own text, without the heading. `end` is exclusive. */
+  /** Offsets in `text` of the member's text, without the heading. `end` is exclusive. */
   start: number;
   end: number;
 }
@@ -122,7 +122,7 @@ export interface DocumentLinks {
   /** True if the document has more links than `urls` lists. */
   readonly hasMore: boolean;
   readonly canonical: string | null;
-  /** What the page asks of crawlers in its `robots` meta tag. */
+  /** Directives of the page's `robots` meta tag. */
   readonly noindex: boolean;
   readonly nofollow: boolean;
   /** Entries of a feed or sitemap. */

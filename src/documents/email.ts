@@ -124,8 +124,8 @@ async function parse(bytes: Uint8Array): Promise<Email> {
 }
 
 function bodyOf(mail: Email, mode: ExtractMode, charsMax: number): string {
-  const plain = withUnixLines(mail.text ?? '');
-  if (plain !== '' || mail.html === undefined) return plain;
+  const plainText = withUnixLines(mail.text ?? '');
+  if (plainText !== '' || mail.html === undefined) return plainText;
   return readHtml(mail.html, { mode, charsMax, extent: 'all' }).text;
 }
 

@@ -27,7 +27,7 @@ test('reads many documents at once', async () => {
   );
 });
 
-test("keeps a reader's error code and its foreign text out of the message", async () => {
+test("reports a reader's error code without its external text", async () => {
   const error = await extractor
     .extract({ bytes: Buffer.from('%PDF-1.7 secret words'), mode: 'text' })
     .catch((caught) => caught);
@@ -43,7 +43,7 @@ test('stops a document that takes too much CPU time and reads the next', async (
   assert.equal((await extractor.extract(small)).text, 'small');
 });
 
-test('waits for a worker without CPU time: only its own CPU time counts', async (t) => {
+test('counts only the CPU time of the worker', async (t) => {
   if (process.platform !== 'linux') return t.skip('workers are found in /proc');
   const slow = createExtractor({ cpuMsMax: 1000, memoryMb: 256, workersMax: 1 });
   const others = new Set(childrenOf());
@@ -108,7 +108,7 @@ test('bounds the queue', async () => {
   await narrow.close();
 });
 
-test('cancelling frees the place at once, waiting or running', async () => {
+test('cancelling frees the slot of a waiting or running document', async () => {
   const single = createExtractor({ cpuMsMax: 60_000, memoryMb: 2048, workersMax: 1 });
   const [running, waiting] = [new AbortController(), new AbortController()];
   const first = single.extract(bombNamed('forms that double'), { signal: running.signal });

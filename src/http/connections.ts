@@ -4,7 +4,7 @@ import { clientAddress, loopbackAddress } from './client-address.ts';
 
 export interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** Max connections per address. Clients on this machine share an address, which has no limit of its own. */
+  /** Max connections per address. Does not apply to loopback, which all clients on this machine share. */
   readonly perAddressMax: number;
 }
 
@@ -54,8 +54,8 @@ export function limitConnections(
   server.on('connection', (socket: Socket) => {
     const address = clientAddress(socket.remoteAddress);
     const addressMax = address === loopbackAddress ? connectionsMax : perAddressMax;
-    const own = open.get(address)?.size ?? 0;
-    if ((own >= addressMax && !closeIdle(address)) || (count >= connectionsMax && !makeRoom())) {
+    const ownCount = open.get(address)?.size ?? 0;
+    if ((ownCount >= addressMax && !closeIdle(address)) || (count >= connectionsMax && !makeRoom())) {
       socket.destroy();
       onRefused();
       return;

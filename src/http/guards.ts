@@ -23,7 +23,7 @@ export interface GuardOptions {
   log?: Logger;
 }
 
-/** Recognises tokens: a list in a database, or those of an external issuer. */
+/** Identifies callers by tokens from a database or an external issuer. */
 export interface Authority {
   /** True if callers need a token, even if `GuardOptions.tokens` is empty. */
   isRequired(): Promise<boolean>;

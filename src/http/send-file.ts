@@ -28,10 +28,10 @@ export async function sendFile(file: FileToSend, request: IncomingMessage, respo
 
 /** Returns the header's value (RFC 6266): an ASCII name for old clients, and the real name, encoded by RFC 8187. */
 export function contentDisposition(filename: string): string {
-  const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_');
-  const exact = encodeURIComponent(filename.toWellFormed()).replace(
+  const asciiName = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  const encodedName = encodeURIComponent(filename.toWellFormed()).replace(
     /['()*]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`;
+  return `attachment; filename="${asciiName}"; filename*=UTF-8''${encodedName}`;
 }

@@ -31,7 +31,7 @@ export interface Offer {
   experimental?: Announcement;
   catalogue: Catalogue;
   callTool: CallTool;
-  /** Returns the tools of the web console: those of MCP clients, and its own. */
+  /** Returns the tools of the web console, which has a few more than MCP clients. */
   forConsole(): Pick<Offer, 'catalogue' | 'callTool'>;
   resources: Resources;
   prompts: Prompts;
@@ -155,7 +155,7 @@ export function createOffer(options: OfferOptions): Offer {
 
   function scopedTo(rights: Rights): Offer {
     const key = rightsKey(rights);
-    if (key === rightsKey({})) return whole;
+    if (key === rightsKey({})) return fullOffer;
     const offer = restricted.get(key) ?? restrict(rights);
     restricted.set(key, offer);
     return offer;
@@ -171,8 +171,8 @@ export function createOffer(options: OfferOptions): Offer {
     );
   }
 
-  const whole = make(options.toolsets, options, options.readOnly);
-  return whole;
+  const fullOffer = make(options.toolsets, options, options.readOnly);
+  return fullOffer;
 }
 
 function withConsoleTools(toolset: Toolset): Toolset {

@@ -40,7 +40,7 @@ export interface HttpServing extends Serving, Omit<HttpServiceOptions, keyof Ser
 /** How long running calls may continue after the client closed its input. Then they are aborted. */
 const drainMs = 1_500;
 
-/** Watches for changes, and notifies clients of those that they have rights to see. */
+/** Notifies clients of changes that they have rights to see. */
 function watch(offer: Offer): Watches {
   const watches = createWatches({
     resourcesOf: ({ rights }) => offer.scopedTo(rights).resources,
@@ -66,10 +66,10 @@ export function createServeClient(serving: Serving): ServeClient {
 
 function linesOptions(serving: Serving, watches: Watches, log: Logger, id: string) {
   const { limits, revisions } = serving;
-  const own = { ...serving, offer: { ...serving.offer, log } };
+  const clientServing = { ...serving, offer: { ...serving.offer, log } };
   // Each client has its own id, so that the jobs and tasks of one are invalid for others in a shared process.
   const caller: Caller = { ...localUser, id, owner: id };
-  return { limits, revisions, log, drainMs, caller, ...protocolParts(own, watches, 'pipe') };
+  return { limits, revisions, log, drainMs, caller, ...protocolParts(clientServing, watches, 'pipe') };
 }
 
 export async function serveOverHttp(serving: HttpServing): Promise<HttpService> {

@@ -40,7 +40,7 @@ export class RpcError extends Error {
   }
 }
 
-/** The error for faults outside a method. Inside methods, every failure is logged and has a code. */
+/** The error for failures outside a method. Failures inside methods have codes and are logged. */
 export const internalFailure = new RpcError(rpcCodes.internal, 'Internal error');
 
 export function methodNotFound(): RpcError {

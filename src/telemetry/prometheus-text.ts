@@ -36,8 +36,8 @@ function textOf(metric: Metric): string {
 }
 
 function line(name: string, labels: Labels, value: number): string {
-  const shown = Object.entries(labels).map(([label, text]) => `${underscored(label)}="${escaped(text)}"`);
-  return `${name}${shown.length === 0 ? '' : `{${shown.join(',')}}`} ${value}`;
+  const pairs = Object.entries(labels).map(([label, text]) => `${underscored(label)}="${escaped(text)}"`);
+  return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`;
 }
 
 function underscored(name: string): string {

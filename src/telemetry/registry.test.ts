@@ -50,7 +50,7 @@ test('counts callers past the first hundred together', () => {
   assert.match(prometheusText(registry), /carrel_caller_calls_total\{caller="\(others\)",result="ok"\} 50\n/);
 });
 
-test('samples database figures at intervals, and an unresponsive one delays nobody', async () => {
+test('samples databases at intervals without waiting for an unresponsive one', async () => {
   const registry = createRegistry();
   const value = (name: string): string | undefined =>
     new RegExp(`^${name} (.*)$`, 'm').exec(prometheusText(registry))?.[1];

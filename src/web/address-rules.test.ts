@@ -103,7 +103,7 @@ test('only 2000::/3 without its special ranges is public IPv6 (T067)', () => {
   for (const text of allowed) assert.equal(isPublicAddress(text), true, text);
 });
 
-test('judges an IPv4-mapped address as its IPv4 address', () => {
+test('classifies an IPv4-mapped address as its IPv4 address', () => {
   assert.equal(classOf('::ffff:127.0.0.1'), 'private');
   assert.equal(classOf('::ffff:a9fe:a9fe'), 'metadata');
   assert.equal(classOf('::ffff:93.184.216.34'), 'public');
@@ -140,7 +140,7 @@ test('classifies metadata addresses in every form that embeds them (T065)', () =
   }
 });
 
-test('loopback, RFC 1918, carrier-grade NAT and unique local are private; the rest is special', () => {
+test('loopback, RFC 1918, carrier-grade NAT and unique local are private; all others are special', () => {
   for (const text of ['127.0.0.1', '10.0.0.5', '172.16.0.1', '192.168.1.1', '100.64.0.1', '::1', 'fd12::1']) {
     assert.equal(classOf(text), 'private', text);
   }

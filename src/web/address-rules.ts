@@ -6,7 +6,7 @@ import ipaddr from 'ipaddr.js';
  * - `public`: ordinary unicast on the internet; the only class that is allowed by default.
  * - `private`: loopback, RFC 1918, carrier-grade NAT, unique local. An operator may allow these.
  * - `special`: everything else that IANA reserves (documentation, benchmarking, multicast, transition, …).
- * - `metadata`: addresses at which clouds serve credentials. Never allowed, whatever the settings.
+ * - `metadata`: addresses at which clouds serve credentials. Never allowed, with any settings.
  */
 export type AddressClass = 'public' | 'private' | 'special' | 'metadata';
 

@@ -69,7 +69,7 @@ test('opens a port only for the host that is allowed with it', () => {
   refuses('http://other.example:5432/', 'port_not_allowed', policy);
 });
 
-test('judges literals in every spelling (T064, T065)', () => {
+test('checks literals in every spelling (T064, T065)', () => {
   for (const host of [
     '127.0.0.1',
     '2130706433',
@@ -120,7 +120,7 @@ test('allows a private target listed by name, address or range', () => {
   });
 });
 
-test('blocks metadata addresses whatever is allowed (T065)', () => {
+test('blocks metadata addresses with any settings (T065)', () => {
   const everything: FetchPolicy = {
     allowPrivateNetworks: true,
     allowPrivate: parseTargetList(['0.0.0.0/0', '::/0', 'metadata.google.internal', '169.254.169.254:80']),

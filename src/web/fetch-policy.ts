@@ -122,8 +122,8 @@ function privateNetworkBlocked(host: string): CarrelError {
 }
 
 /**
- * True for the ports that are allowed by default: 80, 443, and from 1024 all but those of well-known other services. Many web
- * servers use ports such as 3000 or 8888, but a request to a mail server, database or cluster control port could be an attack.
+ * True for the ports that are allowed by default: 80, 443, and all from 1024 except well-known ports of other services. A request
+ * to a mail server, database or cluster control port could be an attack.
  */
 function isWebPort(port: number): boolean {
   return port === 80 || port === 443 || (port >= 1024 && port <= 65_535 && !servicePorts.has(port));

@@ -34,7 +34,7 @@ export function createPageCache(config: PageCacheConfig, { safeFetch, now = Date
   };
 
   async function fetchAndCache(url: string, request: FetchRequest): Promise<FetchResponse> {
-    // Keeps the offered entries: the one that a 304 refers to may be evicted during the call.
+    // Stores the offered entries, because they may be evicted before a 304 refers to them.
     const offered = new Map<string, Entry>();
     const validatorsFor = (hop: string): Validators | undefined => {
       const entry = entries.get(keyOf(hop, request));
@@ -46,8 +46,8 @@ export function createPageCache(config: PageCacheConfig, { safeFetch, now = Date
       if (head.status !== 304) request.inspectHead?.(head);
     };
     const response = await safeFetch(url, { ...request, validatorsFor, inspectHead });
-    const known = response.status === 304 ? offered.get(response.url) : undefined;
-    if (known !== undefined) return serve(refreshed(known, response, request), request, response.redirects);
+    const revalidated = response.status === 304 ? offered.get(response.url) : undefined;
+    if (revalidated !== undefined) return serve(refreshed(revalidated, response, request), request, response.redirects);
     store(response, request);
     return response;
   }

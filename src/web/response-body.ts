@@ -76,11 +76,11 @@ function tooLarge(bytesMax: number): CarrelError {
 
 /** Joins the chunks outside Node's shared buffer pool, so that the body can be transferred to a worker. */
 function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(chunks.reduce((bytes, chunk) => bytes + chunk.byteLength, 0));
+  const body = new Uint8Array(chunks.reduce((bytes, chunk) => bytes + chunk.byteLength, 0));
   let offset = 0;
   for (const chunk of chunks) {
-    whole.set(chunk, offset);
+    body.set(chunk, offset);
     offset += chunk.byteLength;
   }
-  return whole;
+  return body;
 }

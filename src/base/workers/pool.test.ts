@@ -68,7 +68,7 @@ test('replaces a dead worker, busy or idle', async () => {
 });
 
 // Under overload, 3 of these 14 were left waiting for good.
-test('leaves nobody waiting when lingering workers block new ones', { timeout: 60_000 }, async () => {
+test('refuses waiting callers when lingering workers block new ones', { timeout: 60_000 }, async () => {
   const { started, start } = lingeringWorkers();
   const pool = createPool({ ...config, lingeringMax: 8 }, start);
   const timeoutError = () => new CarrelError('query_timeout', 'Too long.');
@@ -84,7 +84,7 @@ test('leaves nobody waiting when lingering workers block new ones', { timeout: 6
 });
 
 // On close, 2 of these 4 were left waiting for good.
-test('closing ends the workers and leaves nobody waiting', { timeout: 60_000 }, async () => {
+test('closing ends the workers and refuses waiting callers', { timeout: 60_000 }, async () => {
   const { started, start } = lingeringWorkers();
   const pool = createPool(config, start);
   const stopped = Promise.withResolvers<never>();
@@ -156,7 +156,7 @@ test('waits for a busy worker rather than starting another', async () => {
   assert.equal(started.length, 1);
 });
 
-test('starts another worker once callers have waited long enough in all', async () => {
+test('starts another worker once the total wait exceeds the limit', async () => {
   const { start } = lingeringWorkers();
   const pool = createPool({ ...config, patienceMs: 1 }, start);
   const first = Promise.withResolvers<string>();

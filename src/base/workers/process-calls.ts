@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { type Calls, createCalls } from './calls.ts';
 
-/** Tells how a process ended. */
+/** The end of a process. */
 export class ProcessEnded extends Error {
   readonly exitCode: number | null;
   readonly signal: string | null;

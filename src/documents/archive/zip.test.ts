@@ -67,7 +67,7 @@ test('refuses overlapping members, too many members and a wrong checksum', () =>
   assert.throws(() => wrong.members.map((member) => wrong.bytes(member)), { code: 'extraction_failed' });
 });
 
-test('a member with a password says so', () => {
+test('reports a member with a password', () => {
   const zip = openZip(rawZip([{ name: 'a', data: Buffer.from('x'), flags: 1 }]));
   assert.throws(() => zip.members.map((member) => zip.bytes(member)), { code: 'encrypted_document' });
 });

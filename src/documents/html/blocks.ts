@@ -226,8 +226,8 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
 }
 
 /**
- * True if the element needs a space before it: it follows another inline element in a block without text of its own, such as
- * links in a bar. In a browser, style sheets separate them; here their words would run together.
+ * True if the element follows another inline element in a block that contains no direct text, such as links in a bar. Browsers
+ * separate them by style sheets; here their words would run together.
  */
 function needsSpaceBefore({ parent, position }: PageElement): boolean {
   if (!parent || !blockTags.has(parent.tag) || position === 0) return false;

@@ -18,15 +18,15 @@ const sectionProseMin = 50;
 export function dropBoilerplate(page: Page, extent: 'content' | 'page' = 'content'): void {
   const families = Uint32Array.from(page.elements, familiesOf);
   const measureOf = measure(page.elements);
-  const whole = proseOf(measureOf, page.body);
-  const disqualified = tooCommon(page.elements, families, measureOf, whole);
+  const pageProse = proseOf(measureOf, page.body);
+  const disqualified = tooCommon(page.elements, families, measureOf, pageProse);
   for (const element of page.elements) {
     const bits = (families[element.order] ?? 0) & ~disqualified;
     if (bits === 0 || element === page.body) continue;
     if ((bits & landmark) === 0 && isSection(element, measureOf, extent)) continue;
     const { heading, main } = measureOf(element);
     const shareMax = heading || main ? articleShareMax : bits & overlays ? overlayShareMax : elementShareMax;
-    if (proseOf(measureOf, element) <= whole * shareMax) element.dropped = true;
+    if (proseOf(measureOf, element) <= pageProse * shareMax) element.dropped = true;
   }
 }
 
@@ -107,8 +107,8 @@ function insideContent(element: PageElement): boolean {
   return false;
 }
 
-/** Returns the families that cover so much of the page that they must be its content. Nested elements count once. */
-function tooCommon(elements: PageElement[], families: Uint32Array, measureOf: MeasureOf, whole: number): number {
+/** Returns the families that cover most of the page, and so must be its content. Nested elements count once. */
+function tooCommon(elements: PageElement[], families: Uint32Array, measureOf: MeasureOf, pageProse: number): number {
   const covered = new Map<number, number>();
   const above = new Uint32Array(elements.length);
   for (const element of elements) {
@@ -123,7 +123,7 @@ function tooCommon(elements: PageElement[], families: Uint32Array, measureOf: Me
   }
   let disqualified = 0;
   for (const [bit, prose] of covered) {
-    if (prose > whole * (bit & overlays ? overlayShareMax : familyShareMax)) disqualified |= bit;
+    if (prose > pageProse * (bit & overlays ? overlayShareMax : familyShareMax)) disqualified |= bit;
   }
   return disqualified;
 }

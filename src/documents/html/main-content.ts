@@ -43,8 +43,8 @@ function keepAll({ elements }: Page): void {
 }
 
 function startOf(page: Page, measureOf: MeasureOf): PageElement {
-  const whole = measureOf(page.body).points;
-  const enough = (element: PageElement) => measureOf(element).points >= whole * semanticShare;
+  const total = measureOf(page.body).points;
+  const enough = (element: PageElement) => measureOf(element).points >= total * semanticShare;
   const best = (test: (element: PageElement) => boolean) =>
     page.elements
       .filter((element) => !element.dropped && test(element))
@@ -112,11 +112,11 @@ function belongsTo(sibling: PageElement, content: PageElement, isOuter: boolean,
   if (linked > text * 0.25) return false;
   const isSameKind = sibling.tag === content.tag && sibling.attributes.get('class') === content.attributes.get('class');
   if (isSameKind && sibling.attributes.has('class')) return points > 25;
-  const whole = measureOf(content).points;
+  const total = measureOf(content).points;
   if (sibling.position > content.position) {
-    return points >= Math.max(60, whole * (isOuter ? 0.2 : 0.15)) && (!isOuter || hasParts(sibling));
+    return points >= Math.max(60, total * (isOuter ? 0.2 : 0.15)) && (!isOuter || hasParts(sibling));
   }
-  return points >= (sibling.tag === 'p' ? 25 : Math.max(60, whole * 0.05));
+  return points >= (sibling.tag === 'p' ? 25 : Math.max(60, total * 0.05));
 }
 
 /** True if the element has a heading, a table, code or two paragraphs as direct children. */
@@ -128,9 +128,9 @@ function hasParts(element: PageElement): boolean {
 /** True for a table whose content is spread over its rows. It stays whole; the search enters only layout tables. */
 function isDataTable(element: PageElement, measureOf: MeasureOf): boolean {
   if (element.tag !== 'table') return false;
-  const whole = measureOf(element).points;
+  const total = measureOf(element).points;
   const rows = elementsOf(element).flatMap((child) => (child.tag === 'tr' ? [child] : elementsOf(child)));
-  return rows.every((row) => measureOf(row).points < whole * descendShare);
+  return rows.every((row) => measureOf(row).points < total * descendShare);
 }
 
 const words = new Set(
@@ -157,9 +157,9 @@ function dropComments(page: Page): void {
   const measureOf = measure(page.elements);
   const parts = outermost.filter((element) => !measureOf(element).main || element.tag === 'article');
   const comments = parts.reduce((sum, element) => sum + proseOf(measureOf, element), 0);
-  const rest = proseOf(measureOf, page.body) - comments;
+  const articleProse = proseOf(measureOf, page.body) - comments;
   const isArticle = page.facts.metas.get('og:type') === 'article' || page.elements.some(isArticleBody);
-  if (rest < articleMin || (rest < comments * 0.5 && !isArticle)) return;
+  if (articleProse < articleMin || (articleProse < comments * 0.5 && !isArticle)) return;
   for (const element of parts) element.dropped = true;
 
   function isArticleBody(element: PageElement): boolean {

@@ -31,13 +31,14 @@ export function paintOf(tag: string, attributes: readonly Attribute[], outer: Pa
   const style = attributes.find(({ name }) => name === 'style')?.value;
   if (style === undefined)
     return color === outer.color && background === outer.background ? outer : { color, background };
-  // The `style` attribute wins over the class, whichever comes first.
+  // The `style` attribute overrides the class, in any order.
   for (const declaration of style.slice(0, 2000).split(';')) {
     const [property = '', value = ''] = declaration.split(/:(.*)/s, 2).map((part) => part.trim().toLowerCase());
-    const plain = value.replace(/\s*!\s*important$/, '');
-    if (property === 'color') color = colorOf(plain) ?? color;
-    else if (property === 'background' || property === 'background-color') background = backgroundOf(plain, background);
-    else if (property === 'background-image' && plain !== 'none') background = 'unknown';
+    const cleanValue = value.replace(/\s*!\s*important$/, '');
+    if (property === 'color') color = colorOf(cleanValue) ?? color;
+    else if (property === 'background' || property === 'background-color')
+      background = backgroundOf(cleanValue, background);
+    else if (property === 'background-image' && cleanValue !== 'none') background = 'unknown';
   }
   return { color, background };
 }

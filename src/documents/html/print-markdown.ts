@@ -10,11 +10,11 @@ export function printMarkdown(blocks: Block[]): string {
   for (const block of blocks) {
     const text = textOfBlock(block);
     if (text === '') continue;
-    const { first, others, isNewItem } = prefixOf(block.inside, started);
+    const { first, continuation, isNewItem } = prefixOf(block.inside, started);
     const isTight = isNewItem && before?.inside?.kind === 'item' && block.kind === 'paragraph';
     const isSameQuote = before !== null && before.inside === block.inside && block.inside !== null;
-    if (before) parts.push(isTight ? '\n' : isSameQuote ? `\n${others.trimEnd()}\n` : '\n\n');
-    parts.push(first + text.replaceAll('\n', `\n${others}`));
+    if (before) parts.push(isTight ? '\n' : isSameQuote ? `\n${continuation.trimEnd()}\n` : '\n\n');
+    parts.push(first + text.replaceAll('\n', `\n${continuation}`));
     before = block;
   }
   return collapseLines(parts.join(''));
@@ -50,20 +50,20 @@ function textOfBlock(block: Block): string {
 function prefixOf(
   inside: Container | null,
   started: Set<Container>,
-): { first: string; others: string; isNewItem: boolean } {
+): { first: string; continuation: string; isNewItem: boolean } {
   let first = '';
-  let others = '';
+  let continuation = '';
   let isNewItem = false;
   for (let at = inside; at; at = at.parent) {
     const marker = at.kind === 'quote' ? '> ' : at.number === null ? '- ' : `${at.number}. `;
-    const rest = at.kind === 'quote' ? '> ' : ' '.repeat(marker.length);
+    const indent = at.kind === 'quote' ? '> ' : ' '.repeat(marker.length);
     const isNew = at.kind === 'item' && !started.has(at);
     isNewItem ||= isNew;
-    first = (isNew || at.kind === 'quote' ? marker : rest) + first;
-    others = rest + others;
+    first = (isNew || at.kind === 'quote' ? marker : indent) + first;
+    continuation = indent + continuation;
     started.add(at);
   }
-  return { first, others, isNewItem };
+  return { first, continuation, isNewItem };
 }
 
 /** Prints a table. GFM requires a header row. If the table has none, the row is empty, so that no data becomes a header. */
@@ -80,7 +80,7 @@ function rowOf(row: Cell[], width: number): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** Prints spans. Merges those of the same style, so that `<b>a</b><b>b</b>` does not become `**a****b**`. */
+/** Prints spans. Merges adjacent spans of the same style, so that `<b>a</b><b>b</b>` does not become `**a****b**`. */
 function inlineOf(spans: Span[], lineBreak: string): string {
   const runs: Span[] = [];
   for (const span of spans) {

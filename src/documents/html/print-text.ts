@@ -59,7 +59,7 @@ function markOf(inside: Container | null, started: Set<Container>): string {
   return inside.number === null ? '- ' : `${inside.number}. `;
 }
 
-function indented(text: string, first: string, others: string): string {
+function indented(text: string, first: string, continuation: string): string {
   if (first === '') return text;
-  return first + text.replaceAll('\n', `\n${others}`);
+  return first + text.replaceAll('\n', `\n${continuation}`);
 }

@@ -127,9 +127,9 @@ function isCallToAction(element: PageElement, measureOf: MeasureOf, alone: Map<P
   const isBlock = tag === 'p' || tag === 'div' || tag === 'li';
   if (isBlock && measureOf(element).text > wordsMax) return false;
   if (!isBlock) {
-    const known = alone.get(parent) ?? hasNoText(parent);
-    alone.set(parent, known);
-    if (!known) return false;
+    const isAlone = alone.get(parent) ?? hasNoText(parent);
+    alone.set(parent, isAlone);
+    if (!isAlone) return false;
   }
   const words = textOf(element, wordsMax * 2);
   return words.length < wordsMax && ((tag === 'a' && isButton(element)) || callToAction.test(words));
@@ -139,7 +139,7 @@ function isButton(link: PageElement): boolean {
   return /(?:^|[\s_-])(?:btn|button|cta)(?:$|[\s_-])/i.test((link.attributes.get('class') ?? '').slice(0, 400));
 }
 
-/** True if the parent has no text of its own. If it has some, an inline element is part of a sentence, not a button. */
+/** True if the parent contains no direct text. Otherwise an inline element is part of a sentence, not a button. */
 function hasNoText(parent: PageElement): boolean {
   return parent.children.every((child) => typeof child !== 'string' || /^[\s|·•/-]*$/.test(child.slice(0, 20)));
 }

@@ -42,9 +42,9 @@ const loaded = new Map<string, Promise<Recogniser>>();
 /** Loads OCR with the first image, once per process and list of languages. */
 export function loadRecogniser(languages: readonly string[]): Promise<Recogniser> {
   const names = languages.join('+');
-  const known = loaded.get(names) ?? load(languages);
-  loaded.set(names, known);
-  return known;
+  const recogniser = loaded.get(names) ?? load(languages);
+  loaded.set(names, recogniser);
+  return recogniser;
 }
 
 async function load(languages: readonly string[]): Promise<Recogniser> {

@@ -11,7 +11,7 @@ export function createOdfSheets(options: ReadOptions) {
   const text = createSheetText(options.mode, options.charsMax);
   let row: string[] = [];
   let repeats = 1;
-  let cell: { shown: string; value: string; repeats: number } | undefined;
+  let cell: { displayed: string; value: string; repeats: number } | undefined;
   let isStopped = false;
 
   const handler: XmlHandler = {
@@ -21,15 +21,19 @@ export function createOdfSheets(options: ReadOptions) {
         row = [];
         repeats = repeated(attributes, 'number-rows-repeated');
       } else if (name === 'table-cell' || name === 'covered-table-cell') {
-        cell = { shown: '', value: cellValue(attributes), repeats: repeated(attributes, 'number-columns-repeated') };
+        cell = {
+          displayed: '',
+          value: cellValue(attributes),
+          repeats: repeated(attributes, 'number-columns-repeated'),
+        };
       } else if (!cell) return;
-      else if (name === 'p' && cell.shown !== '') cell.shown += ' ';
-      else if (name === 's' || name === 'tab' || name === 'line-break') cell.shown += ' ';
+      else if (name === 'p' && cell.displayed !== '') cell.displayed += ' ';
+      else if (name === 's' || name === 'tab' || name === 'line-break') cell.displayed += ' ';
     },
     close(name) {
       if ((name === 'table-cell' || name === 'covered-table-cell') && cell) {
-        const shown = cell.shown.trim() === '' ? cell.value : cell.shown;
-        for (let times = Math.min(cell.repeats, columnsMax - row.length); times > 0; times -= 1) row.push(shown);
+        const displayed = cell.displayed.trim() === '' ? cell.value : cell.displayed;
+        for (let times = Math.min(cell.repeats, columnsMax - row.length); times > 0; times -= 1) row.push(displayed);
         cell = undefined;
       } else if (name === 'table-row') {
         const isEmpty = row.every((value) => value === '');
@@ -39,7 +43,7 @@ export function createOdfSheets(options: ReadOptions) {
       }
     },
     text(part) {
-      if (cell) cell.shown += part;
+      if (cell) cell.displayed += part;
     },
     isDone() {
       isStopped ||= cpuMs() > options.stopAt;

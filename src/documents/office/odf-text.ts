@@ -60,7 +60,7 @@ export function createOdfText(flow: Flow, styles: OdfStyles, kind: 'odt' | 'odp'
     if (paragraphs > 0 && !furniture.has(frames.at(-1) ?? '')) flow.addText(text);
   };
   const openParagraph = (heading: number) => {
-    // A frame inside a paragraph has paragraphs of its own. The text before the frame becomes a separate paragraph.
+    // A frame inside a paragraph contains paragraphs. The text before the frame becomes a separate paragraph.
     if (paragraphs > 0 && !endNote) endParagraph();
     paragraphs += 1;
     headings.push(heading);

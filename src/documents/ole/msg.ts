@@ -111,8 +111,8 @@ function formatAddress(name: string, address: string): string {
 }
 
 function bodyOf(message: Properties, options: ReadOptions): string {
-  const plain = message.text(property.body).replaceAll('\r\n', '\n').trim();
-  if (plain !== '') return plain;
+  const plainText = message.text(property.body).replaceAll('\r\n', '\n').trim();
+  if (plainText !== '') return plainText;
   const bytes = message.bytes(property.html);
   const codePage = message.number(property.internetCodePage) ?? message.codePage;
   const html = bytes === undefined ? message.text(property.html) : decodeCodePage(bytes, codePage);

@@ -136,8 +136,8 @@ function notesBySlide(
     const page = find(reference);
     const link = page && [...page.children()].find((record) => record.type === type.notesLink);
     if (page === undefined || link === undefined || link.data.length < 4) continue;
-    const own = textsIn(page, texts).filter(({ kind, text }) => kind === 2 && text.trim() !== '*');
-    const text = own.map((each) => each.text.replace(/[\r\v]/g, ' ').trim()).join(' ');
+    const noteTexts = textsIn(page, texts).filter(({ kind, text }) => kind === 2 && text.trim() !== '*');
+    const text = noteTexts.map((each) => each.text.replace(/[\r\v]/g, ' ').trim()).join(' ');
     if (text.trim() !== '') found.set(link.data.readUInt32LE(0), text);
   }
   return found;

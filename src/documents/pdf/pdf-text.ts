@@ -155,11 +155,11 @@ async function describe(
 
 /** Cleans the title. Null if it is a placeholder of a program, or hexadecimal bytes. */
 function titleIn(title: string | null): string | null {
-  const own = title?.trim().replace(/^Microsoft (?:Word|PowerPoint|Excel) - /, '') ?? '';
-  return own === '' ||
-    /^(?:untitled(?:[ -]?\d*)?|(?:document|dokument)\d*|<[\da-f]{8,}>|no ?title|\(anonymous\)|title)$/i.test(own)
+  const cleaned = title?.trim().replace(/^Microsoft (?:Word|PowerPoint|Excel) - /, '') ?? '';
+  return cleaned === '' ||
+    /^(?:untitled(?:[ -]?\d*)?|(?:document|dokument)\d*|<[\da-f]{8,}>|no ?title|\(anonymous\)|title)$/i.test(cleaned)
     ? null
-    : own;
+    : cleaned;
 }
 
 /** Converts a date from `D:20261115…` (ISO 32000-1, 7.9.4) to `2026-11-15`. */

@@ -31,7 +31,7 @@ test('headings, lists and tables keep their shape', () => {
   );
 });
 
-test('a truncated document gives what it has', () => {
+test('reads a truncated document up to its end', () => {
   assert.equal(text('{\\rtf1 one\\par two\\par {\\b thr'), 'one\n\ntwo\n\nthr');
 });
 

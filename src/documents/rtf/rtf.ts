@@ -8,7 +8,7 @@ import { type RtfToken, rtfTokens } from './rtf-tokens.ts';
 
 /** The state of the current group. Copied at every opening brace. */
 interface Group {
-  /** Where its text goes: `body`, `none` (dropped), one of `destinations`, or a field of this name. */
+  /** Destination of its text: `body`, `none` (dropped), one of `destinations`, or the name of a field. */
   to: string;
   /** Number of characters after a `\u` that repeat it for older readers. They are skipped. */
   fallbackChars: number;
@@ -123,8 +123,8 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
     else if (name === 'ansicpg') codePage = value ?? codePage;
     else if (name === 'f') group.font = value ?? 0;
     else if (name === 'fcharset' && group.to === 'fonts') {
-      const own = codePageOf(value ?? 0);
-      if (own !== undefined) fontCodePages.set(group.font, own);
+      const fontCodePage = codePageOf(value ?? 0);
+      if (fontCodePage !== undefined) fontCodePages.set(group.font, fontCodePage);
     } else if (name === 'v' || name === 'deleted') group.isHidden = value !== 0;
     else if (name === 'plain') group.isHidden = false;
     else if (characters.has(name)) addText(characters.get(name) ?? '');

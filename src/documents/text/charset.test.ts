@@ -87,7 +87,7 @@ test('decodes UTF-16 with and without a byte order mark', async () => {
   assert.equal(await decodeBytes(big, undefined, 'text'), text);
 });
 
-test('a byte order mark wins over the header', async () => {
+test('prefers a byte order mark to the header', async () => {
   assert.equal(await decodeBytes(Buffer.from('\ufeffé'), 'text/plain; charset=koi8-r', 'text'), 'é');
 });
 

@@ -76,7 +76,7 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** Returns bytes to detect the encoding from, starting at the first one that is not ASCII: encodings differ only there. */
+/** Returns a sample for detecting the encoding, from the first non-ASCII byte: encodings differ only there. */
 function sample(bytes: Uint8Array): Buffer {
   const bytesMax = 65_536;
   const first = bytes.findIndex((byte) => byte > 127);

@@ -38,7 +38,7 @@ test('removes invisible text (T091)', () => {
   assert.equal(cleanText(`a${message}b`), 'ab');
 });
 
-test('keeps what writing needs: emoji sequences, flags, joiners of Persian and Hindi, tabs and line breaks', () => {
+test('keeps characters that scripts need: emoji sequences, flags, joiners of Persian and Hindi, tabs and line breaks', () => {
   for (const text of ['\u1100\u1160', '\u115f\u1161', 'ᠠ\u180b', 'ភាសាខ្មែរ', '한국어'])
     assert.equal(cleanText(text), text);
   for (const text of ['👩‍👩‍👧 ❤️ 1️⃣', '🏴󠁧󠁢󠁥󠁮󠁧󠁿', 'می‌خواهم', 'क्‍ष', 'a\tb\nc', 'naïve ☎︎']) assert.equal(cleanText(text), text);

@@ -1,6 +1,6 @@
 /**
  * Combines accents with their letters. TeX's older fonts have no accented letters, so a PDF draws the accent and then the
- * letter: `pr´ec´edentes`. An accent stays separate if there is no such accented letter.
+ * letter: `pr´ec´edentes`. An accent stays separate if Unicode lacks the accented letter.
  */
 export function composeAccents(text: string): string {
   return text.replace(drawn, (whole, accent: string, letter: string) => {

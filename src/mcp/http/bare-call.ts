@@ -11,9 +11,9 @@ import type { BareCall } from './endpoint.ts';
  * Answers plain JSON-RPC without `initialize`, Accept header or session, for scripts and curl. The answer to `tools/call` is
  * the tool's own object, not wrapped as MCP content.
  */
-export function createBareCall(whole: Offer): BareCall {
+export function createBareCall(fullOffer: Offer): BareCall {
   return async (incoming, caller, signal) => {
-    const offer = whole.scopedTo(caller.rights);
+    const offer = fullOffer.scopedTo(caller.rights);
     if (incoming.kind === 'invalid') return errorAnswer(incoming.id, incoming.code, incoming.problem);
     if (incoming.kind !== 'request') return undefined;
     const { id, method, params = {} } = incoming;

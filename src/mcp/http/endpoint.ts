@@ -137,8 +137,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const adopt = async (id: string, visitor: Visitor): Promise<Session | 'full' | undefined> => {
     const handshake = await moving?.find(id, callerKey(visitor));
     // Another request may have opened the session meanwhile.
-    const known = sessions.find(id, callerKey(visitor));
-    if (handshake === undefined || known !== undefined) return known;
+    const existing = sessions.find(id, callerKey(visitor));
+    if (handshake === undefined || existing !== undefined) return existing;
     const session = openSession(visitor, id);
     if (session === undefined) return 'full';
     await moving?.restore(session, handshake);

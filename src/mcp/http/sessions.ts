@@ -55,8 +55,8 @@ export function createSessions(
   /** Closes sessions until the limits allow another: one of this caller, or one of the caller with the most sessions. */
   const makeRoom = (callerKey: string): boolean => {
     const byCaller = Map.groupBy(sessions.values(), (session) => session.callerKey);
-    const own = byCaller.get(callerKey) ?? [];
-    if (own.length >= perCallerMax && !endOne(own)) return false;
+    const ownSessions = byCaller.get(callerKey) ?? [];
+    if (ownSessions.length >= perCallerMax && !endOne(ownSessions)) return false;
     if (sessions.size < sessionsMax) return true;
     return [...byCaller.values()].toSorted((a, b) => b.length - a.length).some(endOne);
   };

@@ -29,10 +29,10 @@ export function createSsePair({ limits, connectionsMax, perCallerMax, openConver
   return {
     async open(response: ServerResponse, visitor: Visitor): Promise<void> {
       const key = callerKey(visitor);
-      const own = [...connections].filter(([, connection]) => connection.callerKey === key);
-      if (own.length >= perCallerMax || connections.size >= connectionsMax) {
+      const ownConnections = [...connections].filter(([, connection]) => connection.callerKey === key);
+      if (ownConnections.length >= perCallerMax || connections.size >= connectionsMax) {
         // Closes the caller's oldest idle connection.
-        const [oldId, old] = own.find(([, { conversation }]) => conversation.pending === 0) ?? [];
+        const [oldId, old] = ownConnections.find(([, { conversation }]) => conversation.pending === 0) ?? [];
         if (oldId !== undefined) connections.delete(oldId);
         old?.end();
         void old?.conversation.close();

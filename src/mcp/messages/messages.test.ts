@@ -8,7 +8,7 @@ function one(text: string) {
   return outcome.incoming[0];
 }
 
-test('ids are strings or integers, and go back byte for byte (T008)', () => {
+test('accepts strings and integers as ids and returns them unchanged (T008)', () => {
   for (const id of ['0', '1', '-7', '""', '"abc"', '1152921504606846977', '"1"']) {
     const incoming = one(`{"jsonrpc":"2.0","id":${id},"method":"ping","params":{"id":99,"nested":{"id":1e400}}}`);
     assert.equal(incoming?.kind, 'request', id);

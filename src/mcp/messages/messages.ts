@@ -58,8 +58,13 @@ export function readMessageBytes(bytes: Buffer, limits: MessageLimits): ParsedTe
   const text = bytes.toString('utf8');
   if (isUtf8(bytes)) return parseMessages(text, limits);
   const id = idOf(text);
-  const known = typeof id?.value === 'string' && id.value.includes('\ufffd') ? null : id;
-  return { ok: false, id: known, code: rpcCodes.parseError, problem: 'Parse error: the message is not valid UTF-8.' };
+  const intactId = typeof id?.value === 'string' && id.value.includes('\ufffd') ? null : id;
+  return {
+    ok: false,
+    id: intactId,
+    code: rpcCodes.parseError,
+    problem: 'Parse error: the message is not valid UTF-8.',
+  };
 }
 
 /** Parses one message or batch. Checks nesting and number of elements first, so that malicious JSON is not parsed. */

@@ -14,7 +14,7 @@ export interface Envelope {
 /** Reads the envelope of a request of 2026-07-28. Returns undefined if the SDK must check the request. */
 export function readEnvelope(method: string, params: Params | undefined): Envelope | undefined {
   const meta = params?.['_meta'];
-  if (params === undefined || !isObject(meta) || isRetry(params) || !isKnown(meta)) return undefined;
+  if (params === undefined || !isObject(meta) || isRetry(params) || !isAccepted(meta)) return undefined;
   if (method === 'tools/call') {
     const { name, arguments: args } = params;
     if (typeof name !== 'string' || (args !== undefined && !isObject(args))) return undefined;
@@ -33,20 +33,20 @@ export function isModernId(id: unknown): id is string | number {
 }
 
 /** Cache of envelopes that the SDK has accepted: a client sends the same one in every request. */
-const known = new Set<string>();
-const knownMax = 100;
+const acceptedEnvelopes = new Set<string>();
+const acceptedMax = 100;
 const envelopeKeys = [metaKeys.revision, metaKeys.client, metaKeys.capabilities, metaKeys.logLevel];
-const knownUnitsMax = 4_096;
+const envelopeUnitsMax = 4_096;
 
-function isKnown(meta: Params): boolean {
+function isAccepted(meta: Params): boolean {
   if (!(modernRevisions as readonly unknown[]).includes(meta[metaKeys.revision])) return false;
   const envelope = Object.fromEntries(envelopeKeys.map((key) => [key, meta[key]]));
   const text = JSON.stringify(envelope);
-  if (known.has(text)) return true;
+  if (acceptedEnvelopes.has(text)) return true;
   const body = { jsonrpc: '2.0', id: 0, method: 'tools/list', params: { _meta: envelope } };
-  if (text.length > knownUnitsMax || classifyInboundRequest({ httpMethod: 'POST', body }).kind !== 'modern')
+  if (text.length > envelopeUnitsMax || classifyInboundRequest({ httpMethod: 'POST', body }).kind !== 'modern')
     return false;
-  if (known.size >= knownMax) known.clear();
-  known.add(text);
+  if (acceptedEnvelopes.size >= acceptedMax) acceptedEnvelopes.clear();
+  acceptedEnvelopes.add(text);
   return true;
 }

@@ -90,7 +90,7 @@ test('an unanswered question ends the call with a clear error, and nothing is de
   assert.equal(isError, true);
   assert.equal(structuredContent.error['code'], 'not_confirmed');
   assert.match(String(structuredContent.error['message']), /no usable answer. Nothing was changed/);
-  // The client is told to withdraw the form, and a late answer changes nothing.
+  // The client must withdraw the form, and a late answer changes nothing.
   const { params } = await client.wait(isWithdrawn);
   assert.equal((params as Fields)['requestId'], id);
   client.send({ id, result: { action: 'accept', content: { confirm: true } } });

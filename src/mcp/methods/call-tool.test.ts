@@ -95,7 +95,7 @@ test('a quota is exact under concurrency, per caller, and says when to retry (co
   await callTool('find', {}, call());
 });
 
-test('arguments that do not fit are not counted and not run', async () => {
+test('does not count or run calls with invalid arguments', async () => {
   let runs = 0;
   const quotas = { search: { limit: 1, windowMs: 60_000 } };
   const count = async () => {
@@ -172,7 +172,7 @@ test('a job is cancelled by its request id, also after the handle was returned',
   assert.equal(jobs.get(jobId, 'me').state, 'cancelled');
 });
 
-test('a job that fails keeps our code and message, never the foreign one', async () => {
+test('a failed job keeps our code and message, not the external ones', async () => {
   const gate = Promise.withResolvers<object>();
   const { callTool, jobs } = funnel([tool('slow', () => gate.promise)], { slowCallMs: 1 });
   const ended = Promise.withResolvers<void>();

@@ -66,10 +66,10 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
       const counting = quotas.count(offered, call.caller.id);
       if (counting) await counting;
       if (tool.takesNoSlot) return await run(tool, input, call);
-      // Only awaits if there are questions, so that other calls queue in the order of arrival.
+      // Awaits only if there are questions, so that other calls queue in order of arrival.
       const mustAsk = tool.questions !== undefined && call.ask !== undefined;
       const ask = async (running: IncomingCall): Promise<IncomingCall> => {
-        // Needs a slot to create the questions, but not while the user answers.
+        // Creating the questions needs a slot; waiting for the user does not.
         const questions = await gates.pass(toolset, running.signal, async () => tool.questions?.(input, running));
         const answers = questions && (await running.ask?.(questions));
         return questions && answers ? { ...running, asked: { questions, answers } } : running;

@@ -8,7 +8,7 @@ export function createGates(toolsets: readonly Toolset[], inFlight: SlotsOptions
   const { runningMax } = inFlight;
   // One caller can use at most seven eighths of the slots, so that slow calls do not block other callers.
   const common = createSlots({ ...inFlight, perCallerMax: runningMax - Math.floor(runningMax / 8) });
-  const own = new Map(toolsets.flatMap((set) => (set.inFlight ? [[set.name, createSlots(set.inFlight)]] : [])));
+  const byToolset = new Map(toolsets.flatMap((set) => (set.inFlight ? [[set.name, createSlots(set.inFlight)]] : [])));
   return {
     /** Waits for a slot under both limits, calls `entered`, then runs the work. */
     async pass<Result>(
@@ -19,7 +19,8 @@ export function createGates(toolsets: readonly Toolset[], inFlight: SlotsOptions
     ): Promise<Result> {
       const releases: (() => void)[] = [];
       try {
-        for (const slots of [common, own.get(toolset.name)]) if (slots) releases.push(await slots.acquire(signal));
+        for (const slots of [common, byToolset.get(toolset.name)])
+          if (slots) releases.push(await slots.acquire(signal));
         entered?.();
         return await work();
       } finally {

@@ -11,7 +11,7 @@ interface ResourceLink {
   mimeType: string;
 }
 
-/** Returns links to those of a tool's results that are resources: one per resource, best first. */
+/** Returns links to the resources in a tool's results: one per resource, best first. */
 export type LinksTo = (tool: Tool, data: object) => ResourceLink[];
 
 const titleCharsMax = 100;

@@ -47,12 +47,12 @@ export function createClientRequests(tag: string | undefined) {
     /** Handles the client's answer. */
     receive({ id, result, error }: Params): void {
       // Clients may return a number as text.
-      const known = pending.get(id as string | number) ?? pending.get(Number(id));
-      if (known === undefined) return;
+      const request = pending.get(id as string | number) ?? pending.get(Number(id));
+      if (request === undefined) return;
       if (isObject(error)) {
         const code = Number.isSafeInteger(error['code']) ? Number(error['code']) : rpcCodes.internal;
-        known.reject(new RpcError(code, String(error['message'] ?? ''), error['data']));
-      } else known.resolve(result);
+        request.reject(new RpcError(code, String(error['message'] ?? ''), error['data']));
+      } else request.resolve(result);
     },
     /** Rejects all open requests, because the client has disconnected. */
     close(): void {

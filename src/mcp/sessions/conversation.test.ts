@@ -84,7 +84,7 @@ async function ready(handle: Handle) {
   return peer;
 }
 
-test('nothing but ping is carried out before the handshake is complete (contract §2, T001, T002)', async () => {
+test('performs only ping before the handshake is complete (contract §2, T001, T002)', async () => {
   const ran: string[] = [];
   const peer = open(async (method) => {
     ran.push(method);

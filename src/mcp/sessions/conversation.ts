@@ -67,16 +67,16 @@ interface Pending {
  *
  * - before the handshake is complete, only `ping` is answered;
  * - two requests with the same id are both answered, and ids come back unchanged;
- * - a cancelled request is dropped at once; work that continues after an answer can be cancelled too.
+ * - a cancelled request is dropped; work that continues after an answer can be cancelled too.
  *
  * Clients never share a conversation, so no answer can reach the wrong one.
  */
 export function createConversation(
-  { offer: whole, revisions, watches, transport, createMethods: create = createMethods }: ConversationService,
+  { offer: fullOffer, revisions, watches, transport, createMethods: create = createMethods }: ConversationService,
   caller: Caller,
   { standalone, sessionId, tag, initializedGraceMs = 0 }: Connection,
 ): Conversation {
-  const offer = whole.scopedTo(caller.rights);
+  const offer = fullOffer.scopedTo(caller.rights);
   const pending = new Set<Pending>();
   /** Functions that cancel work which continues after the answer, by request key. */
   const late = new Map<string, () => void>();
@@ -88,7 +88,7 @@ export function createConversation(
   let capabilities: unknown;
   let count = 0;
   let watch: Watch | undefined;
-  let gone: (() => void) | undefined;
+  let endClient: (() => void) | undefined;
 
   const openWatch = (): Watch => {
     watch ??= watches.open(caller, (method, params) => {
@@ -181,7 +181,7 @@ export function createConversation(
 
   const complete = (): void => {
     phase = 'ready';
-    gone = offer.onClient?.(client, caller);
+    endClient = offer.onClient?.(client, caller);
     ready.resolve();
   };
 
@@ -222,7 +222,7 @@ export function createConversation(
       }
     },
     async close() {
-      gone?.();
+      endClient?.();
       watch?.close();
       questions.close();
       const unanswered = [...pending];

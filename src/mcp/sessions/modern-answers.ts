@@ -31,15 +31,15 @@ export interface Modern {
   serverFor(caller: Caller): Server;
 }
 
-export function createModern(whole: Offer, transport: 'pipe' | 'tcp'): Modern {
+export function createModern(fullOffer: Offer, transport: 'pipe' | 'tcp'): Modern {
   const about = { transport, revision: modernRevisions[0], sessionId: undefined };
   return {
     answersFor(caller) {
-      const offer = whole.scopedTo(caller.rights);
+      const offer = fullOffer.scopedTo(caller.rights);
       return createModernAnswers(offer, createMethods(offer, { era: 'modern', caller }), about);
     },
     serverFor(caller) {
-      const offer = whole.scopedTo(caller.rights);
+      const offer = fullOffer.scopedTo(caller.rights);
       return createSdkServer(offer, createMethods(offer, { era: 'modern', caller }), about);
     },
   };

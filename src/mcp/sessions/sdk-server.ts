@@ -40,7 +40,7 @@ class IntroducingServer extends Server {
     this.#offer = offer;
   }
 
-  /** Overrides the SDK's hook for changing the results of its own handlers. The SDK's constructor calls it too. */
+  /** Overrides the SDK's hook for changing the results of its handlers. The SDK's constructor calls it too. */
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     const answer = super._wrapHandler(method, handler);
     if (method !== 'server/discover') return answer;

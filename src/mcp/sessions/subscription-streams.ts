@@ -44,8 +44,8 @@ export function createListen(watches: Watches): Listen {
         const { code, message, data } = missingTasks();
         return { refusal: errorAnswer(id, code, message, data) };
       }
-      const own = [...open.values()].filter((each) => each === caller.owner);
-      if (open.size >= listensMax || own.length >= perCallerMax) {
+      const ownStreams = [...open.values()].filter((each) => each === caller.owner);
+      if (open.size >= listensMax || ownStreams.length >= perCallerMax) {
         const problem = 'Too many subscriptions are open. Close one, or try again later.';
         return { refusal: errorAnswer(id, rpcCodes.retryable, problem) };
       }

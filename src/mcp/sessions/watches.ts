@@ -78,7 +78,7 @@ export function createWatches(options: WatchesOptions): Watches {
       try {
         return await resourcesOf(caller).stamp(uri, call);
       } catch (error) {
-        return isCarrelError(error) && error.code === 'resource_not_found' ? gone : undefined;
+        return isCarrelError(error) && error.code === 'resource_not_found' ? goneStamp : undefined;
       }
     };
 
@@ -122,7 +122,7 @@ export function createWatches(options: WatchesOptions): Watches {
       async watchResource(uri) {
         if (uris.has(uri)) return true;
         const stamp = uris.size < watchedMax ? await stampOf(uri) : undefined;
-        if (stamp === undefined || stamp === gone) return false;
+        if (stamp === undefined || stamp === goneStamp) return false;
         uris.set(uri, stamp);
         start();
         return true;
@@ -156,7 +156,7 @@ export function createWatches(options: WatchesOptions): Watches {
   };
 }
 
-const gone = '(gone)';
+const goneStamp = '(gone)';
 
 function stateOf({ status, lastUpdatedAt, statusMessage, inputRequests = {} }: TaskView): string {
   return JSON.stringify([status, lastUpdatedAt, statusMessage, Object.keys(inputRequests)]);

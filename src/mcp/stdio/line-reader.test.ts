@@ -25,6 +25,6 @@ test('lines arrive whole however the bytes are split, even the last one without 
   );
 });
 
-test('a line past the bound is reported once and skipped to its end; the next one is read', () => {
+test('reports an overlong line once, skips it and reads the next', () => {
   assert.deepEqual(read(5, ['1234', '5678', '9\nok\n']), ['<too long>', 'ok']);
 });

@@ -139,6 +139,6 @@ const members = new Set(['jsonrpc', 'id', 'method', 'params']);
 
 /** Removes extra members: the SDK ignores requests that have any, and their sender would wait forever. */
 function withoutExtraMembers(message: JSONRPCMessage): JSONRPCMessage {
-  const own = Object.entries(message).filter(([name]) => members.has(name));
-  return Object.fromEntries(own) as JSONRPCMessage;
+  const fields = Object.entries(message).filter(([name]) => members.has(name));
+  return Object.fromEntries(fields) as JSONRPCMessage;
 }

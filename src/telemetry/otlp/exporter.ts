@@ -22,7 +22,7 @@ export interface ExporterDeps {
   readonly log: Logger;
 }
 
-/** Sends spans in batches and metrics at intervals. If the receiver is unreachable, data beyond a limited queue is dropped. */
+/** Sends spans in batches and metrics at intervals. If the receiver is unreachable and the queue is full, data is dropped. */
 export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log }: ExporterDeps) {
   const sender = createOtlpSender(target);
   const dropped = registry.counter({ name: 'carrel.otlp.lost', help: 'Spans and metric exports that were dropped.' });

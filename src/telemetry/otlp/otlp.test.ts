@@ -127,7 +127,7 @@ async function exporterTo(t: TestContext, answer: (response: ServerResponse, spa
   return { exporter, lost, add };
 }
 
-test('retries a busy receiver, not one that refuses', async (t) => {
+test('retries a busy receiver, but not after a refusal', async (t) => {
   const statuses = [503, 200, 400];
   const seen: number[] = [];
   const third = Promise.withResolvers<void>();

@@ -115,7 +115,7 @@ function tag(number: number, wire: number): Buffer {
 
 function varint(value: number): Buffer {
   const bytes: number[] = [];
-  let rest = value;
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) + 0x80);
-  return Buffer.from([...bytes, rest]);
+  let remaining = value;
+  for (; remaining >= 0x80; remaining = Math.floor(remaining / 0x80)) bytes.push((remaining % 0x80) + 0x80);
+  return Buffer.from([...bytes, remaining]);
 }
