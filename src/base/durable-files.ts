@@ -78,9 +78,8 @@ export function diskError(error: unknown): unknown {
   const code = systemCode(error) ?? '';
   // EFBIG: a file size limit was reached. Error -122 is a full quota (EDQUOT) on Linux, for which Node has no name.
   if (['ENOSPC', 'EDQUOT', 'EFBIG', 'Unknown system error -122'].includes(code)) {
-    return new CarrelError('storage_full', 'The disk is full; nothing was saved. Free some space and try again.', {
-      cause: error,
-    });
+    const message = 'The disk is full; nothing was saved. Free some space and try again.';
+    return new CarrelError('storage_full', message, { cause: error });
   }
   if (['EACCES', 'EPERM', 'EROFS'].includes(code)) {
     const message = 'The data folder is not writable. Check its permissions, then try again.';

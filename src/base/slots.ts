@@ -85,20 +85,17 @@ export function createSlots(options: SlotsOptions, refusal = tooMany): Slots {
 }
 
 function once(action: () => void): () => void {
-  let done = false;
+  let wasCalled = false;
   return () => {
-    if (done) return;
-    done = true;
+    if (wasCalled) return;
+    wasCalled = true;
     action();
   };
 }
 
 function tooMany(running: number, waiting: number): CarrelError {
-  return new CarrelError(
-    'too_many_in_flight',
-    `Too many calls at the same time: ${running} are running and ${waiting} are waiting. Try again in a second.`,
-    { retryAfterSeconds: 1 },
-  );
+  const message = `Too many calls at the same time: ${running} are running and ${waiting} are waiting. Try again in a second.`;
+  return new CarrelError('too_many_in_flight', message, { retryAfterSeconds: 1 });
 }
 
 function cancelled(): CarrelError {

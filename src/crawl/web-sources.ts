@@ -175,9 +175,8 @@ function modeOf({ follows, listing }: SourceSettings): string {
 }
 
 function notFound(id: number): CarrelError {
-  return new CarrelError('source_not_found', `No web source has the id ${id}. carrel sources lists them.`, {
-    data: { source_id: id },
-  });
+  const message = `No web source has the id ${id}. carrel sources lists them.`;
+  return new CarrelError('source_not_found', message, { data: { source_id: id } });
 }
 
 function fault(message: string): CarrelError {

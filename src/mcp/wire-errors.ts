@@ -66,9 +66,8 @@ export function toCarrelError(thrown: unknown, log: Logger): CarrelError {
     return thrown;
   }
   const incident = log.incident('unexpected error', thrown);
-  return new CarrelError('internal', `Internal error. The log has the details under incident ${incident}.`, {
-    data: { incident },
-  });
+  const message = `Internal error. The log has the details under incident ${incident}.`;
+  return new CarrelError('internal', message, { data: { incident } });
 }
 
 export function describeFailure(error: CarrelError): WireFailure {

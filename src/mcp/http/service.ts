@@ -50,7 +50,7 @@ export interface HttpService {
   close(graceMs: number): Promise<void>;
 }
 
-const shutdownNoteMs = 50;
+const shutdownDelayMs = 50;
 
 const namedRoutes: Readonly<Record<string, string>> = {
   '/health': 'health',
@@ -79,8 +79,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
     const path = pathOf(request);
     if (path === options.path) return 'mcp';
     if (secretRouteOf(request)) return 'upload';
-    const known = namedRoutes[path];
-    return known ?? (options.pages && response.statusCode !== 404 ? 'console' : 'other');
+    return namedRoutes[path] ?? (options.pages && response.statusCode !== 404 ? 'console' : 'other');
   };
 
   const secretRouteOf = ({ url = '' }: IncomingMessage): SecretRoute | undefined =>
@@ -127,8 +126,8 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
     if (path !== options.path && options.pages && (await options.pages(request, response, entranceOf(request)))) return;
     const access = await guards.checkToken(request);
     if (path === '/health' && (request.method === 'GET' || request.method === 'HEAD')) {
-      const isKnown = 'principal' in access && isUnrestricted(access.principal?.rights ?? fullRights);
-      respondJson(response, 200, options.health(isKnown));
+      const isTrusted = 'principal' in access && isUnrestricted(access.principal?.rights ?? fullRights);
+      respondJson(response, 200, options.health(isTrusted));
       return;
     }
     if (!('principal' in access)) {
@@ -178,7 +177,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
     async close(graceMs) {
       const closed = listener.close(graceMs);
       // Waits a moment for requests that are nearly done. Then closes streams, which would otherwise keep their sockets open.
-      await new Promise((resolve) => setTimeout(resolve, shutdownNoteMs));
+      await new Promise((resolve) => setTimeout(resolve, shutdownDelayMs));
       await endpoint.close();
       await pair?.close();
       watch.close();

@@ -139,12 +139,8 @@ function readMessage(message: unknown, text: string | undefined): Incoming {
   if ('id' in message && id === undefined)
     return invalid(null, `id must be a string of at most ${idUnitsMax} characters, or an integer`);
   if (params !== undefined && !isObject(params)) {
-    return {
-      kind: 'invalid',
-      id: id ?? null,
-      code: rpcCodes.invalidParams,
-      problem: 'Invalid params: params must be an object.',
-    };
+    const problem = 'Invalid params: params must be an object.';
+    return { kind: 'invalid', id: id ?? null, code: rpcCodes.invalidParams, problem };
   }
   const fields = params as Record<string, unknown> | undefined;
   if (id === undefined) return { kind: 'notification', method, params: fields };

@@ -53,9 +53,8 @@ export function askWithinCall(request: AskingRequest, answerMs = answerMsDefault
       } catch (error) {
         if (request.signal.aborted) throw new CarrelError('cancelled', 'The call was cancelled.', { cause: error });
         if (error instanceof Error && 'code' in error && error.code === rpcCodes.methodNotFound) return undefined;
-        throw new CarrelError('not_confirmed', `The user was asked, but gave no usable answer. ${nothingDone}`, {
-          cause: error,
-        });
+        const message = `The user was asked, but gave no usable answer. ${nothingDone}`;
+        throw new CarrelError('not_confirmed', message, { cause: error });
       }
       // Throws if the user declined, so that no further question is asked.
       readAnswers({ [name]: question }, responses);
@@ -77,7 +76,7 @@ export function askBetweenCalls(
   return async (questions) => {
     const about = JSON.stringify([owner, params['name'], params['arguments'], questions]);
     const { inputResponses, requestState } = request;
-    const isAnswer = inputResponses !== undefined && wasAsked(about, requestState);
+    const isAnswer = inputResponses !== undefined && isIssued(about, requestState);
     // Each answer is valid once: a repeated one would confirm a second change.
     if (!isAnswer || !(await answered.take(String(requestState))).ok) throw new InputRequired(questions, issue(about));
     return readAnswers(questions, inputResponses);
@@ -99,7 +98,7 @@ function issue(
   return `${at}-${sign('question', `${at} ${about}`).toString('base64url')}`;
 }
 
-function wasAsked(about: string, state: unknown): boolean {
+function isIssued(about: string, state: unknown): boolean {
   const at = typeof state === 'string' ? (/^([0-9a-z]{1,12}\.[\w-]{12})-/.exec(state)?.[1] ?? '') : '';
   const isOurs = isSigned(Buffer.from(String(state)), Buffer.from(issue(about, at)));
   return isOurs && Date.now() - Number.parseInt(at, 36) < stateLastsMs;
@@ -118,11 +117,7 @@ export function toInputRequests(questions: Questions): Record<string, object> {
   );
 }
 
-function schemaOf({ fields }: Question): {
-  type: 'object';
-  properties: Record<string, { type: 'string' | 'boolean'; title: string }>;
-  required: string[];
-} {
+function schemaOf({ fields }: Question) {
   return {
     type: 'object',
     properties: Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field }])),

@@ -75,16 +75,16 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
         return questions && answers ? { ...running, asked: { questions, answers } } : running;
       };
       if (call.tasks === undefined || wait) {
-        const asked = mustAsk ? await ask(call) : call;
+        const readyCall = mustAsk ? await ask(call) : call;
         const work: Work<object> = (running, started) =>
           gates.pass(toolset, running.signal, () => run(tool, input, running), started);
-        const outcome = await runOrBecomeJob(work, asked, wait ? undefined : toolset.slowCallMs, jobs);
+        const outcome = await runOrBecomeJob(work, readyCall, wait ? undefined : toolset.slowCallMs, jobs);
         return 'handle' in outcome ? outcome.handle : outcome.result;
       }
       const work = async (running: TaskedCall): Promise<object> => {
         try {
-          const asked = mustAsk ? await ask(running) : running;
-          const first = await gates.pass(toolset, running.signal, () => run(tool, input, asked));
+          const readyCall = mustAsk ? await ask(running) : running;
+          const first = await gates.pass(toolset, running.signal, () => run(tool, input, readyCall));
           const remaining = tool.lasting?.nameOf(first);
           if (tool.lasting === undefined || remaining === undefined) return first;
           await running.lasts(remaining);
