@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createStorage } from './create-storage.ts';
-import { nameOf, operationOf, operations } from './operations.ts';
+import { createStorage, nameOf, operationOf, operations } from './operations.ts';
 import { createOriginals } from './sqlite/original-files.ts';
 import type { Transactions } from './transactions.ts';
 

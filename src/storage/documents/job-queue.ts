@@ -37,7 +37,7 @@ interface ClaimRequest {
 
 /**
  * Claims a job whose lease has expired or, if there is none, the next job that is due. Alternates between submitters, so that many
- * slow files of one submitter don't delay those of others. Jobs that crashed a process come last.
+ * slow files of one submitter don't delay other submitters. Jobs that crashed a process come last.
  */
 export async function claimJob(
   on: Statements,

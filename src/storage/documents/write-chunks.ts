@@ -5,7 +5,7 @@ import { storable } from '../storable.ts';
 import { passageWords } from '../words/word-indexes.ts';
 import { parentOf } from './selection.ts';
 
-/** A chunk to write. Its title and tags are those of its document. */
+/** A chunk to write. Title and tags come from its document. */
 export interface NewChunk {
   readonly text: string;
   /** Headings above the chunk, outermost first. */

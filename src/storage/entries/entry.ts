@@ -7,7 +7,7 @@ export type ContentType = 'text' | 'multimodal';
 export interface EntryFilter {
   readonly ids?: readonly number[] | undefined;
   readonly threadId?: string | undefined;
-  /** The entry must be in one of these threads: those that the caller may see. */
+  /** The threads that the caller may see. The entry must be in one of them. */
   readonly amongThreads?: readonly string[] | undefined;
   readonly source?: Source | undefined;
   readonly contentType?: ContentType | undefined;

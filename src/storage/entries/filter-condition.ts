@@ -152,8 +152,8 @@ function fieldTest(condition: MetadataCondition, dialect: Dialect): FieldTest {
 const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
 /** Tests if a field has one of the values. Not exact for long integers, because the index stores the nearest double. */
-function oneOf(wanted: readonly Scalar[], caseSensitive: boolean, dialect: Dialect): FieldTest {
-  const values = wanted.map(comparable);
+function oneOf(expected: readonly Scalar[], caseSensitive: boolean, dialect: Dialect): FieldTest {
+  const values = expected.map(comparable);
   const tests: Condition[] = [];
   const texts = values.filter(({ kind }) => kind === 'string');
   if (texts.length > 0) {
@@ -175,7 +175,7 @@ function oneOf(wanted: readonly Scalar[], caseSensitive: boolean, dialect: Diale
   return {
     sql: `(${tests.map(({ sql }) => sql).join(' OR ')})`,
     values: tests.flatMap((test) => test.values),
-    isExact: !wanted.some(isLong),
+    isExact: !expected.some(isLong),
   };
 }
 

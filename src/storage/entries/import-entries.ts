@@ -40,10 +40,10 @@ export async function importEntries(
   const threads = entries.map(({ threadId }) => storable(threadId));
   await lockThreads(on, threads);
   let highest = await keys.highest(on, 'context_entries');
-  const known = await equalEntries(on, entries);
+  const existing = await equalEntries(on, entries);
   const added: { entry: ImportedEntry; id: number }[] = [];
   const outcomes = entries.map((entry) => {
-    const same = known.get(identityOf(entry))?.[entry.equalsBefore];
+    const same = existing.get(identityOf(entry))?.[entry.equalsBefore];
     if (same !== undefined) return { id: same, added: false };
     const { wantedId = 0 } = entry;
     highest = wantedId > highest && wantedId <= importedIdMax ? wantedId : highest + 1;
@@ -63,19 +63,19 @@ async function equalEntries(on: Statements, entries: readonly ImportedEntry[]): 
   const { texts } = on.dialect;
   const [timeless = [], timed = []] = [true, false].map((is) => entries.filter((entry) => entry.hasNoTime === is));
   const lookups = [
-    { column: 'created_at', some: timed, wanted: timed.map(({ createdAt = '' }) => createdAt) },
-    { column: 'text_hash', some: timeless, wanted: timeless.map(hashOf) },
+    { column: 'created_at', some: timed, values: timed.map(({ createdAt = '' }) => createdAt) },
+    { column: 'text_hash', some: timeless, values: timeless.map(hashOf) },
   ];
   const found = new Map<string, number[]>();
-  for (const { column, some, wanted } of lookups) {
+  for (const { column, some, values } of lookups) {
     if (some.length === 0) continue;
     const threads = new Set(some.map(({ threadId }) => storable(threadId)));
     // Two SELECTs, because live and removed entries are in different indexes.
     const select = (state: string) => `SELECT key, thread_id, source, created_at, text_hash
       FROM context_entries WHERE deleted_at ${state} AND thread_id IN (${texts}) AND ${column} IN (${texts})`;
-    const values = [{ list: [...threads] }, { list: [...new Set(wanted)] }];
+    const bound = [{ list: [...threads] }, { list: [...new Set(values)] }];
     const sql = `${select('IS NULL')} UNION ALL ${select('IS NOT NULL')} ORDER BY key`;
-    for (const row of await on.query(sql, [...values, ...values])) {
+    for (const row of await on.query(sql, [...bound, ...bound])) {
       const time = column === 'created_at' ? textOf(row, 'created_at') : '';
       const identity = [textOf(row, 'thread_id'), textOf(row, 'source'), time, textOf(row, 'text_hash')].join('\n');
       found.set(identity, [...(found.get(identity) ?? []), numberOf(row, 'key')]);

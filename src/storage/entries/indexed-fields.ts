@@ -26,9 +26,9 @@ export const fieldTypes = ['string', 'integer', 'boolean', 'float', 'array', 'ob
 export function parseIndexedField(text: string): IndexedField | '*' | undefined {
   if (text === '*') return '*';
   const [, name = '', type = 'string'] = /^([\p{L}\p{M}\p{N}_.-]{1,200})(?::(\w+))?$/u.exec(text) ?? [];
-  const known = fieldTypes.find((each) => each === type);
-  if (name === '' || known === undefined) return undefined;
-  return { path: name.split('.'), isObject: known === 'object' };
+  const fieldType = fieldTypes.find((each) => each === type);
+  if (name === '' || fieldType === undefined) return undefined;
+  return { path: name.split('.'), isObject: fieldType === 'object' };
 }
 
 export function createFieldIndex(names: readonly string[]): FieldIndex {

@@ -69,10 +69,10 @@ function fieldAt(metadata: Metadata, path: readonly string[]): unknown {
   let at: unknown = metadata;
   for (const key of path) {
     if (!isObject(at)) return undefined;
-    const wanted = storable(key);
-    at = Object.hasOwn(at, wanted)
-      ? at[wanted]
-      : Object.entries(at).findLast(([name]) => storable(name) === wanted)?.[1];
+    const storedKey = storable(key);
+    at = Object.hasOwn(at, storedKey)
+      ? at[storedKey]
+      : Object.entries(at).findLast(([name]) => storable(name) === storedKey)?.[1];
   }
   return at;
 }
@@ -83,8 +83,8 @@ export function mergePatch(target: Metadata, patch: Metadata): Metadata {
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) merged.delete(key);
     else if (isObject(value)) {
-      const known = merged.get(key);
-      merged.set(key, mergePatch(isObject(known) ? known : {}, value));
+      const current = merged.get(key);
+      merged.set(key, mergePatch(isObject(current) ? current : {}, value));
     } else merged.set(key, value);
   }
   // Assigning each key instead would fail for a key named __proto__, which is an ordinary key here.
@@ -127,39 +127,39 @@ function matches(value: unknown, condition: MetadataCondition): boolean {
   }
 }
 
-function isEqual(value: unknown, wanted: Scalar, caseSensitive: boolean): boolean {
-  if (isNumber(value) && isNumber(wanted)) return compareNumbers(value, wanted) === 0;
-  if (typeof value !== typeof wanted) return false;
-  if (typeof value !== 'string' || typeof wanted !== 'string') return value === wanted;
-  return comparableText(value, caseSensitive) === comparableText(wanted, caseSensitive);
+function isEqual(value: unknown, expected: Scalar, caseSensitive: boolean): boolean {
+  if (isNumber(value) && isNumber(expected)) return compareNumbers(value, expected) === 0;
+  if (typeof value !== typeof expected) return false;
+  if (typeof value !== 'string' || typeof expected !== 'string') return value === expected;
+  return comparableText(value, caseSensitive) === comparableText(expected, caseSensitive);
 }
 
 function hasPart(
   value: unknown,
   {
     operator,
-    value: wanted,
+    value: expected,
     caseSensitive,
   }: Extract<MetadataCondition, { operator: 'contains' | 'starts_with' | 'ends_with' }>,
 ): boolean {
   if (typeof value !== 'string') return false;
   const text = comparableText(value, caseSensitive);
-  const part = comparableText(wanted, caseSensitive);
+  const part = comparableText(expected, caseSensitive);
   if (operator === 'contains') return text.includes(part);
   return operator === 'starts_with' ? text.startsWith(part) : text.endsWith(part);
 }
 
 function isOrdered(
   value: unknown,
-  { operator, value: wanted, caseSensitive }: Extract<MetadataCondition, { operator: 'gt' | 'gte' | 'lt' | 'lte' }>,
+  { operator, value: expected, caseSensitive }: Extract<MetadataCondition, { operator: 'gt' | 'gte' | 'lt' | 'lte' }>,
 ): boolean {
   let order: number;
-  if (isNumber(value) && isNumber(wanted)) order = compareNumbers(value, wanted);
-  else if (typeof value === 'string' && typeof wanted === 'string') {
+  if (isNumber(value) && isNumber(expected)) order = compareNumbers(value, expected);
+  else if (typeof value === 'string' && typeof expected === 'string') {
     // Compares bytes of UTF-8. This gives code point order, as in the databases.
     order = Buffer.compare(
       Buffer.from(comparableText(value, caseSensitive)),
-      Buffer.from(comparableText(wanted, caseSensitive)),
+      Buffer.from(comparableText(expected, caseSensitive)),
     );
   } else return false;
   return { gt: order > 0, gte: order >= 0, lt: order < 0, lte: order <= 0 }[operator];

@@ -197,8 +197,8 @@ async function missingThreads(on: Statements, { threadIds, ...scope }: RemoveReq
   ]);
   const from = `context_entries o WHERE ${sql}`;
   const rows = await on.query(`SELECT DISTINCT o.thread_id FROM ${from}`, values);
-  const known = new Set(threadsOf(rows));
-  return threadIds.filter((threadId) => !known.has(storable(threadId)));
+  const existing = new Set(threadsOf(rows));
+  return threadIds.filter((threadId) => !existing.has(storable(threadId)));
 }
 
 function removeCondition(request: RemoveRequest, now: string, dialect: Dialect): Condition {

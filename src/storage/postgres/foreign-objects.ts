@@ -26,10 +26,10 @@ const objectsQuery = `
  * Returns triggers, functions, views, tables and rules in Carrel's schema that Carrel did not create, such as `trigger on_note`.
  */
 export async function foreignObjects(statements: Pick<Connection, 'query'>): Promise<string[]> {
-  const own = ownObjects(postgresMigrations.join('\n'));
+  const expected = ownObjects(postgresMigrations.join('\n'));
   const found = await statements.query(objectsQuery);
   return found
-    .filter(({ type, name, body }) => own.get(`${type} ${name}`) !== body)
+    .filter(({ type, name, body }) => expected.get(`${type} ${name}`) !== body)
     .map(({ type, name }) => `${type} ${name}`);
 }
 

@@ -36,9 +36,9 @@ export async function migrate(connections: Connections, steps: readonly string[]
 
 /** Performs one migration step in the caller's transaction. Returns the new schema version. */
 export async function migrateOnce(statements: Connection, steps: readonly string[] = migrations): Promise<number> {
-  const known = await knownSchema(statements);
-  if (known === undefined) await statements.query(prepare);
-  const version = checkSchema(known ?? 0, schemaAfter(steps));
+  const current = await knownSchema(statements);
+  if (current === undefined) await statements.query(prepare);
+  const version = checkSchema(current ?? 0, schemaAfter(steps));
   const next = nextStep(steps, version);
   if (next === undefined) return version;
   await statements.query('UPDATE carrel.schema_version SET version = $1', [next.schema]);

@@ -1,7 +1,6 @@
 import { createBackgroundWork } from '../background-work.ts';
-import { createStorage } from '../create-storage.ts';
 import type { Dialect, Operation, Statements } from '../dialect.ts';
-import { replicaReads } from '../operations.ts';
+import { createStorage, replicaReads } from '../operations.ts';
 import type { BoundValue } from '../rows.ts';
 import type { Storage, StorageDeps } from '../storage.ts';
 import type { Transactions } from '../transactions.ts';
@@ -17,7 +16,6 @@ import { createOriginals } from './originals.ts';
 import { createSharedStore } from './shared-store.ts';
 import { createNearest } from './vectors/vector-table.ts';
 import { createTokenizer } from './words/tokenizer.ts';
-
 /** Connects to a PostgreSQL database and migrates it to the newest schema. Several machines may use one database. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
   const servers = createServers(config.url);

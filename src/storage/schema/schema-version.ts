@@ -13,9 +13,9 @@ export function schemaAfter(steps: readonly string[]): number {
 
 /** Returns the next migration step and the schema version that it leads to. Undefined if all steps are done. */
 export function nextStep(steps: readonly string[], version: number): { step: string; schema: number } | undefined {
-  const done = Math.max(version, firstSchema - 1);
-  const step = steps[done - firstSchema + 1];
-  return step === undefined ? undefined : { step, schema: done + 1 };
+  const current = Math.max(version, firstSchema - 1);
+  const step = steps[current - firstSchema + 1];
+  return step === undefined ? undefined : { step, schema: current + 1 };
 }
 
 /** Returns the schema version, or throws if this program cannot use or migrate it. */

@@ -34,8 +34,8 @@ export interface DatabaseLocation {
  */
 export function ensureDatabaseFile(location: DatabaseLocation): FileIdentity {
   checkNotMissing(location);
-  const known = identityOf(location.path);
-  if (known !== undefined) return known;
+  const existing = identityOf(location.path);
+  if (existing !== undefined) return existing;
   try {
     const real = realDatabase(location.path);
     makeFolder(dirname(real));

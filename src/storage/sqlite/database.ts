@@ -116,7 +116,7 @@ function configure(connection: DatabaseSync, config: DatabaseConfig): void {
   checkOwner({ get: (sql) => connection.prepare(sql).get() });
   connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   connection.exec('PRAGMA journal_size_limit = 67108864');
-  // Many transactions change the same pages, such as those of the word index. Rare checkpoints write such a page only once.
+  // Many transactions change the same pages of the word index. With rare checkpoints, each page is written only once.
   connection.exec('PRAGMA wal_autocheckpoint = 4000');
 }
 

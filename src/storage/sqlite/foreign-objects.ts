@@ -10,9 +10,9 @@ interface SchemaObject {
 
 /** Returns triggers, views, tables and indexes that are not in Carrel's schema, such as `trigger on_note`. */
 export function foreignObjects(database: Pick<Database, 'all'>): string[] {
-  const own = ownObjects();
+  const expected = ownObjects();
   return objectsIn(database)
-    .filter(({ identity }) => !own.has(identity))
+    .filter(({ identity }) => !expected.has(identity))
     .map(({ name }) => name);
 }
 

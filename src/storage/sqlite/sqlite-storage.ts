@@ -1,10 +1,9 @@
 import { dirname, join } from 'node:path';
 import { createSlots } from '../../base/slots.ts';
 import { type Language, useLanguage } from '../../words/language.ts';
-import { createStorage } from '../create-storage.ts';
 import type { Operation } from '../dialect.ts';
 import { unsummarisedEntries } from '../entries/entry-parts.ts';
-import { nameOf } from '../operations.ts';
+import { createStorage, nameOf } from '../operations.ts';
 import type { Storage, StorageDeps } from '../storage.ts';
 import { storageClosed, type Transactions } from '../transactions.ts';
 import { listModels } from '../vectors/models.ts';
@@ -14,9 +13,13 @@ import type { DatabaseConfig } from './database.ts';
 import { ensureDatabaseFile } from './database-file.ts';
 import { createOriginals } from './original-files.ts';
 import { readyLanguage } from './ready-language.ts';
-import { createReaderPool, type ReaderPool } from './threads/reader-pool.ts';
-import { createSqliteThread, type OperationCall, type SqliteThread } from './threads/sqlite-thread.ts';
-
+import {
+  createReaderPool,
+  createSqliteThread,
+  type OperationCall,
+  type ReaderPool,
+  type SqliteThread,
+} from './threads/sqlite-thread.ts';
 export interface SqliteStorageConfig {
   /** Path of the database file. It and its folder are created if missing. */
   readonly path: string;

@@ -5,8 +5,8 @@ export interface QuantisedVector {
 }
 
 /**
- * Quantises a vector with its own scale. In some models, one component makes up half of a vector's length; with a common scale,
- * the other components would be left with only a few different codes.
+ * Quantises a vector with a separate scale. Some models have a few very large components, so a common scale would round most other
+ * components to 0.
  */
 export function quantise(vector: Float32Array): QuantisedVector {
   let largest = 0;

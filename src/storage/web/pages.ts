@@ -167,7 +167,7 @@ async function savePage(on: Statements, source: number, run: number, { retryMs, 
   );
 }
 
-/** Schedules visits to the aliases and duplicates of a page whose text is no longer stored. Their own text is then stored. */
+/** Schedules visits to the aliases and duplicates of a page whose text is no longer stored, so that their text is stored instead. */
 async function retryFollowers(on: Statements, source: number, run: number, target: string): Promise<void> {
   const { nowMs } = on.dialect;
   await on.query(
@@ -185,8 +185,8 @@ async function addLinks(on: Statements, source: number, links: NewLinks): Promis
     source,
     { list: urls },
   ]);
-  const known = new Set(rows.map((row) => textOf(row, 'url')));
-  const fresh = urls.filter((url) => !known.has(url));
+  const existing = new Set(rows.map((row) => textOf(row, 'url')));
+  const fresh = urls.filter((url) => !existing.has(url));
   const added = fresh.slice(0, Math.max(0, pagesMax - numberOf(count, 'pages')));
   for (const batch of batchesOf(added, rowsAtOnce)) {
     const { sql, values } = on.dialect.rows(

@@ -34,7 +34,7 @@ interface Search {
   readonly index: WordIndex;
   readonly query: WordQuery;
   readonly filter: KeyFilter | undefined;
-  readonly known: KnownWords;
+  readonly words: KnownWords;
 }
 
 /** Finds documents by words. The database finds candidates in a rough order; Carrel's own BM25 ranks them. */
@@ -48,7 +48,7 @@ export async function findWords(
   const countLeaves = await createLeafCounts(on, index);
   const query = await correctQuery(on, index, requested, countLeaves);
   if (query.kind === 'nothing') return { found: [], total: 0, scoreMax: 0, corrected: [] };
-  const search: Search = { on, index, query, filter, known: await countLeaves(leavesOf(query)) };
+  const search: Search = { on, index, query, filter, words: await countLeaves(leavesOf(query)) };
   const { pool, scoreMax, corrected, ...matched } = await findPool(search);
   const total = matched.total ?? (counts ? await countMatches(search) : undefined);
   const found = pool.slice(offset, offset + limit);
@@ -93,7 +93,7 @@ interface Pool {
  * Finds the best documents. First searches for the rarest words, then adds more common words until no other document can be among
  * the best.
  */
-async function findPool({ on, index, query, filter, known: { statistics, counts } }: Search): Promise<Pool> {
+async function findPool({ on, index, query, filter, words: { statistics, counts } }: Search): Promise<Pool> {
   const leaves = leavesOf(query);
   const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
   const scoreMax = highestScore(leaves, counts, statistics);
@@ -144,8 +144,8 @@ async function findPool({ on, index, query, filter, known: { statistics, counts 
 
 /** Counts matches up to `totalMax`. If one common word alone reaches that number, counting that word is much faster. */
 async function countMatches(search: Search): Promise<number> {
-  const { index, query, known } = search;
-  const isCommon = (leaf: WordLeaf) => leaf.kind === 'term' && documentsOf(leaf, known.counts) >= index.totalMax;
+  const { index, query, words } = search;
+  const isCommon = (leaf: WordLeaf) => leaf.kind === 'term' && documentsOf(leaf, words.counts) >= index.totalMax;
   const common = isAlternatives(query) ? leavesOf(query).find(isCommon) : undefined;
   const total = common === undefined ? 0 : await countUpToMax({ ...search, query: common });
   return total === index.totalMax ? total : countUpToMax(search);

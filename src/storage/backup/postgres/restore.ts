@@ -58,7 +58,7 @@ async function resetSchema(statements: Connection, force: boolean): Promise<void
 }
 
 /**
- * Drops indexes, except those of constraints, fills the tables, and creates the indexes again. Filling indexed tables would take
+ * Drops all indexes that no constraint needs, fills the tables, and creates the indexes again. Filling indexed tables would take
  * several times as long.
  */
 async function withoutIndexes<T>(statements: Connection, fill: () => Promise<T>): Promise<T> {

@@ -103,7 +103,7 @@ async function commit(client: PoolClient, afterCommit: AfterCommit | undefined, 
 
 /**
  * Commits, and throws unless the commit is confirmed. A server that waits for a synchronous standby stops waiting if the query is
- * cancelled, and reports success with a warning. That is no confirmation: if the standby takes over, the write is lost.
+ * cancelled, and reports success with a warning. That does not confirm the write: if the standby takes over, it is lost.
  */
 async function confirmed(client: PoolClient, attempt: Attempt): Promise<void> {
   let isUnreplicated = false;
