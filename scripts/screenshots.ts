@@ -16,7 +16,7 @@ const wide = { viewport: { width: 1280, height: 800 } };
 const phone = { viewport: { width: 390, height: 700 } };
 
 const cleanUps: (() => unknown)[] = [];
-const owner = { after: (end: () => unknown) => void cleanUps.push(end) };
+const owner = { after: (cleanUp: () => unknown) => void cleanUps.push(cleanUp) };
 
 try {
   mkdirSync(images, { recursive: true });
@@ -45,7 +45,7 @@ try {
   const small = await openBrowser(owner, origin, { ...phone, colorScheme: 'dark' });
   await openAndShoot(small.page, '/?q=how+long+can+a+deleted+document+be+restored', 'search-phone-dark', '.hit');
 } finally {
-  for (const end of cleanUps.reverse()) await end();
+  for (const cleanUp of cleanUps.reverse()) await cleanUp();
 }
 // Needed because the browser is shared between tests and would keep this process running.
 process.exit();

@@ -29,8 +29,8 @@ const search = `{
 }`;
 const answer = `performance.getEntriesByType('resource').find(({ name }) => name.includes('q=lighthouse'))`;
 
-const endings: (() => unknown)[] = [];
-const owner = { after: (end: () => unknown) => void endings.push(end) };
+const cleanUps: (() => unknown)[] = [];
+const owner = { after: (cleanUp: () => unknown) => void cleanUps.push(cleanUp) };
 const { url } = await startCarrel(owner, ['serve', '--transport', 'http'], { env: { EMBEDDING_PROVIDER: 'none' } });
 const client = new Client({ name: 'bench', version: '1' });
 await client.connect(new StreamableHTTPClientTransport(new URL(url)));
@@ -70,6 +70,6 @@ for (const path of pages) {
   await page.goto(path, { waitUntil: 'load' });
   process.stdout.write(`${path}: ${(bytes / 1000).toFixed(1)} kB\n`);
 }
-for (const end of endings.reverse()) await end();
+for (const cleanUp of cleanUps.reverse()) await cleanUp();
 // Needed because the browser is shared between tests and would keep this process running.
 process.exit();

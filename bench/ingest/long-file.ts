@@ -21,8 +21,8 @@ const { values, positionals } = parseArgs({
   options: { manual: { type: 'boolean' }, alone: { type: 'boolean' } },
 });
 const file = fileToSend();
-const closings: (() => void | Promise<void>)[] = [];
-const program = await startCarrel({ after: (close) => void closings.push(close) }, ['engine'], { env: withModels });
+const cleanUps: (() => void | Promise<void>)[] = [];
+const program = await startCarrel({ after: (cleanUp) => void cleanUps.push(cleanUp) }, ['engine'], { env: withModels });
 const engine = engineClient(program);
 try {
   for (let index = 0; index < 20; index += 1) {
@@ -54,7 +54,7 @@ try {
     );
   }
 } finally {
-  for (const close of closings.reverse()) await close();
+  for (const cleanUp of cleanUps.reverse()) await cleanUp();
 }
 
 function fileToSend(): { name: string; content: Buffer } {

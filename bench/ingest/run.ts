@@ -32,8 +32,8 @@ const senders = 8;
 /** Number of files that are ingested before measuring, so that searches find something. */
 const filesBefore = 100;
 
-const closings: (() => void | Promise<void>)[] = [];
-const program = await startCarrel({ after: (close) => void closings.push(close) }, ['engine'], {
+const cleanUps: (() => void | Promise<void>)[] = [];
+const program = await startCarrel({ after: (cleanUp) => void cleanUps.push(cleanUp) }, ['engine'], {
   env: { ...withModels, EMBEDDING_PROVIDER: options.embed ? 'local' : 'none', KB_WORKERS: options.workers },
 });
 const engine = engineClient(program);
@@ -49,7 +49,7 @@ try {
   console.log(`\npeak memory: engine ${engineMb.toFixed(0)} MB, largest reader ${readersMb.toFixed(0)} MB`);
 } finally {
   clearInterval(sampling);
-  for (const close of closings.reverse()) await close();
+  for (const cleanUp of cleanUps.reverse()) await cleanUp();
 }
 
 async function measureFormats(): Promise<void> {

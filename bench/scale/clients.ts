@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createRandom, type Random } from '../../test/fuzz/random.ts';
 import type { Caller } from './caller.ts';
 import type { Observed } from './history.ts';
-import { createDocuments, createEntries, createNotes, type Kind, type KindName, lettersOf, nameOf } from './things.ts';
+import { createDocuments, createEntries, createNotes, type Kind, type KindName, lettersOf, nameOf } from './items.ts';
 
 /** An entry, note or document that one client writes and all clients read. */
-interface Thing {
+interface Item {
   readonly kind: KindName;
   readonly word: string;
   /** Undefined until the job that creates the document is done. */
@@ -25,7 +25,7 @@ const operations = Object.entries(shares).flatMap(([kind, ways]) =>
   Object.entries(ways).flatMap(([what, share]) => new Array(share).fill({ kind: kind as KindName, what })),
 ) as { kind: KindName; what: string }[];
 
-/** Share of reads that read a thing of any client, and share of writes that are sent twice with the same idempotency key. */
+/** Share of reads that read an item of any client, and share of writes that are sent twice with the same idempotency key. */
 const foreignShare = 0.3;
 const repeatedShare = 0.2;
 
@@ -34,8 +34,8 @@ export function createRun(caller: Caller) {
   const history: Observed[] = [];
   const failures: string[] = [];
   const written: Record<KindName, number> = { entry: 0, note: 0, document: 0 };
-  const things: Record<KindName, Thing[]> = { entry: [], note: [], document: [] };
-  const byClient = new Map<string, Thing[]>();
+  const items: Record<KindName, Item[]> = { entry: [], note: [], document: [] };
+  const byClient = new Map<string, Item[]>();
   const repeats = createRandom(0, 0);
   const isRepeated = () => repeats.chance(repeatedShare);
   const kinds: Record<KindName, Kind> = {
@@ -45,60 +45,60 @@ export function createRun(caller: Caller) {
   };
 
   async function record(
-    thing: Pick<Thing, 'kind' | 'word'>,
+    item: Pick<Item, 'kind' | 'word'>,
     { kind, by }: Pick<Observed, 'kind' | 'by'>,
     call: () => Promise<Pick<Observed, 'ids' | 'version'>>,
   ): Promise<void> {
     const startMs = performance.now();
     const answer = await call();
-    history.push({ thing: nameOf(thing), kind, by, startMs, endMs: performance.now(), ...answer });
-    if (kind === 'write') written[thing.kind] += 1;
+    history.push({ item: nameOf(item), kind, by, startMs, endMs: performance.now(), ...answer });
+    if (kind === 'write') written[item.kind] += 1;
   }
 
   async function add(client: number, kind: KindName, word: string): Promise<void> {
     const { add: create, done } = kinds[kind];
-    const thing = { kind, word };
-    const own: Thing = { ...thing, id: undefined, work: '', version: 1 };
+    const item = { kind, word };
+    const own: Item = { ...item, id: undefined, work: '', version: 1 };
     if (done !== undefined) own.work = await create(word, client);
     else {
-      await record(thing, { kind: 'write', by: 'add' }, async () => {
+      await record(item, { kind: 'write', by: 'add' }, async () => {
         own.id = await create(word, client);
         return { ids: [own.id], version: 1 };
       });
     }
-    things[kind].push(own);
+    items[kind].push(own);
     byClient.set(`${client} ${kind}`, [...(byClient.get(`${client} ${kind}`) ?? []), own]);
   }
 
-  /** Returns true once the thing is stored and can be read. */
-  async function isStored(thing: Thing): Promise<boolean> {
-    const { done } = kinds[thing.kind];
-    if (thing.id !== undefined || done === undefined) return true;
+  /** Returns true once the item is stored and can be read. */
+  async function isStored(item: Item): Promise<boolean> {
+    const { done } = kinds[item.kind];
+    if (item.id !== undefined || done === undefined) return true;
     const startMs = performance.now();
-    const id = await done(thing.work);
+    const id = await done(item.work);
     // Another client may have recorded the id meanwhile.
-    if (id === undefined || thing.id !== undefined) return thing.id !== undefined;
-    thing.id = id;
-    const answer = { thing: nameOf(thing), kind: 'write', by: 'add', ids: [id], version: 1 } as const;
+    if (id === undefined || item.id !== undefined) return item.id !== undefined;
+    item.id = id;
+    const answer = { item: nameOf(item), kind: 'write', by: 'add', ids: [id], version: 1 } as const;
     history.push({ ...answer, startMs, endMs: performance.now() });
-    written[thing.kind] += 1;
+    written[item.kind] += 1;
     return true;
   }
 
-  async function change(thing: Thing): Promise<void> {
-    const { change: update } = kinds[thing.kind];
-    const version = thing.version + 1;
-    await record(thing, { kind: 'write', by: 'change' }, async () => ({
-      ids: [(await update?.(idOf(thing), thing.word, version)) ?? ''],
+  async function change(item: Item): Promise<void> {
+    const { change: update } = kinds[item.kind];
+    const version = item.version + 1;
+    await record(item, { kind: 'write', by: 'change' }, async () => ({
+      ids: [(await update?.(idOf(item), item.word, version)) ?? ''],
       version,
     }));
-    thing.version = version;
+    item.version = version;
   }
 
-  async function read(thing: Thing, way: string): Promise<void> {
-    const reading = kinds[thing.kind].reads[way];
-    if (reading !== undefined && (await isStored(thing))) {
-      await record(thing, { kind: 'read', by: way }, () => reading(idOf(thing), thing.word));
+  async function read(item: Item, way: string): Promise<void> {
+    const reading = kinds[item.kind].reads[way];
+    if (reading !== undefined && (await isStored(item))) {
+      await record(item, { kind: 'read', by: way }, () => reading(idOf(item), item.word));
     }
   }
 
@@ -108,7 +108,7 @@ export function createRun(caller: Caller) {
       const { kind, what } = random.pick(operations);
       const own = byClient.get(`${client} ${kind}`) ?? [];
       const isWrite = what === 'add' || what === 'change';
-      const candidates = !isWrite && random.chance(foreignShare) ? things[kind] : own;
+      const candidates = !isWrite && random.chance(foreignShare) ? items[kind] : own;
       try {
         if (what === 'add' || candidates.length === 0) await add(client, kind, wordOf(kind, client, step));
         else if (what === 'change') await change(random.pick(candidates));
@@ -119,15 +119,15 @@ export function createRun(caller: Caller) {
     },
     /** Waits until all jobs are done, and reads each document again. */
     async finish(): Promise<void> {
-      for (const thing of things.document) {
-        while (!(await isStored(thing))) await delay(50);
-        await read(thing, 'search');
+      for (const item of items.document) {
+        while (!(await isStored(item))) await delay(50);
+        await read(item, 'search');
       }
     },
   };
 }
 
-function idOf({ id = '' }: Thing): string {
+function idOf({ id = '' }: Item): string {
   return id;
 }
 

@@ -6,8 +6,8 @@ import { createCaller } from './caller.ts';
 import { createRun } from './clients.ts';
 import { startCluster } from './cluster.ts';
 import { faultsIn } from './history.ts';
+import { embedWords, type KindName } from './items.ts';
 import { listStored } from './list-stored.ts';
-import { embedWords, type KindName } from './things.ts';
 
 export interface ScaleConfig {
   readonly processes: number;

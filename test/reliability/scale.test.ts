@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { faultsIn, type Observed, type StoredThing } from '../../bench/scale/history.ts';
+import { faultsIn, type Observed, type StoredItem } from '../../bench/scale/history.ts';
 import { measureScale } from '../../bench/scale/scale.ts';
 import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostgres } from '../support/postgres.ts';
 
@@ -10,15 +10,15 @@ const observed = (
   version: number,
   ids: readonly string[] = ['7'],
 ): Observed => ({
-  ...{ thing: 'entry heron', by: 'fts', kind, startMs, endMs: startMs + 10, version, ids },
+  ...{ item: 'entry heron', by: 'fts', kind, startMs, endMs: startMs + 10, version, ids },
 });
-const stored: StoredThing = { thing: 'entry heron', id: '7', version: 2 };
+const stored: StoredItem = { item: 'entry heron', id: '7', version: 2 };
 const history = [observed('write', 0, 1), observed('read', 20, 1), observed('write', 40, 2), observed('read', 60, 2)];
 
 describe('the check of acknowledged writes', () => {
   const wrong: Record<
     string,
-    { readonly of: readonly Observed[]; readonly left?: readonly StoredThing[]; readonly says: RegExp }
+    { readonly of: readonly Observed[]; readonly left?: readonly StoredItem[]; readonly says: RegExp }
   > = {
     'a write that a read misses': { of: [...history, observed('read', 80, 0, [])], says: /is lost/ },
     'a write that is missing at the end': { of: history, left: [], says: /stored 0 times/ },
@@ -32,19 +32,19 @@ describe('the check of acknowledged writes', () => {
       ],
       says: /stale/,
     },
-    'a thing that is found twice': { of: [...history, observed('read', 80, 2, ['7', '8'])], says: /found 2 times/ },
-    'a thing that a retried write stored twice': {
+    'an item that is found twice': { of: [...history, observed('read', 80, 2, ['7', '8'])], says: /found 2 times/ },
+    'an item that a retried write stored twice': {
       of: [...history, observed('write', 80, 2, ['8'])],
       says: /stored twice/,
     },
-    'a thing that is stored twice at the end': {
+    'an item that is stored twice at the end': {
       of: history,
       left: [stored, { ...stored, id: '8' }],
       says: /stored 2 times/,
     },
     'an older version at the end': { of: history, left: [{ ...stored, version: 1 }], says: /instead of 2/ },
     'a version that was never written': { of: [...history, observed('read', 80, 3)], says: /nobody has written/ },
-    'a thing that was never written': { of: [], left: [stored], says: /no write was acknowledged/ },
+    'an item that was never written': { of: [], left: [stored], says: /no write was acknowledged/ },
   };
   for (const [name, { of, left = [stored], says }] of Object.entries(wrong)) {
     it(`detects ${name}`, () => assert.match(faultsIn(of, left).join('\n'), says));

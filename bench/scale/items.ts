@@ -4,24 +4,24 @@ import type { Caller, Fields } from './caller.ts';
 
 export type KindName = 'entry' | 'note' | 'document';
 
-/** How one kind of thing is written and read through the tools. Each thing has a unique word. */
+/** How one kind of item is written and read through the tools. Each item has a unique word. */
 export interface Kind {
-  /** Adds a thing. Returns its id, or the id of the job that creates it. */
+  /** Adds an item. Returns its id, or the id of the job that creates it. */
   add(word: string, client: number): Promise<string>;
-  /** Returns the thing's id once its job is done. Undefined for kinds without jobs. */
+  /** Returns the item's id once its job is done. Undefined for kinds without jobs. */
   readonly done: ((work: string) => Promise<string | undefined>) | undefined;
   /** Writes a new version and returns the id. Undefined for kinds that never change. */
   readonly change: ((id: string, word: string, version: number) => Promise<string>) | undefined;
-  /** Several ways to read or find the thing, each through a different index. */
+  /** Several ways to read or find the item, each through a different index. */
   readonly reads: Readonly<Record<string, (id: string, word: string) => Promise<Found>>>;
 }
 
-/** Returns the name of a thing in the history. */
+/** Returns the name of an item in the history. */
 export function nameOf({ kind, word }: { readonly kind: KindName; readonly word: string }): string {
   return `${kind} ${word}`;
 }
 
-/** One id per hit for the thing, and the version seen. */
+/** One id per hit for the item, and the version seen. */
 export interface Found {
   readonly ids: readonly string[];
   readonly version: number | undefined;
@@ -72,7 +72,7 @@ export function versionIn(text: unknown): number | undefined {
   return version === undefined ? undefined : Number(version);
 }
 
-/** Selects the hits that contain the word, because semantic search also finds other things. */
+/** Selects the hits that contain the word, because semantic search also finds other items. */
 function withWord(hits: unknown, word: string, idOf: (hit: Fields) => unknown): Found {
   const own = (hits as Fields[]).filter((hit) => JSON.stringify(hit).includes(word));
   const [first] = own;
