@@ -76,7 +76,7 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
   if (remark !== undefined) log.info(remark);
   await checkExposure(role, config, log);
   warnOfShortToken(config, log);
-  // Makes files that libraries create private to this user, too.
+  // Files that libraries create must also be private to this user.
   process.umask(0o077);
   warnOfSlowModel(role, config, log);
   if (role.serve) {

@@ -57,7 +57,7 @@ export function revisionsOf({ revisions = everyRevision }: Role): OfferedRevisio
 
 export interface RoleService {
   readonly url: string;
-  /** Stops accepting requests. Aborts those that still run after the grace period. */
+  /** Stops accepting requests. Aborts running requests after the grace period. */
   close(graceMs: number): Promise<void>;
 }
 

@@ -136,7 +136,7 @@ export function openOnly({ open }: ToolsetModule): Role['openToolsets'] {
   };
 }
 
-/** Opens every configured toolset, or those that `--toolsets` names. */
+/** Opens the toolsets that `--toolsets` names, or all configured ones. */
 export const openServed: Role['openToolsets'] = async (config, log, jobs, shared) => {
   const requested = requestedNames(config);
   // With `--toolsets find`, the tool find still searches every toolset, but no other tools are offered.
@@ -171,7 +171,7 @@ export const openServed: Role['openToolsets'] = async (config, log, jobs, shared
   return [...opened, { ...findOver(opened), scopedTo: scopedFind }];
 };
 
-/** Makes a toolset report errors as results, like all tools of `serve`. In their own roles, research and fess differ. */
+/** Makes a toolset report errors as results, as all tools of `serve` do. As separate roles, research and fess report them differently. */
 function uniform(toolset: Toolset, withoutTools: boolean): Toolset {
   const { scopedTo } = toolset;
   return {

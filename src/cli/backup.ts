@@ -19,7 +19,7 @@ export async function backupCommand(line: CommandLine): Promise<void> {
   const { dataDir } = loadRoleConfig(contextRole, line.flags);
   const operation: typeof backUp = async (location, file, options) => {
     const report = await backUp(location, file, options);
-    // Recorded for the console, which shows the last backup. Failures are ignored: without a data folder there is no console.
+    // The console shows the last backup. A failure is ignored, because a console needs a data folder.
     await recordBackup(dataDir, { at: report.createdAt, file, bytes: report.bytes }).catch(() => {});
     return report;
   };
@@ -114,7 +114,7 @@ function percent(count: number, total: number): string {
   return `${Math.min(100, Math.floor((100 * count) / total))} %`;
 }
 
-/** Turns a file system error into one that says what to do. Returns all others unchanged. */
+/** Rewords file system errors, so that they say what to do. Returns other errors unchanged. */
 function fileFault(error: unknown, file: string): unknown {
   const code = systemCode(error);
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'EISDIR' || code === 'ENOTDIR') {

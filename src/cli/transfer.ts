@@ -43,7 +43,7 @@ async function writeExport(file: string, lines: AsyncIterable<string>): Promise<
   }
   removeLeftovers(file);
   const unfinished = temporaryPath(file);
-  // The temporary name contains the process id, which processes in other containers may have, too.
+  // A process in another container may have the same process id, and so the same temporary name.
   await rm(unfinished, { force: true });
   try {
     await writeNewFile(unfinished, bytesOf(lines));

@@ -25,7 +25,7 @@ export interface ConfigSources {
   otherSections?: readonly string[];
   /** A `.env` file to read variables from. Real environment variables override them. */
   envFile?: EnvFileSource;
-  /** The variables that name the data folder; the first one that is set counts. */
+  /** Environment variables for the data folder, in order of precedence. */
   dataDirVariables?: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 import { logLevels } from '../base/log.ts';
 import { choice, defineSlice, integer, list, secret, text, toggle, urlPath } from './field.ts';
 
-/** This file has the settings of the whole program. Each area declares its own settings next to its code. */
+/** The settings of the whole program. The settings of an area are declared next to its code. */
 export const httpSlice = defineSlice('http', 'Transport', {
   transport: choice(['stdio', 'http'], {
     default: 'stdio',

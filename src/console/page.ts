@@ -15,7 +15,7 @@ export interface Page {
   layout?: 'wide' | 'bare';
   /** A file to send instead of the page. */
   file?: FileToSend;
-  /** Where to redirect after a change, instead of showing a page. */
+  /** The path to redirect to after a change, instead of showing a page. */
   location?: string;
 }
 

@@ -99,13 +99,13 @@ export interface Welcome {
   bytesMax: number;
   /** Names of read-only tools, whose calls may be repeated. */
   readOnlyTools: readonly string[];
-  /** Where answers come from; `carrel serve` only. */
+  /** The source of answers; `carrel serve` only. */
   data?: ServedData | undefined;
   /** The number of connected clients, if the relay wants the status. */
   clients?: number;
 }
 
-/** Where answers come from, as shown to users. Contains no credentials. */
+/** The source of answers, as shown to users. Contains no credentials. */
 export interface ServedData {
   /** The path of a SQLite file, or the host and name of a PostgreSQL database. */
   readonly database: string;

@@ -111,7 +111,7 @@ export async function announce(files: OwnerFiles, announcement: Announcement): P
   } catch {
     const other = readAnnouncement(files.announcement);
     if (other !== undefined && (await isListening(other.socket))) return false;
-    // If two processes replace a dead owner at once, the later one is announced. The other serves until its clients leave.
+    // If two processes replace a dead owner at the same time, the later one is announced. The other serves until its clients leave.
     renameSync(draft, files.announcement);
     return true;
   } finally {

@@ -56,7 +56,7 @@ export interface SharedProcess extends Serving {
   roleName: string;
   /** Identifies the data and settings. This process may answer commands with the same key. */
   commandKey?: string | undefined;
-  /** Where answers come from; `carrel serve` only. */
+  /** The source of answers; `carrel serve` only. */
   servedData?: ServedData | undefined;
   /** How long to keep running without clients. Undefined: until closed. */
   idleMs: number | undefined;

@@ -5,7 +5,7 @@ import { readRegularFile } from '../../base/read-regular-file.ts';
 
 /** The rules of the .gitignore files around a folder (gitignore(5)). */
 export interface IgnoreRules {
-  /** Returns the rules for a subfolder, including those of its own .gitignore file. */
+  /** Returns the rules for a subfolder, including its .gitignore file. */
   into(folder: string): IgnoreRules;
   ignores(path: string, isFolder: boolean): boolean;
 }
@@ -13,7 +13,7 @@ export interface IgnoreRules {
 /** Max bytes of a .gitignore file; larger ones are not read. */
 const fileBytesMax = 1024 * 1024;
 
-/** Reads the rules for a folder. In a repository, those of its parent folders apply, too. */
+/** Reads the rules for a folder. In a repository, the rules of its parent folders also apply. */
 export function rulesFor(folder: string): IgnoreRules {
   const above = foldersAbove(folder)
     .reverse()

@@ -67,7 +67,7 @@ export const clients: readonly Client[] = [
     files(machine) {
       const { join, configFolder, localData, list } = machine;
       const folders = [join(configFolder, 'Claude')];
-      // Since 2026, the packaged Windows app uses a folder of its own instead.
+      // Since 2026, the packaged Windows app uses a separate folder.
       for (const name of localData === undefined ? [] : list(join(localData, 'Packages'))) {
         if (name.startsWith('Claude_')) {
           folders.push(join(localData ?? '', 'Packages', name, 'LocalCache', 'Roaming', 'Claude'));

@@ -2,7 +2,6 @@ import { chmodSync } from 'node:fs';
 import { CarrelError } from '../../base/errors.ts';
 import type { Client, ClientFile } from './clients.ts';
 import { backUpFile, type FoundFile, findFile, replaceFile } from './config-file.ts';
-import { FileFault } from './file-fault.ts';
 import { jsonFormat } from './json-format.ts';
 import type { Machine } from './machine.ts';
 import {
@@ -15,6 +14,7 @@ import {
   mergeEntry,
   sameData,
 } from './server-entry.ts';
+import { FileFault } from './text-edits.ts';
 import { tomlFormat } from './toml-format.ts';
 import { yamlFormat } from './yaml-format.ts';
 

@@ -1,16 +1,5 @@
 import type { Node } from 'jsonc-parser';
-
-export interface Layout {
-  readonly eol: string;
-  /** One level of indentation. */
-  readonly unit: string;
-}
-
-/** Detects the layout from the first line break and the first indented line. */
-export function layoutOf(text: string): Layout {
-  const eol = /\r\n|\n|\r/.exec(text)?.[0] ?? '\n';
-  return { eol, unit: /^(\t| {1,8})["[{]/m.exec(text)?.[1] ?? '  ' };
-}
+import { type Layout, lineStart } from './text-edits.ts';
 
 /** Appends a property. A comment after the previous property stays next to that one. */
 export function insertProperty(text: string, object: Node, key: string, value: unknown, layout: Layout): string {
@@ -74,10 +63,6 @@ function commaAfter(text: string, offset: number): number | undefined {
 function endOfLine(text: string, offset: number): number {
   const skipped = /^[ \t]*(?:\/\*[^\r\n]*?\*\/[ \t]*)*(?:\/\/[^\r\n]*)?(?=[\r\n])/.exec(text.slice(offset))?.[0];
   return offset + (skipped?.length ?? 0);
-}
-
-function lineStart(text: string, offset: number): number {
-  return Math.max(text.lastIndexOf('\n', offset - 1), text.lastIndexOf('\r', offset - 1)) + 1;
 }
 
 function indentAt(text: string, offset: number): string {

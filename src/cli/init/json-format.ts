@@ -1,8 +1,8 @@
 import type { Node, ParseError } from 'jsonc-parser';
 import { isObject } from '../../base/json.ts';
-import { faultAt } from './file-fault.ts';
-import { insertProperty, type Layout, layoutOf, removeProperty, replaceValue } from './json-edit.ts';
+import { insertProperty, removeProperty, replaceValue } from './json-edit.ts';
 import { type ConfigFormat, type Entry, sameData } from './server-entry.ts';
+import { faultAt, type Layout, layoutOf } from './text-edits.ts';
 
 /** Edits JSON, which may have comments, trailing commas and any layout. */
 export const jsonFormat: ConfigFormat = {

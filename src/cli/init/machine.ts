@@ -3,12 +3,12 @@ import path from 'node:path';
 import { homeFolder } from '../../base/home-folder.ts';
 import { namesIn } from '../../base/make-folder.ts';
 
-/** The facts about this machine that determine where clients keep their files. */
+/** The facts about this machine that determine where clients store their files. */
 export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where desktop programs keep their settings. */
+  /** The folder for the settings of desktop programs. */
   readonly configFolder: string;
   /** The folder for local application data; Windows only. */
   readonly localData: string | undefined;

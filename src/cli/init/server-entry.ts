@@ -1,5 +1,5 @@
 import { isObject } from '../../base/json.ts';
-import { FileFault } from './file-fault.ts';
+import { FileFault } from './text-edits.ts';
 
 export type Entry = Readonly<Record<string, unknown>>;
 

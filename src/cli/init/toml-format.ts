@@ -1,10 +1,9 @@
 import type { AST } from 'toml-eslint-parser';
 import { isObject } from '../../base/json.ts';
-import { FileFault } from './file-fault.ts';
-import { layoutOf } from './json-edit.ts';
 import { type ConfigFormat, type Entry, type EntryPath, findEntry, sameData } from './server-entry.ts';
+import { FileFault, layoutOf, lineBreakLength, lineEnd, lineStart, type Range } from './text-edits.ts';
 
-/** Edits TOML, where our entry is a table of its own. */
+/** Edits TOML, where our entry is a table. */
 export const tomlFormat: ConfigFormat = {
   async read(text) {
     return (await parse(text)).data;
@@ -105,24 +104,16 @@ function stringText(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }
 
-type Range = readonly [start: number, end: number];
-
 /** Extends the range to whole lines. */
 function lines(text: string, [start, end]: Range): Range {
-  const from = Math.max(text.lastIndexOf('\n', start - 1), text.lastIndexOf('\r', start - 1)) + 1;
   const to = lineEnd(text, end);
-  return [from, to + (/^(\r\n|\r|\n)/.exec(text.slice(to))?.[0].length ?? 0)];
+  return [lineStart(text, start), to + lineBreakLength(text, to)];
 }
 
 /** Extends the range to the preceding blank line, if a blank line or the end of the file follows. */
 function withBlank(text: string, [start, end]: Range): Range {
   const blank = /(?:^|(?:\r\n|\r|\n))(\r\n|\r|\n)$/.exec(text.slice(0, start))?.[1]?.length ?? 0;
   return /^\s*$/.test(text.slice(end)) || /^[\r\n]/.test(text.slice(end)) ? [start - blank, end] : [start, end];
-}
-
-function lineEnd(text: string, offset: number): number {
-  const found = /[\r\n]/.exec(text.slice(offset));
-  return found === null ? text.length : offset + found.index;
 }
 
 function apply(text: string, edits: readonly { range: Range; content: string }[]): string {

@@ -1,8 +1,7 @@
 import type { YAMLMap } from 'yaml';
 import { isObject } from '../../base/json.ts';
-import { FileFault, faultAt } from './file-fault.ts';
-import { layoutOf } from './json-edit.ts';
 import type { ConfigFormat, Entry, EntryPath } from './server-entry.ts';
+import { FileFault, faultAt, layoutOf, lineBreakLength, lineEnd, lineStart, type Range } from './text-edits.ts';
 
 /** Edits YAML, where the servers are a list of entries with names. */
 export const yamlFormat: ConfigFormat = {
@@ -32,7 +31,7 @@ export const yamlFormat: ConfigFormat = {
       const head = `${text.slice(0, servers.range[0]).trimEnd()}${text.slice(servers.range[1], at)}`;
       return `${head}${eol}${(await itemText(entry, '  ')).replaceAll('\n', eol)}${text.slice(at)}`;
     }
-    const indent = ' '.repeat(columnOf(text, servers.range[0]));
+    const indent = ' '.repeat(servers.range[0] - lineStart(text, servers.range[0]));
     const item = (await itemText(entry, indent)).replaceAll('\n', eol);
     if (own !== undefined) return splice(text, [lineStart(text, own.range[0]), own.range[1]], item);
     const at = lineEnd(text, last.range[1]);
@@ -54,12 +53,9 @@ export const yamlFormat: ConfigFormat = {
       return splice(text, [own.range[0] - before, own.range[1] + after], '');
     }
     const end = lineEnd(text, own.range[1]);
-    const lineBreak = /^(\r\n|\r|\n)/.exec(text.slice(end))?.[0].length ?? 0;
-    return splice(text, [lineStart(text, own.range[0]), end + lineBreak], '');
+    return splice(text, [lineStart(text, own.range[0]), end + lineBreakLength(text, end)], '');
   },
 };
-
-type Range = readonly [start: number, end: number];
 
 interface Parsed {
   data: Record<string, unknown>;
@@ -117,19 +113,6 @@ async function itemText(entry: Entry, indent: string): Promise<string> {
   const { stringify } = await import('yaml');
   const lines = stringify([entry], { lineWidth: 0 }).trimEnd().split('\n');
   return lines.map((line) => `${indent}${line}`).join('\n');
-}
-
-function columnOf(text: string, offset: number): number {
-  return offset - lineStart(text, offset);
-}
-
-function lineStart(text: string, offset: number): number {
-  return Math.max(text.lastIndexOf('\n', offset - 1), text.lastIndexOf('\r', offset - 1)) + 1;
-}
-
-function lineEnd(text: string, offset: number): number {
-  const found = /[\r\n]/.exec(text.slice(offset));
-  return found === null ? text.length : offset + found.index;
 }
 
 function splice(text: string, [start, end]: Range, content: string): string {

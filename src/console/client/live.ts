@@ -36,7 +36,7 @@ export function replace(selector: string, page: Document | undefined): void {
   if (index >= 0) rows()[index]?.focus();
 }
 
-/** Matches the rows that the keys j and k move through. Code and tables that scroll can have the focus, too, but are no rows. */
+/** Matches the rows that the keys j and k move through. Excludes code and tables, which are focusable for scrolling. */
 export const rowSelector = 'main [tabindex="0"]:not(pre, .table-scroll)';
 
 export function rows(): HTMLElement[] {

@@ -53,7 +53,7 @@ export async function showPdf(figure: HTMLElement): Promise<boolean> {
   }
 }
 
-/** A terminated worker never answers, so the wait must end by itself. */
+/** Adds a timeout, because a terminated worker never answers. */
 async function inTime<T>(work: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error('took too long')), drawingMs);

@@ -190,7 +190,7 @@ function row(job: Record<string, unknown>, { canCancel, canUpload }: RowOptions)
   ];
 }
 
-/** Renders how to retry a failed job. Failed files are not kept, so the user must choose the file again. */
+/** Renders how to retry a failed job. Failed files are not stored, so the user must choose the file again. */
 function retryAction(kind: string, canUpload: boolean): Part {
   if (kind === 'crawl') return linkButton('/web', 'Refresh', { kind: 'quiet', isSmall: true });
   // Other engines may not name the kind.

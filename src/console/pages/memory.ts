@@ -99,7 +99,7 @@ async function findEntry(tools: Visit['tools'], id: number): Promise<Record<stri
   return read.list(await tools.call('get_context_by_ids', { context_ids: [id], include_images: false }), 'result')[0];
 }
 
-/** Renders links to the memory that this one replaced, and to the one that replaced this one. */
+/** Renders links to the memory's predecessor and successor, if it has any. */
 async function replacements(tools: Visit['tools'], entry: Record<string, unknown>, id: number): Promise<Html> {
   const before = replacedId(entry);
   const answer = await tools.call('search_context', {

@@ -26,7 +26,7 @@ import {
 } from '../parts/parts.ts';
 
 export interface TokenDeps {
-  /** Undefined if the server has no database of its own. */
+  /** Undefined if the server has no database. */
   tokens?: (() => Promise<Pick<TokenStore, 'list' | 'add' | 'revoke' | 'any'>>) | undefined;
   toolsetNames: readonly string[];
   isReadOnly: boolean;
@@ -36,8 +36,8 @@ export interface TokenDeps {
 const path = '/tokens';
 
 /**
- * True if the visitor may see, add and revoke tokens. This needs full rights that don't expire: otherwise an expiring token could
- * create one that doesn't expire.
+ * True if the visitor may see, add and revoke tokens. This needs full rights that don't expire, because an expiring token must
+ * not create a permanent one.
  */
 export function mayManageTokens({ tokens, isReadOnly, principal }: Omit<TokenDeps, 'toolsetNames'>): boolean {
   if (tokens === undefined || isReadOnly) return false;

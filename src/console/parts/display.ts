@@ -116,7 +116,7 @@ export function notice(message: Part, tone: Tone = 'info'): Html {
   return html`<div class="notice ${tone}" role="${tone === 'bad' ? 'alert' : 'note'}">${icon(noticeIcons[tone])}<div>${message}</div></div>`;
 }
 
-/** Renders an error, which screen readers announce at once. */
+/** Renders an error, which screen readers announce immediately. */
 export function problem(message: string): Html {
   return notice(message, 'bad');
 }

@@ -37,7 +37,7 @@ function csvTable(text: string, { mark = (run) => run }: TextOptions): Html {
 <tbody>${rows.slice(0, rowsMax).map((row) => html`<tr>${row.map((cell) => html`<td>${mark(cell)}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
-/** Splits CSV at commas, semicolons or tabs, whichever is most frequent in the first line. Quoted fields may contain them. */
+/** Splits CSV. The separator is the most frequent of comma, semicolon and tab in the first line. */
 export function csvRows(text: string): string[][] {
   const [first = ''] = text.split('\n', 1);
   const separator = [',', ';', '\t'].toSorted((a, b) => first.split(b).length - first.split(a).length)[0] ?? ',';

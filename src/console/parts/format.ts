@@ -51,7 +51,7 @@ const steps = [
   ['day', 86_400],
 ] as const;
 
-/** Formats a time: relative to now up to 30 days, beyond that as a date. */
+/** Formats a time relative to now, or as a date if it is more than 30 days away. */
 export function relativeTime(at: number, now: number, zone: { timeZone?: string } = { timeZone: 'UTC' }): string {
   const seconds = Math.round((at - now) / 1000);
   const age = Math.abs(seconds);

@@ -78,7 +78,7 @@ function line(points: readonly PlotPoint[], top: number): string {
     .join('');
 }
 
-/** Returns the top of the scale: 1, 2, 4 or 5 times a power of ten. At least 2 for counts, so that its half is whole. */
+/** Returns the top of the scale: 1, 2, 4 or 5 times a power of ten. For counts it is at least 2, so that half of it is an integer. */
 function niceTop(value: number, unit: PlotUnit): number {
   const least = Math.max(value, unit === 'count' ? 2 : 1);
   const power = 10 ** Math.floor(Math.log10(least));
