@@ -29,7 +29,7 @@ async function addBytes(storage: Storage, text: string): Promise<{ hash: string;
   return { hash: staged.hash, job: accepted.job.id };
 }
 
-test('a second database in a data folder leaves the files of the first', async () => {
+test("a second database in a data folder doesn't touch the files of the first", async () => {
   const dataDir = join(root, 'two');
   const first = await open(dataDir);
   const { hash } = await addBytes(first, 'of the first');

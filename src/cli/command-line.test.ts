@@ -38,7 +38,7 @@ test('names a missing argument, except with --help', () => {
   }
 });
 
-test('help shows every command, and each command whole with its flags', () => {
+test('help lists every command, and the flags of each', () => {
   const all = helpText();
   for (const { name, flags, summary } of commands) {
     assert.ok(all.includes(summary), name);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { locateJsonFault } from './json-fault.ts';
 
-test('finds where a text stops being JSON, for every kind of fault (contract §4)', () => {
+test('locates every kind of JSON syntax error (contract §4)', () => {
   const cases: [string, [number, number, string]][] = [
     ['{\n  "a": }', [2, 8, '"}"']],
     ['{ bad json }', [1, 3, '"b"']],

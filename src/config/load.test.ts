@@ -78,7 +78,7 @@ test('makes relative paths absolute and leaves other values alone', () => {
   assert.deepEqual(read(apart), { kind: 'name', either: 'a/b', roots: ['/d'], dependsOnFolder: false });
 });
 
-test('a .env file counts as environment, and the real environment overrides it', () => {
+test('environment variables override a .env file', () => {
   const envFile = {
     folder: folder({ '.env': '\ufeffNAMES=a, b,,c # comment\nA_PORT=5\n' }),
     variables: ['NAMES', 'A_PORT'],
@@ -87,7 +87,7 @@ test('a .env file counts as environment, and the real environment overrides it',
   assert.deepEqual([config.of(slice).port, config.of(slice).names], [6, ['a', 'b', 'c']]);
 });
 
-test('an invalid value names its source, its fault and the range', () => {
+test('the error for an invalid value names its source, the problem and the range', () => {
   const cases: [() => unknown, string, RegExp][] = [
     [() => load(folder(), { A_PORT: 'x' }), 'invalid_config', /^A_PORT must be an integer from 0 to 65535, not "x"\.$/],
     [() => load(folder(), {}, { port: '70000' }), 'invalid_usage', /^--port must be an integer from 0 to 65535/],
@@ -123,7 +123,7 @@ test('an invalid value names its source, its fault and the range', () => {
   for (const [run, code, message] of cases) assert.throws(run, { code, message });
 });
 
-test('warns about a section that no role reads, not about one of another role', () => {
+test('warns about unknown sections, but not about sections of other roles', () => {
   const dataDir = folder({ 'config.json': '{"htttp":{"port":1},"research":{"port":1}}' });
   const { warnings } = load(dataDir, {}, {}, { otherSections: ['research'] });
   assert.equal(warnings.length, 1);

@@ -48,7 +48,7 @@ test('an interval has the longest queue and the last storage size, or neither if
   assert.deepEqual([before?.queue, now?.queue, now?.storageBytes], [undefined, 9, 30]);
 });
 
-test('a token shows its own calls, not those of a token of the same user with other rights', () => {
+test('a token sees only its own calls, even if another token has the same user', () => {
   const activity = createActivity();
   const owner = (toolsets: string[]) => principalKey({ name: 'me', identity: 'me', rights: { toolsets } });
   activity.record(call(1, { owner: owner(['kb']), query: 'narrow' }));
@@ -60,7 +60,7 @@ test('a token shows its own calls, not those of a token of the same user with ot
   );
 });
 
-test('keeps a bounded number of calls, the newest', () => {
+test('stores a limited number of calls and drops the oldest', () => {
   const activity = createActivity();
   for (let index = 0; index < 50_000; index += 1) activity.record(call(index * minute, { tokens: index }));
   assert.equal(activity.latest().length, 500);
@@ -71,7 +71,7 @@ test('keeps a bounded number of calls, the newest', () => {
   );
 });
 
-test('calls are filtered by tool, client, outcome and text', () => {
+test('filters calls by tool, client, outcome and text', () => {
   const activity = createActivity();
   activity.record(call(1, { query: 'Lighthouse keepers', client: 'editor' }));
   activity.record(call(2, { tool: 'kb_search', outcome: 'timeout', caller: 'token ci' }));

@@ -25,7 +25,7 @@ test('lists a client once, with its calls and whether it is connected', () => {
   );
 });
 
-test('is bounded, and forgets connected clients last', () => {
+test('has a maximum size, and evicts connected clients last', () => {
   const clients = createClients();
   clients.connected(editor, 0);
   for (let index = 1; index <= 1_000; index += 1) clients.called({ ...editor, name: `script ${index}` }, ok(index));

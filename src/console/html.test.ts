@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { html } from './html.ts';
 
-test('values are text, in markup and in attributes; markup made by html stays markup', () => {
+test('escapes values in markup and attributes, except markup made by html', () => {
   const title = `<script>alert('x')</script> "&`;
   const inner = html`<b>${title}</b>`;
   assert.equal(

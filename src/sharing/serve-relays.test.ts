@@ -9,7 +9,7 @@ import type { LineOutput } from '../mcp/stdio/peer.ts';
 import { encodeFrame, frameKinds } from './frames.ts';
 import { serveRelays } from './serve-relays.ts';
 
-test('lines of a moved session wait until the replay is answered, and keep their order', async (t) => {
+test('lines of a restored session wait for the replay and keep their order', async (t) => {
   const folder = makeFolder(t);
   const socketPath = join(folder, 'socket');
   const got: string[] = [];

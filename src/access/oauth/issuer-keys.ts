@@ -16,7 +16,7 @@ export interface IssuerKeys {
 
 /** Thrown while the issuer's keys are unavailable, so that no token can be verified. */
 export class KeysUnavailable extends Error {
-  override readonly name = 'KeysUnknown';
+  override readonly name = 'KeysUnavailable';
 }
 
 const timeoutMs = 5_000;

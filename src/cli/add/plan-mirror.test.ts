@@ -44,7 +44,7 @@ test('the documents of two files that changed places move', () => {
   });
 });
 
-test('a file renamed over another takes its place', () => {
+test('a file renamed over another keeps its document, and the other is removed', () => {
   assert.deepEqual(plan({ '/b': '1' }, [document(1, '/a', '1'), document(2, '/b', '2')]), {
     moves: [[1, '/b']],
     removals: [2],
@@ -60,7 +60,7 @@ test('if a file is copied and then edited, the copy keeps the document and the e
   });
 });
 
-test('of two identical files one owns the document, and the other takes over when it goes', () => {
+test('one of two identical files owns the document; when it is deleted, the other becomes the owner', () => {
   assert.deepEqual(plan({ '/a': '1', '/b': '1' }, [document(1, '/a', '1')]), { removals: [], additions: [] });
   assert.deepEqual(plan({ '/a': '1', '/b': '1' }, []), { removals: [], additions: [['/a']] });
   assert.deepEqual(plan({ '/b': '1' }, [document(1, '/a', '1')]), { moves: [[1, '/b']], removals: [], additions: [] });
@@ -83,7 +83,7 @@ test('names the other files with the same content', () => {
   ]);
 });
 
-test('a file changed into a copy of another leaves only that one', () => {
+test('a file changed into a copy of another loses its document', () => {
   assert.deepEqual(plan({ '/a': '2', '/b': '2' }, [document(1, '/a', '1'), document(2, '/b', '2')]), {
     removals: [1],
     additions: [],

@@ -14,7 +14,7 @@ const outputs = (isTTY: boolean) => {
   };
 };
 
-test('the bar shows files, rate and remaining time, which goes by bytes', () => {
+test('the bar shows files, rate and the remaining time by bytes', () => {
   assert.equal(
     progressBar({ files: 30, bytes: 25e6 }, { files: 120, bytes: 100e6 }, 10),
     '[######------------------] 30/120 files  3.0 files/s  2.5 MB/s  searchable in less than a minute',
@@ -55,13 +55,13 @@ test('without a terminal there are plain lines and no bar', () => {
   assert.equal(stderr.text(), '');
 });
 
-test('the name of a file cannot move the cursor or end the line', () => {
+test("a file name can't move the cursor or break the line", () => {
   const { stdout, stderr } = outputs(false);
   createReporter(false, { stdout, stderr }).report({ ...failed, path: '/f/\u001b[2J\nadded /f/x\u202e.pdf' });
   assert.equal(stdout.text(), 'failed /f/\ufffd[2J added /f/x\ufffd.pdf: It is damaged.\n');
 });
 
-test('for scripts each event is a line of JSON', () => {
+test('with --json, each event is a line of JSON', () => {
   const { stdout, stderr } = outputs(true);
   const reporter = createReporter(true, { stdout, stderr });
   reporter.report(added);
@@ -98,7 +98,7 @@ test('the summary groups failures and duplicates by reason, with three files eac
   ]);
 });
 
-test('reports truncation for each file, also on a terminal', () => {
+test('reports each truncated file, even on a terminal', () => {
   const { stdout, stderr } = outputs(true);
   const truncated = { reason: 'cpu_time', read: 800, of: 1_156, unit: 'pages' };
   createReporter(false, { stdout, stderr }).report({ ...added, truncated });

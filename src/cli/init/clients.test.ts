@@ -73,7 +73,7 @@ test('Claude Desktop as a Windows package has its file inside the package', () =
   ]);
 });
 
-test('entries are as each client documents them', () => {
+test('writes entries in the format that each client documents', () => {
   const launch = { command: '/n', args: ['/c.js', 'serve'] };
   const remote = { url: 'http://127.0.0.1:8737/mcp', token: 'secret' };
   const headers = { Authorization: 'Bearer secret' };

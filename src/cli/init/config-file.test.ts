@@ -21,13 +21,13 @@ test('a file keeps its mode and its byte order mark, and its copy has the same m
   assert.equal(fs.readdirSync(join(path, '..')).length, 3, 'no draft is left');
 });
 
-test('a missing file is made with its folders, for its owner alone', (t) => {
+test('creates a missing file and its folders, readable by the owner only', (t) => {
   const path = join(makeFolder(t), 'deep', 'er', 'mcp.json');
   replaceFile(findFile(path), '{}');
   assert.equal(fs.statSync(path).mode & 0o777, 0o600);
 });
 
-test('a link to a file of the same user is followed and stays a link', (t) => {
+test('follows a link to a file of the same user and keeps the link', (t) => {
   const folder = makeFolder(t);
   fs.mkdirSync(join(folder, 'dotfiles'));
   fs.writeFileSync(join(folder, 'dotfiles', 'zed.json'), '{}');
@@ -59,7 +59,7 @@ test('rejects broken and circular links, folders, devices and other non-files', 
   assert.equal(fs.existsSync(join(folder, 'elsewhere.json')), false);
 });
 
-test('leaves a file alone that is write-protected, not UTF-8 or changed meanwhile', (t) => {
+test('rejects a file that is write-protected, not UTF-8 or changed meanwhile', (t) => {
   const folder = makeFolder(t);
   const path = join(folder, 'mcp.json');
   fs.writeFileSync(path, '{}', { mode: 0o444 });

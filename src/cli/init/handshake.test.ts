@@ -24,7 +24,7 @@ test('returns nothing if no server listens', async () => {
   assert.equal(await testRemote({ url: 'http://127.0.0.1:9/mcp', token: undefined }), undefined);
 });
 
-test('the server is tried with as little environment as a client gives', () => {
+test('tests the server with the minimal environment of a client', () => {
   const env = { HOME: '/home/u', PATH: '/home/u/.nvm/bin:/usr/bin', CARREL_HOME: '/x', SECRET: 'y', LANG: 'C' };
   assert.deepEqual(minimalEnvironment('linux', env), {
     HOME: '/home/u',

@@ -60,7 +60,7 @@ test('keeps tabs, CRLF and a trailing comma', async () => {
   assert.equal(await remove(with_), text);
 });
 
-test('edits an empty file, one with only comments, an empty object and a single line', async () => {
+test('edits empty files, comments only, empty objects and single lines', async () => {
   const whole = '{\n  "mcpServers": {\n    "carrel": {\n      "command": "x"\n    }\n  }\n}\n';
   assert.equal(await set('', { command: 'x' }), whole);
   assert.equal(await set(' \n', { command: 'x' }), whole);

@@ -83,7 +83,7 @@ test('rejects invalid YAML and unexpected structures with line and column', asyn
   await assert.rejects(set('a: 1\n---\nb: 2\n'), { name: 'FileFault' });
 });
 
-test('comments around the only item stay when it goes', async () => {
+test('keeps comments around the only item when it is removed', async () => {
   const text = 'mcpServers: # mine\n  # about it\n  - name: carrel\n    command: carrel\n# the end\nname: a\n';
   assert.equal(await remove(text), 'mcpServers: [] # mine\n  # about it\n# the end\nname: a\n');
 });

@@ -28,7 +28,7 @@ test('a table fits into the terminal, keeps the end of paths and wraps passages'
   );
 });
 
-test('wide characters count twice, combining ones nothing', () => {
+test('counts wide characters as two columns, and combining ones as none', () => {
   assert.equal(widthOf('港の灯台'), 8);
   assert.equal(widthOf('e\u0301a'), 2);
   assert.equal(widthOf('👩‍👩‍👧x'), 3);
@@ -44,7 +44,7 @@ test('wide characters count twice, combining ones nothing', () => {
   assert.equal(table, 'A   B\n港  x\nab  y\n');
 });
 
-test('hostile cells can neither end a line nor colour it', () => {
+test("hostile cells can't break or colour a line", () => {
   const table = renderTable([{ title: 'A' }], [['x\n\u001b[31my\u202e']], { columns: 40, style });
   assert.equal(table, 'A\nx \ufffd[31my\ufffd\n');
 });

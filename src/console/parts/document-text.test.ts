@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { csvRows, documentText } from './document-text.ts';
 
-test('CSV fields may hold separators, quotation marks and line breaks', () => {
+test('CSV fields may contain separators, quotation marks and line breaks', () => {
   assert.deepEqual(csvRows('a,b\n"x, y","says ""hi"""\n"two\nlines",2\n'), [
     ['a', 'b'],
     ['x, y', 'says "hi"'],

@@ -14,7 +14,7 @@ test('finds a passage across line breaks, hyphens and marks, and nothing else', 
   );
 });
 
-test('marks no sentence that merely shares words with a passage that is on the page', () => {
+test('does not mark a sentence that only shares words with the passage', () => {
   const pieces = ['The keeper of the lighthouse sleeps.', 'The keeper of the lighthouse reads.'];
   const runs = findPassage(pieces, 'The keeper of the lighthouse reads.');
   assert.deepEqual(runs, [{ index: 1, from: 0, to: 1 }]);
