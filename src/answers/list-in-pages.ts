@@ -3,7 +3,7 @@ import type { CursorPosition, CursorSigner } from '../tools/signed-cursor.ts';
 
 /** A changing list that can only be read by offset. */
 interface OffsetList<Member> {
-  /** Returns up to `limit` members from `offset` on, in list order. */
+  /** Returns up to `limit` members, starting at `offset`. */
   read(offset: number, limit: number): Promise<readonly Member[]>;
   idOf(member: Member): string;
 }

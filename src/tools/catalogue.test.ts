@@ -41,7 +41,7 @@ test('tools are listed in the order of toolsets, with annotations that follow fr
   );
 });
 
-test('a tool without arguments lists an empty set of them', () => {
+test('a tool without arguments lists empty properties', () => {
   const [listing] = createCatalogue([toolset('x', { a: 'read' })], everything).listings;
   assert.deepEqual(listing?.inputSchema, { type: 'object', properties: {}, additionalProperties: false });
 });
@@ -102,7 +102,7 @@ test('with a list of names, other tools are unlisted but callable', () => {
   assert.ok(find('a') && !find('c'));
 });
 
-test('calls that may become jobs say so in the output schema, and take `wait`', () => {
+test('calls that may become jobs declare it in the output schema, and accept `wait`', () => {
   const [listing] = createCatalogue([toolset('x', { a: 'read' }, { slowCallMs: 10 })], everything).listings;
   const output = listing?.outputSchema as { type: string; anyOf: { properties: object }[] };
   assert.equal(output.type, 'object');

@@ -76,13 +76,13 @@ function relax(value: Record<string, unknown>, schema: JsonSchema, readsNumbers:
   for (const [key, member] of Object.entries(value)) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (property === undefined || typeof property === 'boolean') continue;
-    const isLeftOut = member === null && !schema.required?.includes(key) && !accepts(property, 'null');
-    const fitting = isLeftOut ? undefined : relaxValue(member, property, readsNumbers);
-    if (fitting === member) continue;
+    const isOmitted = member === null && !schema.required?.includes(key) && !accepts(property, 'null');
+    const converted = isOmitted ? undefined : relaxValue(member, property, readsNumbers);
+    if (converted === member) continue;
     // Without a prototype, `__proto__` stays a plain argument.
     relaxed ??= Object.assign(Object.create(null), value) as Record<string, unknown>;
-    if (isLeftOut) delete relaxed[key];
-    else relaxed[key] = fitting;
+    if (isOmitted) delete relaxed[key];
+    else relaxed[key] = converted;
   }
   return relaxed ?? value;
 }
@@ -153,8 +153,8 @@ function describeProblem(issue: z.core.$ZodIssue, schema: JsonSchema): string {
     case 'too_big':
       return `${bound('at most', issue.origin, issue.maximum)}${exceeding(issue.input)}`;
     case 'unrecognized_keys': {
-      const known = issue.path.length === 0 ? Object.keys(schema.properties ?? {}) : [];
-      const hint = known.length > 0 ? `; valid arguments: ${known.join(', ')}` : '';
+      const valid = issue.path.length === 0 ? Object.keys(schema.properties ?? {}) : [];
+      const hint = valid.length > 0 ? `; valid arguments: ${valid.join(', ')}` : '';
       return `does not take ${issue.keys.slice(0, 3).map(formatName).join(', ')}${hint}`;
     }
     case 'invalid_value':

@@ -1,7 +1,7 @@
 /**
- * Where a text came from, which decides how far to trust it. `user`: the user or their model wrote it. `file`: an
- * added document. `web`: a page or search result. `upstream`: another service, such as Fess. Texts of the last three
- * are information, never instructions, and clients can mark them as such.
+ * The origin of a text, which decides how far to trust it. `user`: written by the user or their model. `file`: an added
+ * document. `web`: a page or search result. `upstream`: another service, such as Fess. Only `user` texts may be
+ * instructions.
  */
 export type Origin = 'user' | 'file' | 'web' | 'upstream';
 

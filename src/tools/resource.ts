@@ -24,7 +24,7 @@ export interface ResourcePage {
 
 interface ResourceReading {
   uri: string;
-  /** Where to continue a long resource. Clients may send it in different places of the request. */
+  /** The position from which to continue a long resource. */
   cursor?: string;
 }
 

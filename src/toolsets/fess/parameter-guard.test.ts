@@ -12,14 +12,14 @@ import {
 
 const refused = (field: string) => ({ code: 'invalid_arguments', data: { field } });
 
-test('labels hold nothing that could end the quotes around them', () => {
+test('rejects labels that could end the quotes around them', () => {
   assert.equal(guardLabel('finance_2'), 'finance_2');
   for (const label of ['', 'a"b', 'a\\', 'a b', 'x" OR "y', 'a'.repeat(101)]) {
     assert.throws(() => guardLabel(label), refused('label'), label);
   }
 });
 
-test('document ids are names', () => {
+test('rejects document ids with special characters', () => {
   assert.equal(guardDocId('a1f0c3d25b7e4c0c9a2f7d1be0a94c11'), 'a1f0c3d25b7e4c0c9a2f7d1be0a94c11');
   for (const docId of ['', '*', 'a OR b', '../x', 'a"b', 'a'.repeat(101)]) {
     assert.throws(() => guardDocId(docId), refused('docId'), docId);
@@ -33,7 +33,7 @@ test('a sort is fields and orders, never query text', () => {
   }
 });
 
-test('languages are codes', () => {
+test('accepts only language codes', () => {
   assert.equal(guardLanguage('pt-br'), 'pt-br');
   assert.throws(() => guardLanguage('en OR'), refused('lang'));
 });
@@ -46,7 +46,7 @@ test('rejects unknown facet fields, because Fess would return no hits (reference
   assert.deepEqual(guardFacets({ field: ['label'], query: ['a OR'] }), { field: ['label'], query: ['a'] });
 });
 
-test('geo points and distances have their form', () => {
+test('rejects malformed geo points and distances', () => {
   assert.deepEqual(guardGeo({ point: '35.68, 139.76', distance: '10km' }), { point: '35.68,139.76', distance: '10km' });
   for (const point of ['', '91,0', '0,181', '1,2,3', 'a,b', '1']) {
     assert.throws(() => guardGeo({ point, distance: '1km' }), refused('geo.point'), point);

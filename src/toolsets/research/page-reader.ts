@@ -106,7 +106,7 @@ const refusals: readonly ErrorCode[] = [
 /** Codes of errors that are not about the page and stay unchanged. */
 const unchanged: readonly ErrorCode[] = ['cancelled', 'too_many_in_flight'];
 
-/** Converts an error's code to one that the specification defines. `details.reason` has the original code. */
+/** Replaces an error's code with the specification's code. `details.reason` has the original one. */
 function asFetchError(error: CarrelError): CarrelError {
   if (unchanged.includes(error.code)) return error;
   const code = fetchCode(error.code);

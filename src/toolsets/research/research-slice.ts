@@ -12,7 +12,7 @@ import {
 import { fetchFields } from '../../web/fetch-fields.ts';
 import { providerNames } from './web-search/search-provider.ts';
 
-/** Settings of the research toolset: the variables and defaults of its specification, and further ones of our own. */
+/** Settings of the research toolset. Most variables and defaults come from its specification. */
 export const researchSlice = defineSlice('research', 'Web research and notes', {
   searchProvider: choice(providerNames, {
     default: 'duckduckgo',

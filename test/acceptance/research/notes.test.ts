@@ -172,7 +172,7 @@ test('contract §8: an empty list explains why, and what to do', async () => {
   assert.equal((await list({ query: 'windmill', tags: [tag] })).hint, undefined);
   const cases: [object, RegExp][] = [
     [{ tags: [tag], offset: 7 }, /^offset 7 is past the last of 1 notes/],
-    [{ tags: [tag, 'another'] }, /with all of these tags\. Leave some out/],
+    [{ tags: [tag, 'another'] }, /with all of these tags\. Omit some/],
     [{ query: 'zygote', tags: [tag] }, /^No note with all of these tags contains any of these words/],
     [{ query: 'qqxzjv' }, /^No note contains any of these words/],
   ];

@@ -22,7 +22,7 @@ interface GrepSearch {
   readonly matchesMax: number;
   /** Max bytes of all matches in an answer. */
   readonly bytesMax: number;
-  /** Where to start; by default at the beginning. */
+  /** The first match to return; by default the first of all. */
   readonly from?: MatchPosition | undefined;
   readonly signal: AbortSignal;
 }
@@ -36,12 +36,12 @@ export interface MatchPosition extends LinePosition {
 interface GrepOutcome {
   readonly entries: { readonly id: number; readonly matches: readonly LineMatch[] }[];
   readonly scanned: number;
-  /** Where to continue if a limit of entries, matches, bytes or time was reached. */
+  /** The next match, if a limit of entries, matches, bytes or time was reached. */
   readonly next: MatchPosition | undefined;
   readonly timedOutIds: readonly number[];
 }
 
-/** Entries in the first batch. The size doubles with each batch, or halves after one that exceeds `batchUnitsMax`. */
+/** Entries in the first batch. Each batch doubles the size, or halves it if its texts exceed `batchUnitsMax`. */
 const firstBatchSize = 5;
 const batchSizeMax = 100;
 const batchUnitsMax = 1_000_000;

@@ -104,8 +104,8 @@ function createEntryCorpus(request: HybridRequest, settings: { words: boolean },
 
   async function searchWords({ limit }: { limit: number }) {
     const stats = startStats(backend, applied);
-    const wanted = { query: plainQuery(text), filter, limit, offset: 0, counts: false, explain };
-    const { hits, scoreMax, plan, corrected } = await entries.searchWords(wanted, { signal });
+    const search = { query: plainQuery(text), filter, limit, offset: 0, counts: false, explain };
+    const { hits, scoreMax, plan, corrected } = await entries.searchWords(search, { signal });
     report.wordScores = new Map(hits.map(({ id, score }) => [id, score]));
     lastCorrected = corrected;
     // Keeps the corrections of the first search, because a second one with the corrected words has none.

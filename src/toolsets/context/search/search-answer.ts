@@ -10,9 +10,9 @@ const sometimes =
 /** Output of search_context: the fields that every search returns, then the optional ones. */
 export const listAnswer = freeAnswer(`results, count, has_more, ${sometimes}`);
 
-/** Creates the output schema of a text search: its own fields plus those of search_context. */
-export function searchAnswer(own: string) {
-  return freeAnswer(`${own}, and the fields of search_context`);
+/** Creates the output schema of a text search: these fields and those of search_context. */
+export function searchAnswer(fields: string) {
+  return freeAnswer(`${fields}, and the fields of search_context`);
 }
 
 /** Returns the offset to continue from if entries did not fit into the answer. */

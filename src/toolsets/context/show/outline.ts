@@ -26,7 +26,7 @@ function headingsOf(text: string) {
   for (const block of blocksOf(text)) {
     if (block.kind !== 'heading') continue;
     headings.push({ level: block.level, title: block.title, start: block.start });
-    // One heading beyond the limit is read, because it marks the end of the last section.
+    // Reads one more heading than the limit, because it marks the end of the last section.
     if (headings.length > headingsMax) break;
   }
   return headings;
@@ -127,8 +127,8 @@ export function fitOutline(text: string, { depth, bytesMax }: OutlineBounds): Fi
   const root = outlineOf(text, depth);
   const count = { node_count: countNodes(root) };
   const last = endOf(root);
-  const beyond = last < root.char_end ? { truncated: true as const, hint: readOn(last) } : {};
-  if (wireBytes(root, 2, bytesMax) <= bytesMax) return { ...count, root, ...beyond };
+  const unlisted = last < root.char_end ? { truncated: true as const, hint: continueHint(last) } : {};
+  if (wireBytes(root, 2, bytesMax) <= bytesMax) return { ...count, root, ...unlisted };
   for (let levels = Math.min(depth, depthOf(root)) - 1; levels > 0; levels -= 1) {
     const flat = prune(root, levels);
     if (wireBytes(flat, 2, bytesMax) > bytesMax) continue;
@@ -137,10 +137,10 @@ export function fitOutline(text: string, { depth, bytesMax }: OutlineBounds): Fi
   }
   const flat = prune(root, 1);
   const children = fitItems(flat.children, bytesMax);
-  return { ...count, root: { ...flat, children }, truncated: true, hint: readOn(children.at(-1)?.char_end ?? 0) };
+  return { ...count, root: { ...flat, children }, truncated: true, hint: continueHint(children.at(-1)?.char_end ?? 0) };
 }
 
-function readOn(offset: number): string {
+function continueHint(offset: number): string {
   return `The outline is too long for an answer: it ends at ${offset}; continue with read_context_range(start_char=${offset}).`;
 }
 

@@ -112,7 +112,8 @@ async function describeDatabase(
       ...connectionCounts(storage),
       total_queries: calls,
       failed_queries: failures,
-      circuit_state: consecutiveFailures === 0 ? 'healthy' : consecutiveFailures < failedFrom ? 'degraded' : 'failed',
+      circuit_state:
+        consecutiveFailures === 0 ? 'healthy' : consecutiveFailures < failedCountMin ? 'degraded' : 'failed',
       consecutive_failures: consecutiveFailures,
       last_error: lastFailure?.code ?? null,
       last_error_time: lastFailure?.time ?? null,
@@ -120,11 +121,8 @@ async function describeDatabase(
   };
 }
 
-/**
- * Number of consecutive failures from which on `circuit_state` is `failed`. mcp-context-server then stops querying
- * the database; we continue.
- */
-const failedFrom = 10;
+/** Min consecutive failures for the `circuit_state` `failed`. Unlike mcp-context-server, Carrel keeps querying the database. */
+const failedCountMin = 10;
 
 /** Returns the fields that mcp-context-server reports for each kind of database. */
 function connectionCounts({ connections, metrics }: Pick<Storage, 'connections' | 'metrics'>) {

@@ -47,9 +47,9 @@ async function searchMeaning(
 ): Promise<SearchOutcome> {
   const stats = startStats(backend, applied);
   const plan = explain ? await planOf(entries, filter, signal) : undefined;
-  const wanted = { text, limit: rankDepth, filter: neededFilter(filter), waitMs: vectorWaitMs, signal };
+  const search = { text, limit: rankDepth, filter: neededFilter(filter), waitMs: vectorWaitMs, signal };
   const [{ matches: nearest, pending, model }, quoted] = await Promise.all([
-    meaning.search(wanted),
+    meaning.search(search),
     quotedEntries(text, filter, entries, signal),
   ]);
   const matches = quoted ? nearest.filter(({ id }) => quoted.has(id)) : nearest;
@@ -99,9 +99,9 @@ async function quotedEntries(
 /** Scores a hit by how far its cosine is below the best one, as hybrid search does. */
 function nearnessOf(cosine: number, best = cosine, model: string) {
   const span = cosineSpanOf(model);
-  const score = 1 - (best - cosine) / (span ?? usualSpan);
+  const score = 1 - (best - cosine) / (span ?? defaultSpan);
   return { score, near: cosine, cosine: span === undefined ? undefined : cosine };
 }
 
 /** Cosine span assumed for models that were not measured; see `cosineSpanOf`. */
-const usualSpan = 0.25;
+const defaultSpan = 0.25;

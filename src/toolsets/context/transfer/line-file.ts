@@ -44,8 +44,8 @@ function entryInLine(line: string, number: number, now: string): FoundEntry {
     );
   }
   const { id } = parsed;
-  const known = typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : undefined;
-  return foundEntry(known === undefined ? place : `entry ${known}`, () => entryOfLine(parsed), { id: known });
+  const validId = typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : undefined;
+  return foundEntry(validId === undefined ? place : `entry ${validId}`, () => entryOfLine(parsed), { id: validId });
 }
 
 function parseLine(line: string): unknown {

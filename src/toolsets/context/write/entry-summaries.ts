@@ -83,8 +83,8 @@ export function createEntrySummaries(
   }
 
   /**
-   * Claims texts, and returns those that no other process has claimed. A claim is not released after success, because
-   * another process may still have the text in an older list.
+   * Claims texts, and returns the ones that no other process has claimed. A claim is kept after success, because another
+   * process may still have the text in an older list.
    */
   async function claim(texts: readonly TextToSummarise[]): Promise<readonly TextToSummarise[]> {
     if (shared === undefined) return texts;

@@ -92,11 +92,11 @@ export function summarise(text: string, { tokensMax }: SummaryLimits): string | 
   for (const [word, count] of weights) if (count === 1) weights.set(word, onceWeight);
   const chosen: Sentence[] = [];
   // A repeated sentence scores higher, but can be chosen only once.
-  const left = new Set(new Map(sentences.toReversed().map((sentence) => [sentence.text, sentence])).values());
+  const candidates = new Set(new Map(sentences.toReversed().map((sentence) => [sentence.text, sentence])).values());
   let tokens = 0;
-  while (chosen.length < sentencesMax && left.size > 0) {
-    const best = [...left].reduce((first, next) => (isBetter(next, first, weights) ? next : first));
-    left.delete(best);
+  while (chosen.length < sentencesMax && candidates.size > 0) {
+    const best = [...candidates].reduce((first, next) => (isBetter(next, first, weights) ? next : first));
+    candidates.delete(best);
     tokens += estimateTokens(best.text);
     if (tokens > tokensMax) break;
     chosen.push(best);
@@ -109,7 +109,7 @@ export function summarise(text: string, { tokensMax }: SummaryLimits): string | 
     .join(' ');
 }
 
-/** Compares two sentences. With equal scores, the earlier one is better, because `left` is not in text order. */
+/** Compares two sentences. With equal scores, the earlier one is better, because candidates are not in text order. */
 function isBetter(next: Sentence, first: Sentence, weights: ReadonlyMap<string, number>): boolean {
   const difference = worth(next, weights) - worth(first, weights);
   return difference > 0 || (difference === 0 && next.start < first.start);

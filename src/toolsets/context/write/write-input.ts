@@ -31,7 +31,7 @@ export const replacesInput = {
 
 type WriteArguments = Readonly<Record<string, unknown>>;
 
-/** Returns those ids in `replaces` that exist. */
+/** Returns the ids in `replaces` whose entries exist. */
 export async function replacedEntries(
   entries: EntryStore,
   items: readonly WriteArguments[],
@@ -57,12 +57,12 @@ export function parseNewEntry(
   checkText('thread_id', thread);
   const body = boundedText(text.trim());
   const replaced = parseReplaced(item, replaceable);
-  const own = present(metadata) ? parseMetadata('metadata', metadata) : undefined;
+  const parsedMetadata = present(metadata) ? parseMetadata('metadata', metadata) : undefined;
   return {
     threadId: thread.trim(),
     source,
     text: body,
-    metadata: replaced === undefined ? own : withReplaced(own, replaced),
+    metadata: replaced === undefined ? parsedMetadata : withReplaced(parsedMetadata, replaced),
     tags: tags === undefined || tags === null ? [] : parseTags(tags),
     images: images === undefined || images === null ? [] : parseImages(parseList(images, 'images'), settings),
     summary: undefined,

@@ -43,7 +43,7 @@ export function createFessClient(config: FessClientConfig): FessClient {
   return {
     hasAccessToken: config.accessToken !== undefined,
     async get(endpoint, params, { signal, bytesMax, anonymous = false } = {}) {
-      const asked = {
+      const request = {
         headers: anonymous ? {} : credentials,
         method: 'GET',
         path: endpoint,
@@ -52,7 +52,7 @@ export function createFessClient(config: FessClientConfig): FessClient {
         answerBytesMax: bytesMax,
         repeatable: true,
       };
-      const { status, headers, body } = await client.request(asked).catch((error: unknown) => {
+      const { status, headers, body } = await client.request(request).catch((error: unknown) => {
         throw explain(error, endpoint, config.timeoutMs);
       });
       return {

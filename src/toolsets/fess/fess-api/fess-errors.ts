@@ -16,7 +16,7 @@ export type FessFault =
   | 'engine_down'
   | 'label_not_applied';
 
-/** Messages for callers. Those of Fess are not passed on: they contain queries, roles, hosts and stack traces. */
+/** Messages for callers. Messages of Fess are never returned, because they contain queries, roles, hosts and stack traces. */
 const messages: Record<FessFault, string> = {
   refused_request: 'Fess refused the request. Simplify the query, or check sort and facets.',
   refused_token: 'Fess refused access. The operator must check fessAccessToken (or FESS_ACCESS_TOKEN).',

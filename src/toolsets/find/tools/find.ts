@@ -98,7 +98,7 @@ function defaultSources(sources: readonly SearchSource[]): string[] {
   return sources.filter(({ searchedByDefault }) => searchedByDefault).map(({ name }) => name);
 }
 
-/** Searches the named sources, by default those that are searched by default. Returns the hits of all, best first. */
+/** Searches the named or the default sources. Returns their hits in one list, best first. */
 async function searchAll(
   sources: readonly SearchSource[],
   reranker: Reranker,
@@ -106,13 +106,13 @@ async function searchAll(
   call: Call,
 ) {
   const question = { ...request, names: new Set(names), timeoutMs: sourceTimeoutMs };
-  const asked = await askSources(sources, question, call);
-  const judged = await judgeHits(asked.lists, { ...request, signal: call.signal }, reranker);
+  const answers = await askSources(sources, question, call);
+  const judged = await judgeHits(answers.lists, { ...request, signal: call.signal }, reranker);
   return {
     hits: byRelevance(judged.hits),
-    reports: asked.reports,
-    weak: asked.omitted + judged.omitted,
-    reranking: asked.reranking ?? judged.reranking,
+    reports: answers.reports,
+    weak: answers.omitted + judged.omitted,
+    reranking: answers.reranking ?? judged.reranking,
   };
 }
 

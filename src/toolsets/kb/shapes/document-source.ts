@@ -18,12 +18,15 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
     searchedByDefault: true,
     filters: ['collection', 'type', 'tag'],
     canBeQuick: true,
-    async search({ query, limit, includesWeak, filters: { collection: wanted, type, tag } = {}, isQuick }, { signal }) {
+    async search(
+      { query, limit, includesWeak, filters: { collection: inCollection, type, tag } = {}, isQuick },
+      { signal },
+    ) {
       if (query.trim() === '') return { hits: [] };
       const top = Math.min(chunksMax, limit * chunksPerHit);
-      const tags = tagsToMatch({ collection: wanted, tags: tag === undefined ? [] : [tag] });
-      const asked = { query, top, tags, doc_type: type, include_weak: includesWeak };
-      const { results, degraded, weak_omitted: omitted, reranking } = await engine.search(asked, { signal, isQuick });
+      const tags = tagsToMatch({ collection: inCollection, tags: tag === undefined ? [] : [tag] });
+      const request = { query, top, tags, doc_type: type, include_weak: includesWeak };
+      const { results, degraded, weak_omitted: omitted, reranking } = await engine.search(request, { signal, isQuick });
       const words = plainQuery(query);
       const hits = new Map<string, SourceHit>();
       for (const hit of results) {

@@ -48,7 +48,7 @@ interface NamedCount {
 
 interface UsedNames {
   readonly named: NamedCount[];
-  /** Number of all names, including those that are not in `named`. */
+  /** Number of all names, of which `named` has the most used. */
   readonly total: number;
 }
 
@@ -106,8 +106,8 @@ export async function checkCollection(
 ): Promise<void> {
   const { collection } = splitTags(tags ?? []);
   if (collection === null) return;
-  const known = await overview(engine, Number.POSITIVE_INFINITY, options).catch(() => undefined);
+  const used = await overview(engine, Number.POSITIVE_INFINITY, options).catch(() => undefined);
   options.signal?.throwIfAborted();
-  const names = known?.collections.named.map(({ name }) => name);
+  const names = used?.collections.named.map(({ name }) => name);
   if (names?.includes(collection) === false) throw unknownCollection(collection, names);
 }

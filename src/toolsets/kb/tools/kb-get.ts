@@ -74,16 +74,19 @@ async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, 
   const isWhole = beyond === 0 && fitBudget(chunks, tokensLeft, shapeFor(id)).items.length === chunks.length;
   const isLong = page.first_chunk === 0 && !isWhole;
   const outline = isLong ? outlineOf(await locateChunks(engine, part, options), page.budget_tokens * outlineShare) : [];
-  const left = Math.max(tokensMin, tokensLeft - (outline.length === 0 ? 0 : estimateTokens(JSON.stringify(outline))));
+  const tokensForChunks = Math.max(
+    tokensMin,
+    tokensLeft - (outline.length === 0 ? 0 : estimateTokens(JSON.stringify(outline))),
+  );
 
-  const wanted = fitItems(chunks.slice(0, page.max_chunks), page.bytesMax - wireBytes(outline, 2));
-  const { items, report } = fitBudget(wanted, left, shapeFor(id));
+  const fitting = fitItems(chunks.slice(0, page.max_chunks), page.bytesMax - wireBytes(outline, 2));
+  const { items, report } = fitBudget(fitting, tokensForChunks, shapeFor(id));
   const cut = items.length === 1 ? (report.budget?.cut ?? []) : [];
   // Returns whole chunks, unless the first one alone does not fit.
-  const shown = cut.length === 0 && items.at(-1)?.text !== wanted[items.length - 1]?.text ? items.slice(0, -1) : items;
+  const shown = cut.length === 0 && items.at(-1)?.text !== fitting[items.length - 1]?.text ? items.slice(0, -1) : items;
   const isMore = shown.length < chunks.length || beyond > 0;
   const next = isMore ? nextChunk(shown, page.first_chunk) : undefined;
-  const omitted = wanted.length - shown.length;
+  const omitted = fitting.length - shown.length;
   const used = estimateTokens(JSON.stringify([head, outline, shown]));
   return {
     ...head,

@@ -79,10 +79,10 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
   };
 
   const find = async (id: string): Promise<Upload> => {
-    const known = uploads.get(id);
-    if (known !== undefined) {
+    const current = uploads.get(id);
+    if (current !== undefined) {
       // For a shared upload, the database decides whether it has expired; `refresh` checks that.
-      if (staging.between !== undefined || !isExpired(known)) return known;
+      if (staging.between !== undefined || !isExpired(current)) return current;
       await forget(id);
       throw notFound();
     }
@@ -116,8 +116,8 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     if (staging.between !== undefined) {
       return (await staging.between.manifests()).map((manifest) => createUpload(manifest, new Map(), clock()));
     }
-    const left = (await staging.idle()).filter(({ id, idleMs }) => !uploads.has(id) && idleMs < config.idleMs);
-    const found = await Promise.all(left.map(({ id }) => staging.find(id)));
+    const stored = (await staging.idle()).filter(({ id, idleMs }) => !uploads.has(id) && idleMs < config.idleMs);
+    const found = await Promise.all(stored.map(({ id }) => staging.find(id)));
     return found.flatMap((each) => (each === undefined ? [] : [createUpload(each.manifest, each.chunks, clock())]));
   };
 
@@ -194,9 +194,9 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       }
       const others = await unfinishedElsewhere();
       // No `await` from here until the upload is registered, so that no other call uses the same quota.
-      const known = staging.between === undefined ? [...uploads.values()] : inUse();
-      const listed = new Set(known.map(({ manifest }) => manifest.id));
-      const open = [...known, ...others.filter(({ manifest }) => !listed.has(manifest.id))].filter(
+      const ours = staging.between === undefined ? [...uploads.values()] : inUse();
+      const ourIds = new Set(ours.map(({ manifest }) => manifest.id));
+      const open = [...ours, ...others.filter(({ manifest }) => !ourIds.has(manifest.id))].filter(
         (upload) => !isFinished(upload) && !isExpired(upload),
       );
       checkQuotas(config, open, { totalSize, callerId });

@@ -76,7 +76,6 @@ function hintFor(
   if (total > 0) return { hint: `offset ${offset} is past the last of ${total} notes; start again with offset 0.` };
   if (query === undefined && tags.length === 0) return { hint: 'No note has been saved yet.' };
   const tagged = tags.length > 0 ? ' with all of these tags' : '';
-  if (query === undefined)
-    return { hint: `There is no note${tagged}. Leave some out, or list all notes without tags.` };
+  if (query === undefined) return { hint: `There is no note${tagged}. Omit some, or list all notes without tags.` };
   return { hint: `No note${tagged} contains any of these words. Try others, or list the newest without a query.` };
 }

@@ -10,7 +10,7 @@ import { readResultsPage } from './duckduckgo.ts';
 
 const address = new URL('https://html.duckduckgo.com/html/?q=python');
 
-test('results are read with their real addresses, and advertisements are left out', () => {
+test('results are read with their real addresses, and advertisements are omitted', () => {
   const { results } = readResultsPage(duckDuckGoPage(usualResults), address);
   assert.deepEqual(results, usualResults);
 });

@@ -115,8 +115,8 @@ function nobodyAnswered(first: ProviderName, attempts: readonly Attempt[], links
   const problems = attempts.map(
     ({ provider, outcome }) => `${provider} ${outcome === 'answered' ? '' : problemsOf[outcome]}`,
   );
-  const asked = new Set(attempts.map(({ provider }) => provider));
-  const waiting = links.filter(({ provider }) => asked.has(provider.name));
+  const tried = new Set(attempts.map(({ provider }) => provider));
+  const waiting = links.filter(({ provider }) => tried.has(provider.name));
   const waitMs = Math.min(...waiting.map(({ backOff }) => backOff.waitMs()));
   const retryAfter = Math.max(1, Math.ceil(waitMs / 1000));
   return new CarrelError(
