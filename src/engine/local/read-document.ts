@@ -19,13 +19,12 @@ export async function readDocument(
   { documents, embedding }: { documents: DocumentStore; embedding: ChunkEmbedding },
 ): Promise<EngineDocumentWithChunks> {
   if (!Number.isSafeInteger(from)) throw invalidInput('first_chunk must be a whole number, 0 or more');
-  const [document, stored] = await Promise.all([
-    documents.get({ id }, options),
-    // A character takes at least a byte, so more characters than `bytesMax` never fit.
-    documents.chunks({ document: id, from: Math.min(from, positionMax), limit, charsMax: bytesMax }, options),
-  ]);
+  const [document, pending] = await Promise.all([documents.get({ id }, options), embedding.pendingOf([id], options)]);
   if (document === undefined) throw documentNotFound(id);
-  const pending = await embedding.pendingOf([id], options);
+  // A character takes at least a byte, so more characters than `bytesMax` never fit.
+  const range = { document: id, from: Math.min(from, positionMax), limit, charsMax: bytesMax };
+  // Read last, because concurrent calls would otherwise hold their chunks in memory while they wait for other reads.
+  const stored = await documents.chunks(range, options);
   const rendered = renderDocument(document, pending.get(id));
   const room = bytesMax - wireBytes(rendered, 1) - reservedBytes;
   const chunks = [...firstFitting(stored.map(renderChunk), 1, room)];

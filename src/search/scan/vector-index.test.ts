@@ -187,7 +187,7 @@ test('an index can be searched again after close', async () => {
   const index = createIndex(new Map([[1, vector]]));
   index.set(1, vector);
   // Enough to use the scan thread.
-  const ids = Array.from({ length: 10_000 }, (_, place) => place + 2);
+  const ids = Array.from({ length: 20_000 }, (_, place) => place + 2);
   index.add({
     ids,
     groups: Float64Array.from(ids),

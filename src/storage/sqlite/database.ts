@@ -48,7 +48,7 @@ const statementsMax = 1000;
  * Size of a connection's page cache. A writer's cache also contains its uncommitted changes. The operating system caches other
  * pages.
  */
-const cacheKilobytes = { reader: 8_192, writer: 16_384 } as const;
+const cacheKilobytes = { reader: 4_096, writer: 8_192 } as const;
 
 export function openDatabase(config: DatabaseConfig): Database {
   const { path, role } = config;
