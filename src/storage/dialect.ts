@@ -2,7 +2,6 @@ import type { CandidatePlan, CountCache } from '../words/ranking/candidates.ts';
 import type { IndexedTexts } from '../words/ranking/word-index.ts';
 import type { Vocabulary } from '../words/vocabulary.ts';
 import type { WordLeaf, WordQuery } from '../words/word-query.ts';
-import type { StagedOriginal } from './documents/originals.ts';
 import type { EntryFilter } from './entries/entry.ts';
 import type { PassageFilter } from './passages/passage.ts';
 import type { BoundValue, Condition, Row, SqlValue } from './rows.ts';
@@ -21,6 +20,14 @@ export interface Statements {
  * outside the database.
  */
 export type Operation<Request, Answer> = (on: Statements, request: Request) => Promise<Answer>;
+
+/** An uploaded original that no job has accepted yet. */
+export interface StagedOriginal {
+  readonly id: string;
+  /** SHA-256, in hex. */
+  readonly hash: string;
+  readonly bytes: number;
+}
 
 /** The SQL and the behaviour that differ between SQLite and PostgreSQL. */
 export interface Dialect {

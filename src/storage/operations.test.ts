@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createStorage, nameOf, operationOf, operations } from './operations.ts';
+import { nameOf, operationOf, operations } from './operations.ts';
 import { createOriginals } from './sqlite/original-files.ts';
+import { createStorage } from './storage.ts';
 import type { Transactions } from './transactions.ts';
 
 test('the table has exactly the operations that stores perform', async () => {

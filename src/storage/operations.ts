@@ -1,23 +1,13 @@
 import assert from 'node:assert/strict';
-import type { SharedStore } from '../base/shared-store.ts';
 import type { Operation, Statements, StorageDescription } from './dialect.ts';
 import { documentOperations, ingestionOperations } from './documents/document-stores.ts';
-import { type OriginalStore, originalOperations } from './documents/originals.ts';
+import { originalOperations } from './documents/originals.ts';
 import { entryOperations } from './entries/entry-store.ts';
 import { noteOperations } from './notes/notes.ts';
 import { passageOperations } from './passages/passage-store.ts';
-import type { Storage } from './storage.ts';
-import {
-  alone,
-  createStore,
-  reads,
-  type StoreOf,
-  type StoreOperation,
-  type StoreOperations,
-} from './store-operations.ts';
+import { alone, reads, type StoreOf, type StoreOperation, type StoreOperations } from './store-operations.ts';
 import { tokenOperations } from './tokens/token.ts';
-import { meterTransactions, type Transactions } from './transactions.ts';
-import { createVectorStores, vectorOperations, vectorSteps } from './vectors/vector-store.ts';
+import { vectorOperations, vectorSteps } from './vectors/vector-store.ts';
 import { webOperations } from './web/web.ts';
 import { storedLanguage } from './words/word-analysis.ts';
 
@@ -82,38 +72,4 @@ export function operationOf(name: string): Operation<never, unknown> {
   const operation = operations.get(name);
   assert(operation !== undefined, `no operation has the name ${name}`);
   return operation.run;
-}
-
-/** The parts that differ between the databases. */
-export interface StorageParts {
-  readonly backend: Storage['backend'];
-  readonly transactions: Transactions;
-  createOriginals(transactions: Transactions): OriginalStore;
-  /** True if the database itself can find the nearest vectors. */
-  readonly hasVectorIndex: boolean;
-  createShared?(transactions: Transactions): SharedStore;
-  readonly replica?: Storage['replica'];
-  readonly background?: Storage['background'];
-  readonly connections: Storage['connections'];
-  close(): Promise<void>;
-}
-
-export function createStorage({
-  transactions: unmetered,
-  createOriginals,
-  hasVectorIndex,
-  createShared,
-  ...parts
-}: StorageParts): Storage {
-  const { transactions, metrics } = meterTransactions(unmetered);
-  const stores = Object.entries(plainStores).map(([name, operations]) => [name, createStore(transactions, operations)]);
-  return {
-    ...parts,
-    ...(Object.fromEntries(stores) as unknown as PlainStores),
-    originals: createOriginals(transactions),
-    vectors: createVectorStores(transactions, hasVectorIndex),
-    shared: createShared?.(transactions),
-    metrics,
-    ...createStore(transactions, upkeepOperations),
-  };
 }

@@ -2,9 +2,11 @@ import type { Logger } from '../base/log.ts';
 import type { SharedStore } from '../base/shared-store.ts';
 import type { StorageDescription } from './dialect.ts';
 import type { OriginalStore } from './documents/originals.ts';
-import type { PlainStores } from './operations.ts';
-import type { CallMetrics } from './transactions.ts';
-import type { VectorStores } from './vectors/vector-store.ts';
+import { type PlainStores, plainStores, upkeepOperations } from './operations.ts';
+import { createStore } from './store-operations.ts';
+import { type CallMetrics, meterTransactions, type Transactions } from './transactions.ts';
+import { createVectorStores, type VectorStores } from './vectors/vector-store.ts';
+
 /**
  * All of Carrel's data, with one store per concern. SQLite and PostgreSQL behave the same. A write is on disk when its promise
  * resolves, and every later read, from any process, sees it.
@@ -66,4 +68,38 @@ export interface StorageDeps {
   readonly now?: () => Date;
   /** Logs failures of background work. */
   readonly logger?: Logger;
+}
+
+/** The parts that differ between the databases. */
+export interface StorageParts {
+  readonly backend: Storage['backend'];
+  readonly transactions: Transactions;
+  createOriginals(transactions: Transactions): OriginalStore;
+  /** True if the database itself can find the nearest vectors. */
+  readonly hasVectorIndex: boolean;
+  createShared?(transactions: Transactions): SharedStore;
+  readonly replica?: Storage['replica'];
+  readonly background?: Storage['background'];
+  readonly connections: Storage['connections'];
+  close(): Promise<void>;
+}
+
+export function createStorage({
+  transactions: unmetered,
+  createOriginals,
+  hasVectorIndex,
+  createShared,
+  ...parts
+}: StorageParts): Storage {
+  const { transactions, metrics } = meterTransactions(unmetered);
+  const stores = Object.entries(plainStores).map(([name, operations]) => [name, createStore(transactions, operations)]);
+  return {
+    ...parts,
+    ...(Object.fromEntries(stores) as unknown as PlainStores),
+    originals: createOriginals(transactions),
+    vectors: createVectorStores(transactions, hasVectorIndex),
+    shared: createShared?.(transactions),
+    metrics,
+    ...createStore(transactions, upkeepOperations),
+  };
 }

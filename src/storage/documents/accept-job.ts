@@ -1,9 +1,8 @@
-import type { Statements } from '../dialect.ts';
+import type { StagedOriginal, Statements } from '../dialect.ts';
 import { lock } from '../idempotency.ts';
 import { storable, storableOrNull } from '../storable.ts';
 import { type ContentHolder, holdersOf, isVisible, type Scope } from './contents.ts';
 import { insertJob, type StoredJob } from './jobs.ts';
-import type { StagedOriginal } from './originals.ts';
 
 interface NewJob {
   readonly filename: string;

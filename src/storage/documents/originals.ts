@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CarrelError } from '../../base/errors.ts';
-import type { Statements } from '../dialect.ts';
+import type { StagedOriginal, Statements } from '../dialect.ts';
 import { lockAll, locksMax } from '../idempotency.ts';
 import { batchesOf, textOf } from '../rows.ts';
 import { isUnfinished } from '../schema/document-tables.ts';
@@ -23,13 +23,6 @@ export interface OriginalStore {
 export interface StageOptions {
   readonly bytesMax: number;
   readonly signal?: AbortSignal | undefined;
-}
-
-export interface StagedOriginal {
-  readonly id: string;
-  /** SHA-256, in hex. */
-  readonly hash: string;
-  readonly bytes: number;
 }
 
 interface OpenedOriginal {

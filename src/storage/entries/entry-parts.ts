@@ -3,7 +3,7 @@ import { type Condition, columnsOf, type RecordOf, recordOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { entryWords, removeWords, writeWords } from '../words/word-indexes.ts';
 import { entryFields, type Metadata, type NewImage } from './entry.ts';
-import type { FieldIndex } from './indexed-fields.ts';
+import type { FieldIndex } from './field-index.ts';
 import { metadataFields } from './metadata.ts';
 /** Replaces the tags of an entry. */
 export async function writeTags(on: Statements, entry: number, tags: readonly string[]): Promise<void> {

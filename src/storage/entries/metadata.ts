@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { compareNumbers } from '../../base/exact-json.ts';
 import { storable } from '../storable.ts';
 import type { Metadata, MetadataCondition, Scalar } from './entry.ts';
-import type { FieldIndex } from './indexed-fields.ts';
+import type { FieldIndex } from './field-index.ts';
 /**
  * One metadata value, as stored for filters. Plain columns are used instead of JSON, so that both databases compare values
  * alike, and keys are bound values, never part of a statement.

@@ -4,8 +4,9 @@ import { allOf } from '../statements.ts';
 import { bothForms } from '../storable.ts';
 import { type EntryFilter, type MetadataCondition, metadataOf } from './entry.ts';
 import { pastStates } from './entry-history.ts';
+import { createFieldIndex } from './field-index.ts';
 import { changingConditions, columnConditions, fieldCondition, isLive, matchesAll } from './filter-condition.ts';
-import { createFieldIndex, readFieldNames } from './indexed-fields.ts';
+import { readFieldNames } from './indexed-fields.ts';
 import { matchesMetadata } from './metadata.ts';
 /** How to find the entries that pass a filter. */
 export interface Selection {

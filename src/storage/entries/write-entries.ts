@@ -28,8 +28,9 @@ import {
   writeImages,
   writeTags,
 } from './entry-parts.ts';
+import { createFieldIndex, type FieldIndex } from './field-index.ts';
 import { amongThreads } from './filter-condition.ts';
-import { createFieldIndex, type FieldIndex, readFieldNames } from './indexed-fields.ts';
+import { readFieldNames } from './indexed-fields.ts';
 import { mergePatch } from './metadata.ts';
 
 /** The last entry of a thread that came from one source. */

@@ -1,16 +1,16 @@
 import type { ScoredWords, ScoreWordsRequest } from '../../words/ranking/word-index.ts';
 import type { Statements } from '../dialect.ts';
-import { numberOf, optionalTextOf, type Row, textOf, textsOf } from '../rows.ts';
+import { numberOf, type Row, textOf, textsOf } from '../rows.ts';
 import { reads, type StoreOf } from '../store-operations.ts';
 import { lookAtPassageVectors, scoreVectors } from '../vectors/read-vectors.ts';
 import { findWords, scoreWords } from '../words/find-words.ts';
 import { passageWords } from '../words/word-indexes.ts';
+import { matchingPassages } from './matching-passages.ts';
 import type {
   CompletedPassages,
   CompletePassages,
   FindPassages,
   FoundPassages,
-  PassageFilter,
   PassagePage,
   PassageSearch,
   StoredPassage,
@@ -93,18 +93,6 @@ export async function searchPassages(
 /** Scores the passages with these keys for each term of a query. */
 export async function scorePassageWords(on: Statements, request: ScoreWordsRequest): Promise<ScoredWords> {
   return scoreWords(on, passageWords, request);
-}
-
-/** Returns the keys of the passages that pass the filter. */
-export async function matchingPassages(on: Statements, { labels = [] }: PassageFilter): Promise<number[]> {
-  const { words } = on.dialect;
-  const { sql, values } = words.labelled(passageWords, labels) ?? {
-    sql: 'SELECT key FROM kb_passages',
-    values: [],
-  };
-  // Returned as one text, because one row per key would take several times as long.
-  const [row = {}] = await on.query(`SELECT string_agg(CAST(key AS text), ' ') AS keys FROM (${sql}) f`, values);
-  return (optionalTextOf(row, 'keys')?.split(' ') ?? []).map(Number);
 }
 
 async function rowsByKey(on: Statements, columns: string, keys: readonly number[]): Promise<Map<number, Row>> {

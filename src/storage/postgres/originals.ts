@@ -1,6 +1,6 @@
 import { inPieces } from '../../base/in-pieces.ts';
-import type { Statements } from '../dialect.ts';
-import { createRelease, measured, type OriginalStore, type StagedOriginal } from '../documents/originals.ts';
+import type { StagedOriginal, Statements } from '../dialect.ts';
+import { createRelease, measured, type OriginalStore } from '../documents/originals.ts';
 import { bytesOf, numberOf, textOf } from '../rows.ts';
 import type { Transactions } from '../transactions.ts';
 

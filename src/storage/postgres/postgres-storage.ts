@@ -1,8 +1,8 @@
 import { createBackgroundWork } from '../background-work.ts';
 import type { Dialect, Operation, Statements } from '../dialect.ts';
-import { createStorage, replicaReads } from '../operations.ts';
+import { replicaReads } from '../operations.ts';
 import type { BoundValue } from '../rows.ts';
-import type { Storage, StorageDeps } from '../storage.ts';
+import { createStorage, type Storage, type StorageDeps } from '../storage.ts';
 import type { Transactions } from '../transactions.ts';
 import { applyAnalysis } from '../words/word-analysis.ts';
 import { type Connections, createConnections, type PostgresConfig } from './connections/connections.ts';

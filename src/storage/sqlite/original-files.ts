@@ -4,7 +4,8 @@ import { open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { diskError, moveFileSync, syncFolderSync, writeNewFile } from '../../base/durable-files.ts';
 import { makeFolder, namesIn } from '../../base/make-folder.ts';
-import { createRelease, measured, type OriginalStore, type StagedOriginal } from '../documents/originals.ts';
+import type { StagedOriginal } from '../dialect.ts';
+import { createRelease, measured, type OriginalStore } from '../documents/originals.ts';
 import type { Transactions } from '../transactions.ts';
 
 const incoming = 'incoming';

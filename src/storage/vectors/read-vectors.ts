@@ -1,8 +1,8 @@
 import type { Operation, Statements } from '../dialect.ts';
 import type { EntryFilter } from '../entries/entry.ts';
 import { matchingEntries } from '../entries/search-entries.ts';
+import { matchingPassages } from '../passages/matching-passages.ts';
 import type { PassageFilter } from '../passages/passage.ts';
-import { matchingPassages } from '../passages/passage-store.ts';
 import { numberOf } from '../rows.ts';
 import { findModel, isLive, type ModelRequest, ownersOf } from './models.ts';
 import { dotProduct } from './quantise.ts';

@@ -6,7 +6,8 @@ import type { SearchSource } from '../../../tools/search-source.ts';
 import { makeSnippet } from '../../../words/snippet.ts';
 import { nothing } from '../../../words/word-query.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
-import { citationOf, entryUriPrefix, titleOf } from '../show/entry-resources.ts';
+import { citationOf, titleOf } from '../show/entry-resources.ts';
+import { entryUriPrefix } from '../show/entry-shapes.ts';
 import { searchEntries } from './hybrid-entries.ts';
 import type { Excerpt } from './text-thread.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseIndexedField } from '../../../storage/entries/indexed-fields.ts';
+import { parseIndexedField } from '../../../storage/entries/field-index.ts';
 import { parseMetadataFilters } from './metadata-filters.ts';
 
 test('002 filters: a key has letters of any language; dots lead into objects', () => {

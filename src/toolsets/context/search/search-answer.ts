@@ -2,7 +2,7 @@ import { type EntryFilter, restorableDays } from '../../../storage/entries/entry
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { PastGaps } from '../../../storage/entries/search-entries.ts';
 import { freeAnswer } from '../../../tools/tool.ts';
-import { entryUriPrefix } from '../show/entry-resources.ts';
+import { entryUriPrefix } from '../show/entry-shapes.ts';
 
 const sometimes =
   'hint?, stats?, clamped_limit?, budget?, truncated?, omitted_ids?, omitted_next?, next_offset?, cut?, degraded?, warnings?, error?, validation_errors?';

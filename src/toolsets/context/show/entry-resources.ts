@@ -11,10 +11,8 @@ import type { CitableTexts } from '../../../tools/citable-texts.ts';
 import { originOfMetadata } from '../../../tools/origin.ts';
 import type { ResourceProvider, ResourceSummary } from '../../../tools/resource.ts';
 import { beginning, checkSameText, createCursorSigner } from '../../../tools/signed-cursor.ts';
-import { truncate } from './entry-shapes.ts';
+import { entryUriPrefix, imageUri, truncate } from './entry-shapes.ts';
 import { batchBytes } from './fit-answer.ts';
-
-export const entryUriPrefix = 'carrel://context/';
 
 const newestMax = 50;
 /** Request for entries with only the first character of their texts. */
@@ -145,11 +143,6 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
 
 /** Min bytes for text, so that every read makes progress. */
 const bytesMin = 16_384;
-
-/** Returns the URI of an entry's image. Images are counted from 0. */
-export function imageUri(id: number, position: number): string {
-  return `${entryUriPrefix}${id}/images/${position}`;
-}
 
 function notFound(uri: string): CarrelError {
   return new CarrelError('resource_not_found', 'No context entry has this URI.', { data: { uri } });

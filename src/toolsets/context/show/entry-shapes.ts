@@ -4,6 +4,13 @@ import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { originField, originOfMetadata } from '../../../tools/origin.ts';
 import { showImage } from '../write/images.ts';
 
+export const entryUriPrefix = 'carrel://context/';
+
+/** Returns the URI of an entry's image. Images are counted from 0. */
+export function imageUri(id: number, position: number): string {
+  return `${entryUriPrefix}${id}/images/${position}`;
+}
+
 /** Renders an entry for get_context_by_ids. */
 export function showFull(entry: Entry) {
   return { ...showCommon(entry), text_content: entry.text, summary: entry.summary ?? null };

@@ -5,7 +5,7 @@ import { fittingUnits, wireBytes } from '../../../base/wire-bytes.ts';
 import type { Entry } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { Call } from '../../../tools/call.ts';
-import { imageUri } from './entry-resources.ts';
+import { imageUri } from './entry-shapes.ts';
 
 /** Max bytes of entries loaded at a time. A whole page may have a hundred times as many. */
 export const batchBytes = 4 * 1024 * 1024;
