@@ -50,8 +50,8 @@ const startedMs = performance.now();
 const checks = flags.checks ? [check('types', ['--checkers', '1']), check('lint')] : [];
 const plan = planTests(files);
 const postgres = await startSharedPostgres(files);
-// Two more processes than cores, because some tests mostly wait.
-const all = await runTests(plan.entries, cores + 2);
+// Four more processes than cores, because many tests mostly wait.
+const all = await runTests(plan.entries, cores + 4);
 const failedChecks = (await Promise.all(checks)).filter((script) => script !== undefined);
 
 // A test may fail only because the machine is busy, so each failed file is retried alone. If it then passes, that is reported.
