@@ -78,7 +78,7 @@ test('doctor finds a web search without its key', async (t) => {
   })) {
     const missing = await check(t, 'web search', { SEARCH_PROVIDER: provider });
     assert.equal(missing.ok, false);
-    assert.match(missing.found, new RegExp(`needs ${variable}`));
+    assert.match(missing.found, new RegExp(`requires ${variable}`));
   }
   const right = await check(t, 'web search', { SEARCH_PROVIDER: 'brave', BRAVE_API_KEY: 'a-key' });
   assert.deepEqual([right.ok, right.found], [true, 'brave, then duckduckgo']);

@@ -226,11 +226,13 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
   test('a read is bounded and sees one state; a failed one returns its connection', async () => {
     const other = await createTestDatabase(server);
     const connections = createConnections({ url: other.url, connectionsMax: 1, queryTimeoutMs: 1234 });
-    await connections.write((statements) => statements.query('CREATE TABLE seen (x integer)'));
+    await connections.write((statements) =>
+      statements.query('CREATE SCHEMA carrel; CREATE TABLE carrel.seen (x integer)'),
+    );
     const state = "SELECT count(*)::integer AS count, current_setting('statement_timeout') AS bound FROM seen";
     const states = await connections.read(async (statements) => {
       const [first] = await statements.query(state);
-      await run(other.url, 'INSERT INTO seen VALUES (1)');
+      await run(other.url, 'INSERT INTO carrel.seen VALUES (1)');
       return [first, ...(await statements.query(state))];
     });
     assert.deepEqual(states, [
@@ -277,7 +279,9 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
   test('prepared statements survive a changed table and a pooler that switches connections', async () => {
     const other = await createTestDatabase(server);
     const connections = createConnections({ url: other.url, connectionsMax: 1 });
-    await connections.write((statements) => statements.query('CREATE TABLE kept (x integer)'));
+    await connections.write((statements) =>
+      statements.query('CREATE SCHEMA carrel; CREATE TABLE carrel.kept (x integer)'),
+    );
     const read = () => connections.read((statements) => statements.query('SELECT * FROM kept WHERE x > $1', [0]));
     const kept = () =>
       connections.read((statements) =>
@@ -285,9 +289,9 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
       );
     for (let time = 0; time < 3; time += 1) assert.deepEqual(await read(), []);
     assert.equal((await kept()).length, 1);
-    await run(other.url, 'ALTER TABLE kept ADD COLUMN y integer; INSERT INTO kept VALUES (1, 2)');
+    await run(other.url, 'ALTER TABLE carrel.kept ADD COLUMN y integer; INSERT INTO carrel.kept VALUES (1, 2)');
     for (let time = 0; time < 3; time += 1) assert.deepEqual(await read(), [{ x: 1, y: 2 }]);
-    await run(other.url, 'ALTER TABLE kept ADD COLUMN z integer');
+    await run(other.url, 'ALTER TABLE carrel.kept ADD COLUMN z integer');
     await connections.read(async (statements) => {
       const named = "statement LIKE 'SELECT * FROM kept%' AND name LIKE 'carrel_1%'";
       const [row] = await statements.query(`SELECT name FROM pg_prepared_statements WHERE ${named}`);
@@ -448,7 +452,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
 
   test('a silent server does not block its callers', async (context) => {
     if (server.restart === undefined) return context.skip('the server is not ours to stop');
-    const connections = createConnections({ url, connectionsMax: 1, queryTimeoutMs: 100, silenceMs: 100 });
+    const connections = createConnections({ url, connectionsMax: 1, queryTimeoutMs: 500, silenceMs: 500 });
     const pid = () => connections.read((statements) => statements.query('SELECT pg_backend_pid() AS pid'));
     const [row] = await pid();
     process.kill(Number(row?.['pid']), 'SIGSTOP');
