@@ -106,7 +106,7 @@ test('rejects a database from before the first release in one line, with exit co
   ]) {
     const result = run(...args);
     assert.equal(result.status, 78, result.stderr);
-    assert.match(result.stderr, /^carrel: .*schema 4 .*carrel export.*carrel import.*\n$/);
+    assert.match(result.stderr, /^carrel: .*schema 4, .*carrel export.*carrel import.*\n$/);
   }
 });
 
