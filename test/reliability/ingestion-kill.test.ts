@@ -106,7 +106,8 @@ function checkFiles(dataDir: string): void {
   assert.deepEqual(column('SELECT content_hash FROM kb_documents ORDER BY content_hash'), hashes);
   assert.deepEqual(column('SELECT DISTINCT status FROM kb_jobs'), ['done']);
   assert.equal(value('SELECT count(*) FROM kb_jobs'), files, 'no job twice');
-  assert.ok(Number(value('SELECT sum(crashes) FROM kb_jobs')) > 0, 'some were hit while they were worked on');
+  // A few random kills may all miss the short time of a job.
+  if (kills >= 50) assert.ok(Number(value('SELECT sum(crashes) FROM kb_jobs')) > 0, 'some kills interrupted a job');
   assert.equal(
     value(
       'SELECT count(*) FROM kb_documents d WHERE chunk_count <> (SELECT count(*) FROM kb_passages WHERE parent = d.key)',
