@@ -103,7 +103,9 @@ function runSuite(): Result[] {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: {
         ...process.env,
-        ...{ PYTHONPATH: suite, PYTHONUTF8: '1', CARREL_HOME: folder },
+        PYTHONPATH: suite,
+        PYTHONUTF8: '1',
+        CARREL_HOME: folder,
         // The suite's own wrapper does the same if no model server is running.
         ENABLE_SUMMARY_GENERATION: 'false',
       },

@@ -36,7 +36,10 @@ export function createWorkload(entriesCount: number, callsCount: number): Operat
     };
   };
   const operation = (name: string, tool: string, input: Operation['input'], calls = callsCount): Operation => ({
-    ...{ name, tool, calls, input },
+    name,
+    tool,
+    calls,
+    input,
   });
   const search = (name: string, input: Operation['input']) =>
     operation(`search_context: ${name}`, 'search_context', input);

@@ -39,14 +39,12 @@ export async function collectHits(
     const found = await searchHybrid({ text, limit: hitsPerQuestion }, retrievers.forGroup(group));
     return found.matches.map(
       ({ id, rank, score, evidence }): JudgedHit => ({
-        ...{
-          set: set.name,
-          question: text,
-          isOffTopic,
-          rank,
-          fused: score,
-          gain: relevant.get(retrievers.passageOf(id)) ?? 0,
-        },
+        set: set.name,
+        question: text,
+        isOffTopic,
+        rank,
+        fused: score,
+        gain: relevant.get(retrievers.passageOf(id)) ?? 0,
         ...evidence,
       }),
     );

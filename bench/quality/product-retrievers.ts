@@ -170,7 +170,10 @@ async function storePassages(
 async function storeDocument({ documents, ingestion }: Storage, hash: string, title: string, text: string) {
   const own = { contentType: 'text/plain', title, docType: 'text' };
   await ingestion.accept({
-    ...{ ...own, filename: 'passage.txt', sourcePath: undefined, tags: [] },
+    ...own,
+    filename: 'passage.txt',
+    sourcePath: undefined,
+    tags: [],
     content: { note: text, hash, bytes: text.length },
   });
   const owner = 'bench';

@@ -103,7 +103,9 @@ export function createRun(caller: Caller) {
   }
 
   return {
-    ...{ history, failures, written },
+    history,
+    failures,
+    written,
     async step(client: number, step: number, random: Random): Promise<void> {
       const { kind, what } = random.pick(operations);
       const own = byClient.get(`${client} ${kind}`) ?? [];

@@ -56,7 +56,12 @@ async function once(postgres: PostgresServer, processes: number, round: number):
     const [row] = (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows;
     const postmaster = parentOf(row?.pid ?? 0) ?? 0;
     const measured = await measureScale({
-      ...{ processes, clients, seconds, seed: seed + round, kills: options.kill, databaseUrl: database.url },
+      processes,
+      clients,
+      seconds,
+      seed: seed + round,
+      kills: options.kill,
+      databaseUrl: database.url,
       databaseCpuMs: () => treeCpuMs([postmaster]),
     });
     // Progress on stderr: the table appears only at the end.

@@ -40,8 +40,11 @@ const warmUpSteps = 10;
 
 /** Reranking and summaries are off. The limits per address are raised, because all clients share one address. */
 const settings = {
-  ...{ STORAGE_BACKEND: 'postgresql', ENABLE_RERANKING: 'false', ENABLE_SUMMARY_GENERATION: 'false' },
-  ...{ RATE_LIMIT_NOTES: '100000', KB_UPLOADS_PER_CLIENT: '10000' },
+  STORAGE_BACKEND: 'postgresql',
+  ENABLE_RERANKING: 'false',
+  ENABLE_SUMMARY_GENERATION: 'false',
+  RATE_LIMIT_NOTES: '100000',
+  KB_UPLOADS_PER_CLIENT: '10000',
 };
 
 export async function measureScale(config: ScaleConfig): Promise<ScaleFigures> {
@@ -58,8 +61,11 @@ async function measure(owner: Owner, config: ScaleConfig): Promise<ScaleFigures>
   const { processes, clients, kills } = config;
   const ollama = await startOllama(owner, embedWords);
   const cluster = await startCluster(owner, processes, {
-    ...{ ...settings, DATABASE_URL: config.databaseUrl },
-    ...{ EMBEDDING_PROVIDER: 'ollama', EMBEDDING_MODEL: 'words', OLLAMA_HOST: ollama.origin },
+    ...settings,
+    DATABASE_URL: config.databaseUrl,
+    EMBEDDING_PROVIDER: 'ollama',
+    EMBEDDING_MODEL: 'words',
+    OLLAMA_HOST: ollama.origin,
   });
   const caller = createCaller(owner, cluster.url);
   const run = createRun(caller);
@@ -94,7 +100,11 @@ async function measure(owner: Owner, config: ScaleConfig): Promise<ScaleFigures>
   await run.finish();
   const stored = await listStored(caller, clients);
   return {
-    ...{ processes, seconds, calls, times, repeated },
+    processes,
+    seconds,
+    calls,
+    times,
+    repeated,
     cpuMs: { servers: servers ?? 0, database: database ?? 0, clients: own ?? 0 },
     written: run.written,
     reads: run.history.filter(({ kind }) => kind === 'read').length,

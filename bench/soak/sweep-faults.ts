@@ -63,8 +63,13 @@ const writes: readonly Write[] = [
       const text = `the bytes of ${id}`;
       const staged = await storage.originals.stage(bytes(text), { bytesMax: 1_000_000 });
       await storage.ingestion.accept({
-        ...{ filename: `${id}.txt`, title: id, docType: undefined, sourcePath: `/${id}`, tags: [] },
-        ...{ contentType: 'text/plain', content: { staged } },
+        filename: `${id}.txt`,
+        title: id,
+        docType: undefined,
+        sourcePath: `/${id}`,
+        tags: [],
+        contentType: 'text/plain',
+        content: { staged },
       });
       const hash = createHash('sha256').update(text).digest('hex');
       return async (later) => (await later.originals.open(hash)) !== undefined;

@@ -32,7 +32,8 @@ export async function measurePostgres(passages: number, searches: number, keep?:
     const filters = filtersOf();
     const exact = exactAnswers(filters, { passages, queries: recallQueries, limit });
     return {
-      ...{ loaded: databases.loaded, bytes: databases.bytes },
+      loaded: databases.loaded,
+      bytes: databases.bytes,
       searches: await compareSearches(databases, filters, searches),
       filters: await measureFilters(databases.postgres, filters, exact, searches),
     };

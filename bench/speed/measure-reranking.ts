@@ -28,8 +28,13 @@ export async function measureReranking(searches: number): Promise<RerankingFigur
     const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
     const storage = await createSqliteStorage({ path: join(folder, 'reranking.db'), queryTimeoutMs: 60_000 });
     const reranker = openReranker({
-      ...{ enabled: 'true', provider: 'local', url: undefined, model: undefined, apiKey: undefined },
-      ...{ threads: 0, budgetMs: 60_000 },
+      enabled: 'true',
+      provider: 'local',
+      url: undefined,
+      model: undefined,
+      apiKey: undefined,
+      threads: 0,
+      budgetMs: 60_000,
     });
     const unranked = createProductOn(storage, unrankedReranker());
     const ranked = createProductOn(storage, reranker);

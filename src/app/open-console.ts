@@ -173,12 +173,16 @@ function recordCall(call: ToolCall, activity: Activity, clients: Clients): void 
   const { at, tool, caller, client, args, ms, outcome, answer } = call;
   const tokens = Math.ceil((JSON.stringify(answer)?.length ?? 0) / charsPerToken);
   activity.record({
-    ...{ at, tool, ms, tokens, outcome, caller: callerName(caller), client: client?.name ?? '' },
-    ...{
-      query: queryOf(args),
-      results: resultsOf(answer),
-      owner: caller.authenticated ? caller.owner : undefined,
-    },
+    at,
+    tool,
+    ms,
+    tokens,
+    outcome,
+    caller: callerName(caller),
+    client: client?.name ?? '',
+    query: queryOf(args),
+    results: resultsOf(answer),
+    owner: caller.authenticated ? caller.owner : undefined,
   });
   if (client) clients.called(identityOf(client, caller), { tool, failed: outcome !== 'ok', at });
 }

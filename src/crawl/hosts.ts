@@ -118,7 +118,9 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
   function createLeased(host: string, { robots, waitMs }: HostLease): LeasedHost {
     const timer = setInterval(() => void renew(host, leased), leaseMs / 3).unref();
     const leased: LeasedHost = {
-      ...{ tail: Promise.resolve(), nextAt: performance.now() + waitMs, isLeaseLost: false },
+      tail: Promise.resolve(),
+      nextAt: performance.now() + waitMs,
+      isLeaseLost: false,
       rules: robots === undefined ? undefined : rulesOf(robots, host),
       async close() {
         clearInterval(timer);

@@ -88,10 +88,23 @@ interface RunState {
 
 function stateOf({ source, state }: ClaimedRun): RunState {
   return {
-    ...{ source: source.id, cursor: 0, root: source.url, visited: 0, cpuMs: 0 },
+    source: source.id,
+    cursor: 0,
+    root: source.url,
+    visited: 0,
+    cpuMs: 0,
     summary: {
-      ...{ new: 0, changed: 0, unchanged: 0, gone: 0, duplicates: 0, failed: 0, skipped: 0 },
-      ...{ reasons: [], limits: [], bytes: 0, cpu_seconds: 0 },
+      new: 0,
+      changed: 0,
+      unchanged: 0,
+      gone: 0,
+      duplicates: 0,
+      failed: 0,
+      skipped: 0,
+      reasons: [],
+      limits: [],
+      bytes: 0,
+      cpu_seconds: 0,
     },
     // Empty for a new run.
     ...(state as Partial<RunState>),
@@ -143,7 +156,12 @@ export async function savePages(
   const { id, source } = run;
   const pagesMax = source.settings.listing === 'feed' ? Number.MAX_SAFE_INTEGER : source.settings.pages;
   const saved = await web.save({
-    ...{ id, owner, source: source.id, pages, removed, progress: progress() },
+    id,
+    owner,
+    source: source.id,
+    pages,
+    removed,
+    progress: progress(),
     links: links && { ...links, pagesMax },
   });
   if (saved === undefined) throw new RunLost();

@@ -48,7 +48,11 @@ export function meterTransactions({ write, read, alone }: Transactions): {
   metrics: CallMetrics;
 } {
   const metrics = {
-    ...{ calls: 0, running: 0, writing: 0, failures: 0, consecutiveFailures: 0 },
+    calls: 0,
+    running: 0,
+    writing: 0,
+    failures: 0,
+    consecutiveFailures: 0,
     lastFailure: undefined as CallMetrics['lastFailure'],
   };
   async function counted<Answer>(answer: Promise<Answer>, writes = 0): Promise<Answer> {

@@ -82,7 +82,14 @@ function parseOperators(tokens: readonly Token[], text: string): ReadQuery {
 }
 
 const operators: Readonly<Record<string, 'AND' | 'OR' | 'NOT'>> = {
-  ...{ AND: 'AND', OR: 'OR', NOT: 'NOT', '|': 'OR', '||': 'OR', '&': 'AND', '&&': 'AND', '!': 'NOT' },
+  AND: 'AND',
+  OR: 'OR',
+  NOT: 'NOT',
+  '|': 'OR',
+  '||': 'OR',
+  '&': 'AND',
+  '&&': 'AND',
+  '!': 'NOT',
 };
 
 /** Matches one token. A sign belongs to the word right after it; a doubled sign, as in `--force`, is not an operator. */

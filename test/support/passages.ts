@@ -34,8 +34,13 @@ async function claimNew(
 ): Promise<{ id: number; owner: string }> {
   const hash = randomBytes(32).toString('hex');
   const accepted = await ingestion.accept({
-    ...{ filename: 'test.txt', title, docType: 'text', sourcePath: undefined, contentType: 'text/plain' },
-    ...{ tags, content: { note: hash, hash, bytes: hash.length } },
+    filename: 'test.txt',
+    title,
+    docType: 'text',
+    sourcePath: undefined,
+    contentType: 'text/plain',
+    tags,
+    content: { note: hash, hash, bytes: hash.length },
   });
   assert.ok(accepted.outcome === 'accepted');
   const { id } = accepted.job;
@@ -88,8 +93,13 @@ export function passageWriter(storage: Storage): PassageWriter {
     claiming = job.catch(() => {});
     const chunks = passages.map(({ body, headings }) => ({ text: body, headings, metadata: {} }));
     const finished = await storage.ingestion.finish({
-      ...{ ...(await job), title, docType: 'text', contentType: 'text/plain', language: undefined },
-      ...{ details: {}, chunks },
+      ...(await job),
+      title,
+      docType: 'text',
+      contentType: 'text/plain',
+      language: undefined,
+      details: {},
+      chunks,
     });
     assert.ok(finished.outcome === 'done');
     const document = finished.documentId;
@@ -126,14 +136,21 @@ export async function ingestText(storage: Storage, text: string, chunkCount = 1)
   const hash = randomBytes(32).toString('hex');
   const common = { title: 'title', docType: 'text', contentType: 'text/plain' };
   await storage.ingestion.accept({
-    ...{ ...common, filename: 'made.txt', sourcePath: undefined, tags: ['label', `label of ${hash}`] },
+    ...common,
+    filename: 'made.txt',
+    sourcePath: undefined,
+    tags: ['label', `label of ${hash}`],
     content: { note: text, hash, bytes: text.length },
   });
   const job = await storage.ingestion.claim({ owner: hash, leaseMs });
   if (job === undefined) return undefined;
   const chunk = { text: job.note ?? '', headings: ['heading'], metadata: {} };
   const finished = await storage.ingestion.finish({
-    ...{ ...common, id: job.id, owner: hash, language: undefined, details: {} },
+    ...common,
+    id: job.id,
+    owner: hash,
+    language: undefined,
+    details: {},
     chunks: Array.from({ length: chunkCount }, () => chunk),
   });
   assert.ok(finished.outcome === 'done');

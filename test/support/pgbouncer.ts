@@ -26,8 +26,14 @@ export async function startPgbouncer(
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const port = await freePort();
   const all = {
-    ...{ listen_addr: '127.0.0.1', listen_port: port, unix_socket_dir: '', auth_type: 'any' },
-    ...{ pool_mode: 'transaction', default_pool_size: 4, max_client_conn: 200, max_prepared_statements: 0 },
+    listen_addr: '127.0.0.1',
+    listen_port: port,
+    unix_socket_dir: '',
+    auth_type: 'any',
+    pool_mode: 'transaction',
+    default_pool_size: 4,
+    max_client_conn: 200,
+    max_prepared_statements: 0,
     ...settings,
   };
   const file = join(folder, 'pgbouncer.ini');

@@ -37,15 +37,23 @@ export async function fillStorage(storage: Storage, count: number): Promise<void
     Array.from({ length: count }, (_, index) => ({
       parent: `document ${index}`,
       passages: [0, 1].map((position) => ({
-        ...{ id: `${index}-${position}`, title: 'Ships', headings: ['One', 'Two "2"'], labels: ['x', 'y'] },
+        id: `${index}-${position}`,
+        title: 'Ships',
+        headings: ['One', 'Two "2"'],
+        labels: ['x', 'y'],
         body: `passage ${index} of a harbour`,
       })),
     })),
   );
   const staged = await storage.originals.stage(bytesOf(original), { bytesMax: 10_000_000 });
   await storage.ingestion.accept({
-    ...{ filename: 'a.bin', title: 'An original', docType: undefined, sourcePath: '/a.bin', tags: ['t'] },
-    ...{ contentType: 'application/octet-stream', content: { staged } },
+    filename: 'a.bin',
+    title: 'An original',
+    docType: undefined,
+    sourcePath: '/a.bin',
+    tags: ['t'],
+    contentType: 'application/octet-stream',
+    content: { staged },
   });
 }
 

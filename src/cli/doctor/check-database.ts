@@ -90,7 +90,8 @@ async function checkReplica({ replica }: Storage): Promise<Check[]> {
 async function checkBackground({ background }: Storage): Promise<Check[]> {
   const failures = (await background?.failures()) ?? [];
   return failures.map(({ name, code, since, attempts }) => ({
-    ...{ name: 'background', ok: false },
+    name: 'background',
+    ok: false,
     found: `"${name}" has failed ${attempts} times since ${since}: ${code}`,
     remedy: "check the server's log with LOG_LEVEL=debug, and its user's permissions; it is retried automatically",
   }));

@@ -54,16 +54,17 @@ function requestOf({ flags, lists }: CommandLine, url: string): SourceRequest {
   try {
     const tags = tagsToStore({ collection: text('collection'), tags: [...(lists['tag'] ?? []), ...listed] });
     const request: SourceRequest = {
-      ...{
-        url,
-        tags,
-        depth: number('depth'),
-        pages: number('pages'),
-        refresh: text('refresh'),
-        version: text('version'),
-      },
-      ...{ site: flags['site'] === true, sitemap: flags['sitemap'] === true, feed: flags['feed'] === true },
-      ...{ include: lists['include'], exclude: lists['exclude'] },
+      url,
+      tags,
+      depth: number('depth'),
+      pages: number('pages'),
+      refresh: text('refresh'),
+      version: text('version'),
+      site: flags['site'] === true,
+      sitemap: flags['sitemap'] === true,
+      feed: flags['feed'] === true,
+      include: lists['include'],
+      exclude: lists['exclude'],
     };
     readRequest(request);
     return request;

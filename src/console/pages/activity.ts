@@ -121,7 +121,11 @@ ${field({ label: 'Find', name: 'q', type: 'search', value: value('q'), placehold
 ${select({ label: 'Tool', name: 'tool', value: value('tool'), all: 'All tools', hidesLabel: true, options: choices(({ tool }) => tool) })}
 ${select({ label: 'Client', name: 'client', value: value('client'), all: 'All clients', hidesLabel: true, options: choices(clientOf) })}
 ${select({
-  ...{ label: 'Result', name: 'outcome', value: value('outcome'), all: 'All results', hidesLabel: true },
+  label: 'Result',
+  name: 'outcome',
+  value: value('outcome'),
+  all: 'All results',
+  hidesLabel: true,
   options: [
     { value: 'ok', label: 'Succeeded' },
     { value: 'failed', label: 'Failed' },

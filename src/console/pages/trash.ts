@@ -47,21 +47,30 @@ interface Kind {
 
 const kinds: readonly Kind[] = [
   {
-    ...{ name: 'documents', one: 'document', list: 'kb_trash', field: 'documents' },
+    name: 'documents',
+    one: 'document',
+    list: 'kb_trash',
+    field: 'documents',
     restore: { tool: 'kb_delete', args: (id) => ({ document_id: Number(id), restore: true }) },
     purge: { tool: 'kb_purge', args: (ids) => ({ document_ids: ids.map(Number) }) },
     show: (item) => titled(typeIcon(read.text(item, 'doc_type')), read.text(item, 'title')),
     where: (item) => read.text(item, 'collection'),
   },
   {
-    ...{ name: 'notes', one: 'note', list: 'notes_trash', field: 'notes' },
+    name: 'notes',
+    one: 'note',
+    list: 'notes_trash',
+    field: 'notes',
     restore: { tool: 'delete_note', args: (id) => ({ id, restore: true }) },
     purge: { tool: 'notes_purge', args: (ids) => ({ ids }) },
     show: (item) => titled('notebook-pen', read.text(item, 'title')),
     where: (item) => read.texts(item, 'tags').join(', '),
   },
   {
-    ...{ name: 'memories', one: 'memory', list: 'context_trash', field: 'entries' },
+    name: 'memories',
+    one: 'memory',
+    list: 'context_trash',
+    field: 'entries',
     restore: { tool: 'restore_context', args: (id) => ({ context_ids: [Number(id)] }) },
     purge: { tool: 'context_purge', args: (ids) => ({ context_ids: ids.map(Number) }) },
     show: (item) => titled('brain', plainText(read.text(item, 'text')).slice(0, 200)),

@@ -38,8 +38,13 @@ export function findLinks(kind: DocumentKind, text: string, url: string | undefi
 }
 
 const noLinks: DocumentLinks = {
-  ...{ urls: [], hasMore: false, canonical: null, noindex: false, nofollow: false },
-  ...{ entries: [], sitemaps: [] },
+  urls: [],
+  hasMore: false,
+  canonical: null,
+  noindex: false,
+  nofollow: false,
+  entries: [],
+  sitemaps: [],
 };
 
 function listed(entries: readonly ListedPage[], base: string | undefined): ListedPage[] {

@@ -11,7 +11,9 @@ export function createPrompts(toolsets: readonly Toolset[]) {
     any: prompts.size > 0,
     list: () =>
       [...prompts.values()].map(({ name, title, description, arguments: args }) => ({
-        ...{ name, title, description },
+        name,
+        title,
+        description,
         arguments: [...args],
       })),
     get(params: Record<string, unknown>): object {

@@ -75,7 +75,9 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
     const workerData: OnnxRuntimeConfig = { ...config.workerData, nativeSection };
     const calls = createWorkerCalls<Request, Answer>({
       ...config,
-      ...{ workerData, nativeSection, exitError: failed },
+      workerData,
+      nativeSection,
+      exitError: failed,
     });
     return { calls, isBusy: false };
   }

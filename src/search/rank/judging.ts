@@ -164,7 +164,10 @@ export async function judgePage<Hit extends RankedHit>(
   const page = kept.slice(offset, offset + limit);
   return {
     page: page.map(({ hit, relevance, evidence, range }) => ({
-      ...{ hit, relevance, evidence, range },
+      hit,
+      relevance,
+      evidence,
+      range,
       replaces: replacements?.replaces.get(hit.id),
       replacedBy: replacements?.replacedBy.get(hit.id),
     })),

@@ -57,7 +57,9 @@ export function openSegment(memory: WebAssembly.Memory, layout: SegmentLayout, s
   const { scan } = new WebAssembly.Instance(compiled, { segment: { memory } }).exports;
   assert(scan, 'the kernel has no scan function');
   return {
-    ...{ memory, groups, live },
+    memory,
+    groups,
+    live,
     /** The query of the next scans. */
     query: new Int16Array(buffer, query, stride),
     /** A bit per row of the block, set if the row should be scored. */
@@ -69,10 +71,7 @@ export function openSegment(memory: WebAssembly.Memory, layout: SegmentLayout, s
      * Writes results above the threshold to `rows` and `scores`, and returns how many.
      */
     scan: (firstRow: number, word: number, wordEnd: number, threshold: number): number =>
-      scan(
-        ...[mask, word, wordEnd, firstRow + 32 * word, 0, stride, layout.scales, query],
-        ...[threshold, rowsOut, scoresOut],
-      ),
+      scan(mask, word, wordEnd, firstRow + 32 * word, 0, stride, layout.scales, query, threshold, rowsOut, scoresOut),
     /** Writes consecutive rows from `row` on. `codes` has the codes of all rows, one after the other. */
     writeRows(row: number, { codes, scales, groups: rowGroups }: SegmentRows): void {
       for (let at = 0; at < scales.length; at += 1) {

@@ -45,8 +45,13 @@ export async function backUp(location: BackupLocation, file: string, options: Ba
   const source = await openSource(location, options.onProgress);
   try {
     const manifest: Manifest = {
-      ...{ format, carrel: version, createdAt: new Date().toISOString(), backend: location.storage.backend },
-      ...{ schema: newestSchema, tables: source.tables, files: source.files },
+      format,
+      carrel: version,
+      createdAt: new Date().toISOString(),
+      backend: location.storage.backend,
+      schema: newestSchema,
+      tables: source.tables,
+      files: source.files,
     };
     await writeNewFile(unfinished, writeArchive(membersOf(manifest, source, options.onProgress)));
     await verifyBackup(unfinished, options.onProgress);

@@ -127,7 +127,9 @@ export async function recordChange(
   { kind, document, tags = document?.tags ?? [], chunkCount, details }: DocumentChange,
 ): Promise<number> {
   const job = await insertJob(on, {
-    ...{ kind, status: 'done', phase: 'indexing' },
+    kind,
+    status: 'done',
+    phase: 'indexing',
     filename: document?.filename ?? null,
     title: document?.title ?? null,
     doc_type: document?.docType ?? null,

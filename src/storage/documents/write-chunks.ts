@@ -83,7 +83,11 @@ function passageRows({ id, chunks, ...document }: DocumentChunks): PassageRow[] 
     const body = storable(chunk.text);
     const metadata = storable(JSON.stringify(chunk.metadata));
     return {
-      ...{ id: passage, title, heading: headings.join('\n'), body, labels },
+      id: passage,
+      title,
+      heading: headings.join('\n'),
+      body,
+      labels,
       values: [passage, parentOf(id), position, title, { list: headings }, body, { list: labels }, metadata],
     };
   });

@@ -18,8 +18,11 @@ const segments: Readonly<Record<keyof typeof wordOwners, number>> = { note: 8, c
 const statistics: Table = {
   name: 'word_statistics',
   columns: {
-    ...{ word_index: t.name, documents: t.number },
-    ...{ title_length: t.number, heading_length: t.number, body_length: t.number },
+    word_index: t.name,
+    documents: t.number,
+    title_length: t.number,
+    heading_length: t.number,
+    body_length: t.number,
   },
   primaryKey: ['word_index'],
 };

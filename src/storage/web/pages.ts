@@ -148,14 +148,17 @@ export async function savePages(
 async function savePage(on: Statements, source: number, run: number, { retryMs, ...page }: PageChange): Promise<void> {
   const { nowMs } = on.dialect;
   const row: Record<string, SqlValue> = {
-    ...{ depth: page.depth, state: page.state, document: page.document ?? null },
-    ...{
-      etag: storableOrNull(page.etag),
-      last_modified: storableOrNull(page.lastModified),
-      listed_at: storableOrNull(page.listedAt),
-    },
-    ...{ text_hash: page.textHash ?? null, sketch: page.sketch ?? null, target: page.target ?? null },
-    ...{ run, failures: page.failures },
+    depth: page.depth,
+    state: page.state,
+    document: page.document ?? null,
+    etag: storableOrNull(page.etag),
+    last_modified: storableOrNull(page.lastModified),
+    listed_at: storableOrNull(page.listedAt),
+    text_hash: page.textHash ?? null,
+    sketch: page.sketch ?? null,
+    target: page.target ?? null,
+    run,
+    failures: page.failures,
   };
   const { columns, placeholders, values } = valuesOf({ source, url: page.url, ...row });
   const changes = Object.keys(row).map((column) => `${column} = excluded.${column}`);

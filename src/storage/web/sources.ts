@@ -196,7 +196,11 @@ async function startRun(on: Statements, { id, url, tags, job }: StoredSource): P
   ]);
   if (active !== undefined) return numberOf(active, 'key');
   const run = await insertJob(on, {
-    ...{ kind: 'crawl', status: 'queued', phase: 'received', filename: url, source_path: url },
+    kind: 'crawl',
+    status: 'queued',
+    phase: 'received',
+    filename: url,
+    source_path: url,
     tags: storable(JSON.stringify(tags)),
     details: JSON.stringify({ source: id }),
   });

@@ -102,7 +102,10 @@ async function findPool({ on, index, query, filter, words: { statistics, counts 
   for (const documentsMin of essentialDocuments(query, leaves)) {
     const plan = planCandidates(leaves, (leaf) => documentsOf(leaf, counts), documentsMin);
     const { keys, total } = await on.dialect.words.candidates(on, index, {
-      ...{ query, filter, plan, weightOf },
+      query,
+      filter,
+      plan,
+      weightOf,
       limit: poolMax,
     });
     const near = leaves.filter((leaf) => leaf.kind === 'near').map((leaf) => ({ leaf, terms: new Set<string>() }));
@@ -126,7 +129,8 @@ async function findPool({ on, index, query, filter, words: { statistics, counts 
     const isComplete = plan.optional.length === 0;
     const all = total ?? (keys.length < poolMax ? keys.length : undefined);
     found = {
-      ...{ pool, scoreMax },
+      pool,
+      scoreMax,
       total: isComplete && all !== undefined ? Math.min(all, index.totalMax) : undefined,
       // Lists only words of documents that pass the filter, because the caller may not see other documents.
       corrected: near

@@ -75,11 +75,14 @@ const credentials: Translation = {
 };
 
 const busy: Translation = {
-  ...{ code: 'storage_busy', message: 'Another client is changing the same data. Try again.', retryAfterSeconds: 1 },
+  code: 'storage_busy',
+  message: 'Another client is changing the same data. Try again.',
+  retryAfterSeconds: 1,
 };
 
 const corrupt: Translation = {
-  ...{ code: 'storage_corrupt', message: 'PostgreSQL reports damaged data. Restore a backup.' },
+  code: 'storage_corrupt',
+  message: 'PostgreSQL reports damaged data. Restore a backup.',
 };
 
 /**

@@ -58,7 +58,8 @@ export async function findCandidates(
      CROSS JOIN LATERAL (SELECT w.key FROM carrel.${index.name}_words w WHERE w.words @@ q.words OFFSET 0) m
      GROUP BY m.key ${tested ? `HAVING ${tested.sql}` : ''} ORDER BY sum(q.weight) DESC, m.key LIMIT ${limit}`,
     [
-      ...[{ list: lists.map(({ words }) => words) }, { list: lists.map(({ leaf }) => weightOf(leaf)) }],
+      { list: lists.map(({ words }) => words) },
+      { list: lists.map(({ leaf }) => weightOf(leaf)) },
       ...(tested?.values ?? []),
     ],
   );

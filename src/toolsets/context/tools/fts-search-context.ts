@@ -77,7 +77,10 @@ async function searchWords(
   const page = relaxed ? most : strict;
   const query = relaxed ? most.query : strictQuery;
   const ranked = page.hits.map(({ id, score, coverage }) => ({
-    ...{ id, score: score / (page.scoreMax || 1), found: score, coverage },
+    id,
+    score: score / (page.scoreMax || 1),
+    found: score,
+    coverage,
   }));
   const judged = await judgePage(
     { text, limit, offset: offset - reach.offset, before: reach.offset, signal },
@@ -87,7 +90,8 @@ async function searchWords(
   const words = terms.length > 0 ? terms : wordsOf(strictQuery);
   return {
     hits: judged.page.map(({ hit, relevance, range, replaces, replacedBy }) => ({
-      ...{ replaces, replacedBy },
+      replaces,
+      replacedBy,
       id: hit.id,
       relevance,
       range,

@@ -63,7 +63,8 @@ async function searchMeaning(
   const weak = includesWeak ? 0 : Math.max(0, Math.min(limit, matches.length - offset) - page.length);
   return {
     hits: page.map(({ hit, relevance, range, replaces, replacedBy }) => ({
-      ...{ replaces, replacedBy },
+      replaces,
+      replacedBy,
       id: hit.id,
       relevance,
       range: range ?? rangeOf(hit.window),
