@@ -95,8 +95,8 @@ function bundledPackages(inputs: string[]): string[] {
 function writeNotices(folders: string[]): void {
   const notices = folders.map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    const text = globSync(`${folder}/{LICENSE,LICENCE,license}*`)[0];
-    return `${name} ${version} (${license})\n\n${text && existsSync(text) ? readFileSync(text, 'utf8').trim() : ''}\n`;
+    const licenceFile = globSync(`${folder}/{LICENSE,LICENCE,license}*`)[0];
+    return `${name} ${version} (${license})\n\n${licenceFile && existsSync(licenceFile) ? readFileSync(licenceFile, 'utf8').trim() : ''}\n`;
   });
   writeFileSync(join(dirname('dist/carrel.js'), 'THIRD-PARTY-NOTICES.txt'), notices.join(`\n${'-'.repeat(80)}\n\n`));
 }
@@ -109,19 +109,22 @@ function escapeNonAscii(source: string): string {
   return source.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Collects the facts that relays need. Skips roles that never share: roles with their own configuration file or without MCP. */
+/**
+ * Collects what a stdio relay must know to find a shared process. Skips roles that never share a process: roles with their own
+ * configuration file or without MCP.
+ */
 function sharingFacts(): SharingFacts {
   const all = Object.values(roles);
   const fields = [...programSlices, ...all.flatMap(({ slices }) => slices)].flatMap((slice) =>
     Object.values(slice.fields),
   );
-  const own = all.flatMap(({ overrides }) => Object.values(overrides).flatMap(({ env = [] }) => env));
+  const overrideVariables = all.flatMap(({ overrides }) => Object.values(overrides).flatMap(({ env = [] }) => env));
   const { transport } = programSlices[0].fields;
   const shared = all.filter(({ prepare, serve }) => prepare === undefined && serve === undefined);
   return {
-    variables: [...new Set([...fields.flatMap(({ env }) => env), ...own])].sort(),
+    variables: [...new Set([...fields.flatMap(({ env }) => env), ...overrideVariables])].sort(),
     commandVariables: [toolsSlice, ...serveRole.slices]
-      .flatMap(({ fields: own }) => Object.values<Field<unknown>>(own).flatMap(({ env }) => env))
+      .flatMap((slice) => Object.values<Field<unknown>>(slice.fields).flatMap(({ env }) => env))
       // These two affect which tools are listed and which files may be added, but not the answers to commands.
       .filter((name) => name !== 'CARREL_TOOLS' && name !== 'KB_ALLOWED_ROOTS'),
     roles: Object.fromEntries(

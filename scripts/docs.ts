@@ -85,10 +85,10 @@ export async function listTools(chosen: Role, { withFess = true } = {}): Promise
 const kindSections: Readonly<Record<ErrorKind, string>> = {
   input: 'Change the arguments. The same call would fail again.',
   not_found: 'The arguments are valid, but nothing matches them, or the caller may not see it.',
-  limit: 'Ask for less, or wait and try again. Most limits are settings.',
+  limit: 'Request less, or wait and try again. Most limits are settings.',
   forbidden: 'The configuration or the rights of the token forbid the call. Only the operator can change that.',
   upstream: 'Something outside Carrel failed. The same call may succeed later.',
-  timeout: 'Something took too long. Ask for less, or raise the limit.',
+  timeout: 'Something took too long. Request less, or raise the limit.',
   cancelled: 'The caller or the user stopped the call.',
   config:
     'Fix the configuration or the database, then start Carrel again. A supervisor such as systemd should not restart it.',
@@ -144,12 +144,12 @@ The commands under [Search and store](#search-and-store) call the tools of \`car
 process with these settings is already running, it answers the command. Each command names its database on stderr. On a terminal the
 commands print a table. With \`--json\`, or if the output is redirected, they print the tool's answer as JSON. Control characters in a table
 are replaced by \ufffd. If \`NO_COLOR\` is set, there are no colours. \`--open\` opens the file of the first result in the default
-program, but only if files of its type are displayed and not executed.
+program, but only for file types that open in a viewer and are never executed.
 
 The exit code is 0 after success, 1 if something was not found or failed unexpectedly, 2 for wrong usage, 65 if an import skipped
 entries, 69 if something required is unavailable, and 78 for an invalid configuration ([all exit codes](roles.md#exit-codes)).
 
-All commands take these flags:
+All commands take these flags, except that in \`carrel add\`, \`--version\` names the version that a web page documents:
 
 ${flagTable(commonFlags)}
 ${sections.join('\n')}`;
@@ -186,7 +186,7 @@ const firstSettings: Readonly<Record<string, string>> = {
   'storage.path': 'move the SQLite file',
   'storage.language': 'search texts in a language other than English',
   'embedding.provider': 'use another embedding model, or none',
-  'reranking.enabled': 'switch reranking off on a slow machine',
+  'reranking.enabled': 'disable reranking on a slow machine',
   'kb.allowedRoots': 'let agents add local files by path',
   'engine.ocrLanguages': 'read scanned pages in other languages',
   'engine.fileBytesMax': 'accept larger files',
@@ -206,7 +206,7 @@ const settingTasks: Readonly<Record<string, readonly string[]>> = {
   'Set up the knowledge base': ['engine', 'kb', 'crawl'],
   'Set up web research': ['research'],
   'Connect Fess': ['fess'],
-  'Watch the program': ['log', 'telemetry'],
+  Monitor: ['log', 'telemetry'],
 };
 
 function configurationPage(allRoles: readonly Role[]): string {
@@ -250,7 +250,7 @@ ${Object.entries(firstSettings)
 ${tasks.join('\n')}
 ## Defaults by role
 
-Some roles have other defaults, or accept other variables. The first variable that is set counts.
+Some roles have other defaults, or accept other variables. The first variable that is set wins.
 
 | role | setting | default | variables |
 |---|---|---|---|
@@ -314,12 +314,12 @@ ${listings.length - withoutFess.length} tools. \`--tools essential\` (\`CARREL_T
 figures cover all that \`tools/list\` returns: names, descriptions, schemas and annotations. Many clients pass only part of it to the
 model. \`carrel tools\` shows the same figures.
 
-After the title of each tool, a word in parentheses says whether the tool *reads*, *adds* or *changes* data. These arguments mean the
+After the title of each tool, a word in parentheses shows whether the tool *reads*, *adds* or *changes* data. These arguments mean the
 same everywhere:
 
 - \`budget_tokens\`: max length of the answer, in tokens
 - \`idempotency_key\`: calls with the same key run only once, so a call can be retried safely
-- \`explain\`: adds to each result why it was found, its scores, and a hash of its text
+- \`explain\`: adds the reason, the scores and a hash of the text to each result
 
 | tool | tokens of the definition | tokens of a typical answer |
 |---|---|---|

@@ -1,6 +1,6 @@
 /**
- * Measures quality and safety of text extraction: `node bench/extraction/run.ts [--pages] [--bombs] [--show NAME]`. Prints the F1
- * of words for every page and tool, with means over the pages that rules were tuned on and over the held-out ones. Then reads
+ * Measures quality and safety of text extraction: `node bench/extraction/run.ts [--pages] [--bombs] [--show NAME]`. Prints the word-level
+ * F1 for every page and tool, with means over the pages that rules were tuned on and over the held-out ones. Then reads
  * decompression bombs and other hostile documents, and prints the outcome of each.
  */
 import { loadPages, type ScoredPage, scorePage } from './pages.ts';

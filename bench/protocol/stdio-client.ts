@@ -7,6 +7,7 @@ export interface Client {
   close(): void;
 }
 
+/** `modern`: speak revision 2026-07-28, which has no handshake. */
 export async function connectStdio(peer: PeerProcess, modern: boolean): Promise<Client> {
   const pending = new Map<number, (line: string) => void>();
   let lastId = 0;

@@ -10,7 +10,8 @@ interface Item {
   readonly word: string;
   /** Undefined until the job that creates the document is done. */
   id: string | undefined;
-  work: string;
+  /** What `Kind.add` returned, for kinds with jobs. */
+  reference: string;
   version: number;
 }
 
@@ -56,10 +57,10 @@ export function createRun(caller: Caller) {
   }
 
   async function add(client: number, kind: KindName, word: string): Promise<void> {
-    const { add: create, done } = kinds[kind];
+    const { add: create, resolveId } = kinds[kind];
     const item = { kind, word };
-    const own: Item = { ...item, id: undefined, work: '', version: 1 };
-    if (done !== undefined) own.work = await create(word, client);
+    const own: Item = { ...item, id: undefined, reference: '', version: 1 };
+    if (resolveId !== undefined) own.reference = await create(word, client);
     else {
       await record(item, { kind: 'write', by: 'add' }, async () => {
         own.id = await create(word, client);
@@ -72,10 +73,10 @@ export function createRun(caller: Caller) {
 
   /** Returns true once the item is stored and can be read. */
   async function isStored(item: Item): Promise<boolean> {
-    const { done } = kinds[item.kind];
-    if (item.id !== undefined || done === undefined) return true;
+    const { resolveId } = kinds[item.kind];
+    if (item.id !== undefined || resolveId === undefined) return true;
     const startMs = performance.now();
-    const id = await done(item.work);
+    const id = await resolveId(item.reference);
     // Another client may have recorded the id meanwhile.
     if (id === undefined || item.id !== undefined) return item.id !== undefined;
     item.id = id;

@@ -6,10 +6,10 @@ export type KindName = 'entry' | 'note' | 'document';
 
 /** How one kind of item is written and read through the tools. Each item has a unique word. */
 export interface Kind {
-  /** Adds an item. Returns its id, or the id of the job that creates it. */
+  /** Adds an item. Returns its id or, for kinds with jobs, a reference for `resolveId`. */
   add(word: string, client: number): Promise<string>;
-  /** Returns the item's id once its job is done. Undefined for kinds without jobs. */
-  readonly done: ((work: string) => Promise<string | undefined>) | undefined;
+  /** Returns the item's id once its job is done. Undefined for kinds without jobs. `reference` is what `add` returned. */
+  readonly resolveId: ((reference: string) => Promise<string | undefined>) | undefined;
   /** Writes a new version and returns the id. Undefined for kinds that never change. */
   readonly change: ((id: string, word: string, version: number) => Promise<string>) | undefined;
   /** Several ways to read or find the item, each through a different index. */
@@ -27,7 +27,7 @@ export interface Found {
   readonly version: number | undefined;
 }
 
-/** Words from which texts are made: enough that texts differ like texts on several subjects. */
+/** Words that texts are made of. Large enough that random texts differ as much as real ones on different subjects. */
 const vocabulary = Array.from({ length: 2_000 }, (_, number) => lettersOf(number + 512));
 const textWords = 30;
 
@@ -92,7 +92,7 @@ export function createEntries({ call }: Caller, isRepeated: () => boolean): Kind
   return {
     add: (word, client) =>
       write('store_context', { thread_id: threadOf(client), source: 'agent', text: textOf(word, 1), tags: ['scale'] }),
-    done: undefined,
+    resolveId: undefined,
     change: (id, word, version) =>
       write('update_context', { context_id: Number(id), text: textOf(word, version), metadata_patch: { version } }),
     reads: {
@@ -118,7 +118,7 @@ export function createNotes({ call }: Caller, isRepeated: () => boolean): Kind {
   };
   return {
     add: (word) => write('save_note', { title: word, content: textOf(word, 1), tags: ['scale'] }),
-    done: undefined,
+    resolveId: undefined,
     change: (id, word, version) => write('update_note', { id, content: textOf(word, version) }),
     reads: {
       async get(id) {
@@ -145,15 +145,15 @@ export function createDocuments({ call }: Caller, isRepeated: () => boolean): Ki
       }
       const finished = await send(isRepeated(), () => call('kb_upload_finish', { upload_id }));
       // A retry after a crash may report that the content already exists.
-      const work = finished.find(({ job_id: id }) => id !== undefined);
-      return work ? `job ${work['job_id']}` : `document ${finished[0]?.['document_id']}`;
+      const accepted = finished.find(({ job_id: id }) => id !== undefined);
+      return accepted ? `job ${accepted['job_id']}` : `document ${finished[0]?.['document_id']}`;
     },
-    async done(work) {
-      const [what, number] = work.split(' ');
+    async resolveId(reference) {
+      const [what, number] = reference.split(' ');
       if (what === 'document') return number;
       const { jobs } = await call('kb_jobs', { job_id: Number(number) });
       const [{ status, document_id: id, error } = {}] = jobs as Fields[];
-      if (status === 'failed' || status === 'skipped') throw new Error(`an ingestion is ${status}: ${error}`);
+      if (status === 'failed' || status === 'skipped') throw new Error(`ingestion ${status}: ${error}`);
       return status === 'done' ? String(id) : undefined;
     },
     change: undefined,

@@ -85,7 +85,7 @@ async function measure(owner: Owner, config: ScaleConfig): Promise<ScaleFigures>
   const countsBefore = new Map([...caller.times].map(([tool, each]) => [tool, each.length]));
   const finished = delay(config.seconds * 1000);
   if (kills) {
-    await delay(config.seconds * 300);
+    await delay(0.3 * config.seconds * 1000);
     await cluster.killOne();
   }
   await finished;

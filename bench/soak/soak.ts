@@ -1,4 +1,5 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRandom } from '../../test/fuzz/random.ts';
@@ -33,6 +34,7 @@ export interface SoakReport {
   readonly faults: readonly string[];
 }
 
+const { EIO, ENOSPC, EDQUOT } = constants.errno;
 const clients = 8;
 /** Max writes, so that the load itself does not fill the disk. */
 const writesMax = 100_000;
@@ -53,7 +55,7 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
   const nemesis: Record<string, number> = {};
   const startMs = performance.now();
   const endMs = startMs + config.minutes * 60_000;
-  const quietPhaseMs = startMs + config.minutes * 40_000;
+  const noKillsFromMs = startMs + config.minutes * 40_000;
   const megabytes: number[] = [];
   let number = 0;
   let isOver = false;
@@ -85,7 +87,7 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
   };
   if (control !== undefined) {
     faultActions['fault'] = async () => {
-      control.set({ at: 1 + random.below(200), error: random.pick([5, 28, 122]), sticky: true });
+      control.set({ at: 1 + random.below(200), error: random.pick([EIO, ENOSPC, EDQUOT]), sticky: true });
       await delay(random.below(300));
       control.set({ at: 0 });
     };
@@ -102,14 +104,14 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
   const work = Array.from({ length: clients }, client);
   while (performance.now() < endMs && ledger.faults.length === 0) {
     await delay(500 + random.below(1500));
-    const isQuietPhase = performance.now() > quietPhaseMs;
-    const names = [...Object.keys(faultActions), ...(isQuietPhase ? [] : ['kill', 'kill'])];
+    const areKillsOver = performance.now() > noKillsFromMs;
+    const names = [...Object.keys(faultActions), ...(areKillsOver ? [] : ['kill', 'kill'])];
     const name = random.pick(names);
     nemesis[name] = (nemesis[name] ?? 0) + 1;
     await (faultActions[name] ?? kill)();
     const { acknowledged, verified } = ledger.counts;
     process.stderr.write(`${name}: ${acknowledged} acknowledged, ${verified} verified\n`);
-    if (isQuietPhase) megabytes.push(program.memoryNow() / 1e6);
+    if (areKillsOver) megabytes.push(program.memoryNow() / 1e6);
   }
   isOver = true;
   await Promise.all(work);

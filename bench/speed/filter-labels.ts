@@ -3,10 +3,10 @@ import { dimensions, vectorOf } from './vectors.ts';
 /** For each n, every passage gets one of n labels, unrelated to its vector. Each label covers one in n passages. */
 const labelCounts = [5, 20, 50];
 
-/** For each n, every passage gets one of n labels, like a subject: the label of the nearest of n pivot vectors. */
+/** For each n, labels that behave like subjects: every passage gets the label of the nearest of n pivot vectors. */
 const subjectCounts = [4, 10, 20, 50];
 
-/** Number of the first pivot vector, far from the numbers of the rows. */
+/** Seed of the first pivot vector. Far above the seeds of the rows, so that no pivot equals a row. */
 const firstPivot = 50_000_000;
 
 /** Returns the labels of a passage, for filters that pass different shares of all passages. */

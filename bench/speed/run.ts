@@ -7,7 +7,7 @@
  *     npm run bench:speed -- --cpu             # CPU time of the process, for a busy machine
  *     npm run bench:speed -- --postgres 50000  # only compares PostgreSQL and SQLite, with this many passages
  *         --keep FOLDER     # keeps the data there, and on the server that DATABASE_URL names, for the next run
- *         --vectors FOLDER  # vectors that resemble those that bench:quality cached in the folder
+ *         --vectors FOLDER  # imitates the vectors that bench:quality cached in the folder
  *     npm run bench:speed -- --reranking       # only the time that reranking adds to a search
  *
  * Prints Markdown, and exits with 1 if a target is missed at 100,000.

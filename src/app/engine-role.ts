@@ -61,7 +61,10 @@ async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry
     const engine = await openLocalEngine({ config, log, shared });
     const web = await openWebSources({ config, log, shared }, engine);
     service.ready(engine);
-    const sources = [{ name: 'kb', measure: () => measureEngine(engine, 'own') }, ...databaseSources(config, shared)];
+    const sources = [
+      { name: 'kb', measure: () => measureEngine(engine, { isRemote: false }) },
+      ...databaseSources(config, shared),
+    ];
     telemetry.watch({ sources, gauges: service });
     return {
       url: service.url,

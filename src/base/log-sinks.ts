@@ -85,16 +85,16 @@ function openLog(file: string): OpenFile {
   return { handle, inode: fstatSync(handle).ino };
 }
 
-/** Creates a sink that writes to stderr or, through `tell`, to the stderr of another process. */
+/** Creates a sink that writes to stderr or, through `writeText`, to the stderr of another process. */
 export function createStderrSink(
   level: LogLevel,
   format: (record: LogRecord) => string = formatRecord,
-  tell: (text: string) => void = (text) => void process.stderr.write(text),
+  writeText: (text: string) => void = (text) => void process.stderr.write(text),
 ): LogSink {
   return {
     level,
     write(record) {
-      tell(`${format(record)}\n`);
+      writeText(`${format(record)}\n`);
     },
     flush() {},
   };

@@ -34,7 +34,7 @@ export const listed = (name: string, value: string, summary: string): FlagDescri
 });
 
 export const commonFlags: readonly FlagDescription[] = [
-  valued('config', 'file', 'configuration file (default config.json in the data folder)', { completes: 'files' }),
+  valued('config', 'file', 'configuration file (default: config.json in the data folder)', { completes: 'files' }),
   valued('data-dir', 'folder', 'data folder (default ~/.carrel)', { completes: 'folders' }),
   toggle('debug', 'log at debug level, to the log file and to stderr'),
   toggle('help', 'show help', 'h'),
@@ -44,9 +44,14 @@ export const commonFlags: readonly FlagDescription[] = [
 export const readOnlyFlag = toggle('read-only', 'offer only tools that change nothing');
 
 export const transportFlags: readonly FlagDescription[] = [
-  valued('transport', 'stdio|http', 'how clients connect (default http for research, kb and engine, otherwise stdio)', {
-    choices: ['stdio', 'http'],
-  }),
+  valued(
+    'transport',
+    'stdio|http',
+    'how clients connect (default: http for research, kb and engine, otherwise stdio)',
+    {
+      choices: ['stdio', 'http'],
+    },
+  ),
   valued('host', 'address', 'address to listen on (default 127.0.0.1)'),
   valued('port', 'number', 'port to listen on; 0 picks a free one'),
 ];
@@ -68,7 +73,7 @@ export const engineRoleFlags: readonly FlagDescription[] = [
   toggle('search', 'answer searches'),
 ];
 
-export const toolsetsFlag = valued('toolsets', 'a,b,c', 'toolsets to offer (default all that are configured)');
+export const toolsetsFlag = valued('toolsets', 'a,b,c', 'toolsets to offer (default: all that are configured)');
 
 export const toolsFlag = valued('tools', 'essential|all', 'tools to list (default all)', {
   choices: ['essential', 'all'],
@@ -80,7 +85,7 @@ export const allowFlag = valued('allow', 'folders', 'stdio only: folders whose f
 });
 
 export const jsonFlag = toggle('json', 'print JSON');
-export const verboseFlag = toggle('verbose', 'say which process answered');
+export const verboseFlag = toggle('verbose', 'show which process answered');
 export const collectionFilter = valued('collection', 'name', 'only documents in this collection');
 export const tagFlag = listed('tag', 'tag', 'tag to store; can be repeated');
 export const tagFilter = listed('tag', 'tag', 'only items with this tag; can be repeated');
@@ -90,7 +95,7 @@ export const openFlag = toggle('open', "open the document's file in the default 
 
 export const addFlags: readonly FlagDescription[] = [
   toggle('watch', 'keep the knowledge base in sync with the folders until stopped'),
-  valued('collection', 'name', 'collection for the documents (default documents)'),
+  valued('collection', 'name', 'collection for the documents (default "documents")'),
   tagFlag,
   listed('include', 'pattern', 'only matching files or pages, such as "*.md"; can be repeated'),
   listed('exclude', 'pattern', 'skip matching files or pages, such as "drafts/**"; can be repeated'),
@@ -103,14 +108,14 @@ export const webPageFlags: readonly FlagDescription[] = [
   toggle('site', 'add the pages below the URL, by following links'),
   toggle('sitemap', 'add the pages in the sitemap of the URL'),
   toggle('feed', 'add the entries of the RSS, Atom or JSON feed at the URL'),
-  valued('depth', 'number', 'with --site: max number of links from the first page (default 3)'),
+  valued('depth', 'number', 'with --site: max link depth from the first page (default 3)'),
   valued('pages', 'number', 'max pages per source (default 1000)'),
   valued(
     'refresh',
     'interval',
-    'how often to fetch again: daily, weekly, never or a number of hours (default weekly; feeds daily, pages never)',
+    'how often to fetch again: daily, weekly, never or a number of hours (default: feeds daily, single pages never, others weekly)',
   ),
-  valued('version', 'version', 'version of the library that the pages document; adds the tag version:<version>'),
+  valued('version', 'version', 'version that the pages document, such as 2.1; adds the tag version:<version>'),
   toggle('wait', 'fetch in this process and show progress until done'),
 ];
 

@@ -36,7 +36,7 @@ export const httpSlice = defineSlice('http', 'Transport', {
     default: [],
     env: ['CARREL_ALLOWED_HOSTS'],
     description:
-      "Host names in requests that are accepted, besides loopback and the server's own address. Web pages on these hosts may call the server too.",
+      "Accepted values of the Host header, besides loopback and the server's own address. Web pages on these hosts may also call the server.",
   }),
   allowedOrigins: list({
     default: [],
@@ -158,7 +158,8 @@ export const sharingSlice = defineSlice('sharing', 'One process for several clie
     min: 0,
     max: 86_400,
     env: ['CARREL_IDLE_SECONDS'],
-    description: 'Seconds that the shared process keeps running after its last stdio client has left.',
+    description:
+      'Seconds that the shared process keeps running after its last stdio client has disconnected. A process started by a command uses 300 by default.',
   }),
 });
 

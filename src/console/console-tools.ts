@@ -14,7 +14,7 @@ export interface ConsoleTools {
 /** A request, as passed to pages. */
 export interface Visit {
   tools: ConsoleTools;
-  /** The rest of the path, after that of the page, decoded. */
+  /** The decoded path after the page's own path. */
   rest: string;
   query: URLSearchParams;
   /** The fields of a submitted form. */

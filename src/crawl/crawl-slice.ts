@@ -7,7 +7,7 @@ export const crawlSlice = defineSlice('crawl', 'Web sources', {
     default: `Carrel/${version}`,
     env: ['FETCH_USER_AGENT'],
     description:
-      'The User-Agent of crawls. Say how to reach you: `Carrel/1.0 (+mailto:web@example.org)`. The name before the slash decides which rules of a robots.txt apply.',
+      'The User-Agent of crawls. Include contact details: `Carrel/1.0 (+mailto:web@example.org)`. The name before the slash selects the rules in robots.txt.',
   }),
   ownHosts: targets(
     list({
@@ -22,14 +22,14 @@ export const crawlSlice = defineSlice('crawl', 'Web sources', {
     min: 1024 * 1024,
     max: 1024 ** 4,
     env: ['FETCH_SOURCE_BYTES_MAX'],
-    description: 'Max bytes that one run of a source downloads.',
+    description: 'Max bytes to download per run of a source.',
   }),
   sourceCpuMinutes: integer({
     default: 60,
     min: 1,
     max: 100_000,
     env: ['FETCH_SOURCE_CPU_MINUTES'],
-    description: 'Max CPU time for parsing the pages of one run, in minutes.',
+    description: 'Max CPU time to parse the pages of one run, in minutes.',
   }),
   ...fetchFields,
 });

@@ -9,7 +9,7 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     default: engineRoles,
     env: ['KB_ROLES'],
     description:
-      'What the engine in this process does: `ingest` (turns submitted files into documents), `embed` (creates their vectors), `search` (answers searches). Other processes on the same database must do the rest.',
+      'What the engine in this process does: `ingest` (turns submitted files into documents), `embed` (creates their vectors), `search` (answers searches). Other processes on the same database must have the remaining roles.',
   }),
   workers: integer({
     default: 2,
@@ -52,7 +52,8 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     min: 1,
     max: 36_500,
     env: ['KB_JOBS_KEPT_DAYS'],
-    description: 'Days after which finished jobs are removed. They are also the history of changes.',
+    description:
+      'Days after which finished jobs are removed. The list of jobs is also the change history, which then ends there.',
   }),
   jobsKeptMax: integer({
     default: 1_000_000,
@@ -75,7 +76,7 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     max: 3_600_000,
     env: ['KB_EXTRACT_CPU_MS', 'KB_EXTRACT_TIMEOUT_MS'],
     description:
-      'Max CPU time to extract the text of one file, in milliseconds. After that, a file with pages or sheets is truncated and marked as truncated. Any other file fails.',
+      'Max CPU time to extract the text of one file, in milliseconds. After that, a file with pages or sheets is truncated and marked as truncated. Other files fail.',
   }),
   ocrLanguages: list({
     default: ['eng'],

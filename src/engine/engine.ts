@@ -75,7 +75,7 @@ export interface EngineCall {
   /** Hides all documents without any of these tags. Local engines only. */
   scopedTo?: readonly string[] | undefined;
   /** Keyword search only, without models. A remote engine ignores it. */
-  isQuick?: boolean | undefined;
+  wordsOnly?: boolean | undefined;
 }
 
 export interface DocumentCall extends EngineCall {

@@ -2,13 +2,13 @@ import type { Measurement } from '../telemetry/sampling.ts';
 import type { Engine } from './engine.ts';
 import { engineRoles } from './engine-slice.ts';
 
-/** Measures an engine. `database` is the metrics label for the engine's database; a process may use two databases. */
-export async function measureEngine(engine: Engine, database: 'own' | 'engine'): Promise<Measurement[]> {
+/** Measures an engine. A remote engine reports its roles in its own metrics, so they are omitted here. */
+export async function measureEngine(engine: Engine, { isRemote }: { isRemote: boolean }): Promise<Measurement[]> {
   const { queue, documents, chunks, unembedded, storage, roles = engineRoles } = await engine.status();
   const states = Object.entries(queue).map(
     ([state, value]): Measurement => ({ metric: 'jobs', labels: { state }, value }),
   );
-  const measuredRoles = database === 'own' ? engineRoles : [];
+  const measuredRoles = isRemote ? [] : engineRoles;
   return [
     ...states,
     ...measuredRoles.map(
@@ -18,7 +18,7 @@ export async function measureEngine(engine: Engine, database: 'own' | 'engine'):
     { metric: 'passages', labels: {}, value: chunks },
     ...(unembedded === undefined
       ? []
-      : [{ metric: 'unembedded', labels: { of: 'kb' }, value: unembedded } satisfies Measurement]),
-    { metric: 'storageBytes', labels: { database }, value: storage.bytes },
+      : [{ metric: 'unembedded', labels: { toolset: 'kb' }, value: unembedded } satisfies Measurement]),
+    { metric: 'storageBytes', labels: { database: isRemote ? 'engine' : 'own' }, value: storage.bytes },
   ];
 }

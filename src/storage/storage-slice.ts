@@ -12,13 +12,13 @@ export const storageSlice = defineSlice('storage', 'Storage', {
     env: ['DB_PATH'],
     isPath: true,
     description:
-      'The SQLite file. A relative path starts from the current folder. The default is carrel.db in the data folder.',
+      'The SQLite file. A relative path starts at the current folder. The default is carrel.db in the data folder.',
   }),
   language: choice(['auto', ...languages], {
     default: 'auto',
     env: ['FTS_LANGUAGE'],
     description:
-      'The language of the texts, so that keyword search also finds other forms of a word. auto keeps the language of an existing database and uses english in a new one. After a change, the next start indexes all stored texts again.',
+      'The language of the texts, so that keyword search also finds other forms of a word. auto keeps the language of an existing database and uses english in a new one. After a change, the next start reindexes all stored texts.',
   }),
   // Secret as a whole, because it usually contains a password.
   postgresUrl: secret({

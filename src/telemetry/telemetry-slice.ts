@@ -28,7 +28,7 @@ export const telemetrySlice = defineSlice('telemetry', 'OpenTelemetry', {
     default: '',
     env: ['OTEL_SERVICE_NAME'],
     description:
-      'The service name to send. If empty, it is `carrel` for `carrel serve`, and `carrel-` with the role for the others.',
+      'The service name to send. If empty, it is `carrel` for `carrel serve` and `carrel-<role>` for other roles.',
   }),
   resourceAttributes: text({
     default: '',
@@ -56,12 +56,12 @@ export const telemetrySlice = defineSlice('telemetry', 'OpenTelemetry', {
     default: 'parentbased_always_on',
     env: ['OTEL_TRACES_SAMPLER'],
     description:
-      "Which requests become spans: `always_on`, `always_off` or `traceidratio`. With the prefix `parentbased_`, the caller's decision comes first.",
+      "Which requests become spans: `always_on`, `always_off` or `traceidratio`. With the prefix `parentbased_`, the caller's decision takes precedence.",
   }),
   samplerArg: text({
     default: '1',
     env: ['OTEL_TRACES_SAMPLER_ARG'],
     description: 'The share of requests that `traceidratio` samples, from 0 to 1.',
   }),
-  disabled: toggle({ default: false, env: ['OTEL_SDK_DISABLED'], description: 'Switch OpenTelemetry off.' }),
+  disabled: toggle({ default: false, env: ['OTEL_SDK_DISABLED'], description: 'Disable OpenTelemetry.' }),
 });

@@ -57,7 +57,7 @@ export interface SourceQuestion {
   /** All must match. */
   readonly filters?: SourceFilters | undefined;
   /** Keyword search only, without models. */
-  readonly isQuick?: boolean | undefined;
+  readonly wordsOnly?: boolean | undefined;
 }
 
 interface SourceFilters {
@@ -76,7 +76,7 @@ export interface SearchSource {
   searchedByDefault: boolean;
   /** The filters that this source supports. A search with any other filter skips the source. */
   filters?: readonly (keyof SourceFilters)[];
-  /** Supports `isQuick`. */
-  canBeQuick?: boolean;
+  /** True if the source supports `wordsOnly`. */
+  supportsWordsOnly?: boolean;
   search(question: SourceQuestion, call: Call): Promise<SourceAnswer>;
 }

@@ -36,7 +36,7 @@ export interface Toolset {
   citable?: readonly CitableTexts[];
   /** The original file of a document, byte for byte, for the console. */
   original?(id: number, signal: AbortSignal): Promise<FileToSend>;
-  /** HTTP routes for files that should not pass through the model. */
+  /** HTTP routes that need no token, because the path contains a secret. They carry files that should not pass through the model. */
   secretRoutes?: readonly SecretRoute[];
   /** A call that takes longer returns a job handle and continues. If undefined, callers wait. */
   slowCallMs?: number;

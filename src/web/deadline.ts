@@ -2,7 +2,7 @@ import { CarrelError, isCarrelError } from '../base/errors.ts';
 
 /**
  * Runs work until its time is up (`fetch_timeout`) or the caller aborts (`cancelled`, or the caller's own reason). The time limit
- * covers all of the work, so that a body that arrives very slowly ends too.
+ * covers all of the work, so it also stops a body that trickles in.
  */
 export async function withDeadline<T>(
   { timeoutMs, host }: { timeoutMs: number; host: string },

@@ -584,11 +584,11 @@ onEachBackend('bulk changes', (backend) => {
     };
     const before = { kind: 'set_tags', tags: ['x', 'collection:a', 'y', 'collection:b'] } as const;
     await storage.documents.changeMany({ ...bulk, selection, action: before });
-    assert.deepEqual(await change({ replaces: 'others', add: ['z', 'y'] }), [
+    assert.deepEqual(await change({ replaces: 'non_collections', add: ['z', 'y'] }), [
       1,
       ['collection:a', 'y', 'collection:b', 'z'],
     ]);
-    assert.deepEqual((await change({ replaces: 'others', add: ['y', 'z'] }))[0], 0);
+    assert.deepEqual((await change({ replaces: 'non_collections', add: ['y', 'z'] }))[0], 0);
     const own = { anyTags: ['collection:b', 'collection:c'] };
     const moved = { replaces: 'collections', add: ['collection:c'], remove: ['z'] };
     assert.deepEqual(await change(moved, own), [1, ['collection:a', 'y', 'collection:c']]);

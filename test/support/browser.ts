@@ -20,7 +20,7 @@ export interface Visitor {
   problems: string[];
 }
 
-/** The browser of all tests in a file, because starting one takes longer than most tests. */
+/** Shared by all tests in a file, because starting one takes longer than most tests. */
 let running: Promise<Browser> | undefined;
 after(async () => (await running)?.close());
 

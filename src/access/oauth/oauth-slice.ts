@@ -6,7 +6,7 @@ export const oauthSlice = defineSlice('oauth', 'OAuth', {
     default: undefined,
     env: ['CARREL_OAUTH_ISSUER'],
     description:
-      'The authorization server whose access tokens (JWT) are accepted, written exactly as in their `iss` claim. Requires `oauth.audience` and `oauth.scopes`.',
+      'The authorization server whose access tokens (JWT) are accepted, exactly as in their `iss` claim. Requires `oauth.audience` and `oauth.scopes`.',
   }),
   audience: httpUrl<string | undefined>({
     default: undefined,
@@ -18,12 +18,12 @@ export const oauthSlice = defineSlice('oauth', 'OAuth', {
     default: undefined,
     env: ['CARREL_OAUTH_JWKS_URL'],
     description:
-      "The URL of the issuer's keys. By default, Carrel takes it from the issuer's metadata; it must then be on the issuer's own host.",
+      "The URL of the issuer's keys. By default, it comes from the issuer's metadata and must be on the issuer's host.",
   }),
   scopes: list({
     default: [],
     env: ['CARREL_OAUTH_SCOPES'],
     description:
-      'The rights that each scope gives. An item is `name`, which gives all rights, or `name=` followed by restrictions: read-only, toolsets:a+b, collections:a+b, threads:a+b, separated by spaces. A token gets the rights of the first item whose scope it has.',
+      'The rights that each scope grants. An item is `name`, which grants all rights, or `name=` followed by restrictions: read-only, toolsets:a+b, collections:a+b, threads:a+b, separated by spaces. A token gets the rights of the first item whose scope it has.',
   }),
 });

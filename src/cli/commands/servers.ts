@@ -26,7 +26,7 @@ export const serverCommands: readonly GroupedCommand[] = [
   {
     name: 'fess',
     summary: 'serves only the tools for a Fess search server',
-    more: 'Settings are read from ~/.mcp-feiss/config.json, the file of the original Fess bridge, which works unchanged. docs/fess.md lists them.',
+    more: 'Settings are read from ~/.mcp-feiss/config.json. A file of the original Fess bridge works unchanged. docs/fess.md lists the settings.',
     flags: serverFlags,
   },
   {

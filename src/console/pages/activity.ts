@@ -149,11 +149,11 @@ function callList(query: URLSearchParams, activity: Activity, owner: string | un
     caption: 'Latest calls',
     columns: [
       { label: 'Call' },
-      { label: 'Result', isWhole: true },
+      { label: 'Result', noWrap: true },
       { label: 'Took', isNumber: true },
       { label: 'Tokens', isNumber: true, isExtra: true },
       { label: 'Client' },
-      { label: 'When', isWhole: true },
+      { label: 'When', noWrap: true },
     ],
     rows: found.slice(offset, offset + limit).map(callRow),
   })}
@@ -236,10 +236,10 @@ export function clientTable(clients: readonly ConsoleClient[]): Html {
     columns: [
       { label: 'Client' },
       { label: 'From' },
-      { label: 'State', isWhole: true },
+      { label: 'State', noWrap: true },
       { label: 'Calls', isNumber: true },
       { label: 'Failed', isNumber: true },
-      { label: 'Last call', isWhole: true },
+      { label: 'Last call', noWrap: true },
       { label: 'Tools', isExtra: true },
     ],
     rows: clients.map(({ name, version, transport, caller, connections, calls, failures, lastAt, tools }) => [

@@ -14,10 +14,10 @@ import {
   linkButton,
   linkTo,
   listOf,
-  noSuchChange,
   number,
   offsetOf,
   pageHeader,
+  pageNotFound,
   pdfPage,
   plural,
   popupButton,
@@ -240,7 +240,7 @@ export async function changeDocument({ tools, rest, form }: Visit): Promise<stri
       await updateLabels(tools, id, form);
       break;
     default:
-      throw noSuchChange();
+      throw pageNotFound();
   }
   return redirectTo(`${path}/${id}`, 'saved');
 }

@@ -11,10 +11,10 @@ import {
   icon,
   linkButton,
   listOf,
-  noSuchChange,
   number,
   offsetOf,
   pageHeader,
+  pageNotFound,
   pager,
   plural,
   popupButton,
@@ -132,9 +132,9 @@ function documentTable(
       ...(canChange ? [{ label: selectAll('Select all documents') }] : []),
       column('title', { isWide: true }),
       { label: 'Collection' },
-      column('type', { isWhole: true, isExtra: true }),
+      column('type', { noWrap: true, isExtra: true }),
       column('chunks', { isNumber: true, isExtra: true }),
-      column('added', { isWhole: true }),
+      column('added', { noWrap: true }),
     ],
     rows: documents.map((document) => row(document, query, canChange)),
   });
@@ -310,7 +310,7 @@ export async function changeDocuments(visit: Visit): Promise<string> {
       for (const id of ids) await tools.call('kb_delete', { document_id: id, restore: true });
       return redirectTo(path, 'restored', ids);
     default:
-      throw noSuchChange();
+      throw pageNotFound();
   }
 }
 

@@ -13,10 +13,10 @@ import {
   icon,
   iconButton,
   linkButton,
-  noSuchChange,
   number,
   offsetOf,
   pageHeader,
+  pageNotFound,
   pager,
   plural,
   popupButton,
@@ -68,7 +68,7 @@ ${
           { label: 'File' },
           { label: 'State' },
           { label: 'Passages', isNumber: true },
-          { label: 'Changed', isWhole: true },
+          { label: 'Changed', noWrap: true },
           ...(canCancel ? [{ label: actionsLabel }] : []),
         ],
         rows: jobs.map((job) => row(job, { canCancel, canUpload: tools.has('kb_upload_start') })),
@@ -237,7 +237,7 @@ export async function changeJobs({ tools, rest, form }: Visit): Promise<string> 
     await tools.call('kb_add', { text: form.get('text') ?? '', ...(title === '' ? {} : { title }), ...target });
     return redirectTo(path, 'added');
   }
-  if (change !== 'cancel') throw noSuchChange();
+  if (change !== 'cancel') throw pageNotFound();
   await tools.call('kb_cancel_job', { job_id: name });
   return redirectTo(path, 'cancelled');
 }

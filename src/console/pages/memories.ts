@@ -56,7 +56,7 @@ async function threadsPage({ tools, query }: Visit): Promise<Page> {
     body: html`${pageHeader({
       title: 'Memories',
       meta: plural(total, 'thread'),
-      actions: html`${tools.has('context_trash') && linkButton('/trash?of=memories', 'Trash', { icon: 'trash-2', kind: 'quiet' })}${tools.has('store_context') && newMemory()}`,
+      actions: html`${tools.has('context_trash') && linkButton('/trash?kind=memories', 'Trash', { icon: 'trash-2', kind: 'quiet' })}${tools.has('store_context') && newMemory()}`,
     })}
 <form class="filters" method="get" action="${path}" data-live="#list">${field({ label: 'Thread', name: 'filter', type: 'search', value: filter, placeholder: 'Filter threads', icon: 'search', hidesLabel: true })}<noscript>${button('Filter', { icon: 'list-filter' })}</noscript></form>
 <div id="list" aria-live="polite">
@@ -82,8 +82,8 @@ function threadTable(threads: readonly Record<string, unknown>[]): Html {
     columns: [
       { label: 'Thread' },
       { label: 'Memories', isNumber: true },
-      { label: 'Started', isWhole: true },
-      { label: 'Last', isWhole: true },
+      { label: 'Started', noWrap: true },
+      { label: 'Last', noWrap: true },
     ],
     rows: threads.map((thread) => {
       const id = read.text(thread, 'thread_id');

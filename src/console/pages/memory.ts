@@ -14,9 +14,9 @@ import {
   icon,
   linkButton,
   listOf,
-  noSuchChange,
   notice,
   pageHeader,
+  pageNotFound,
   popupButton,
   readableText,
   tagFields,
@@ -51,7 +51,7 @@ export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
     return {
       title: 'Not found',
       status: 404,
-      body: html`${pageHeader({ title: 'Not found', meta: 'No memory has this id. It may have been deleted.' })}${linkButton('/trash?of=memories', 'Look in the trash')}`,
+      body: html`${pageHeader({ title: 'Not found', meta: 'No memory has this id. It may have been deleted.' })}${linkButton('/trash?kind=memories', 'Look in the trash')}`,
     };
   }
   const url = entryUrl(id);
@@ -166,7 +166,7 @@ export async function changeEntry(visit: Visit): Promise<string> {
       return redirectTo(thread === '' ? path : threadUrl(thread), 'deleted', [id]);
     }
     default:
-      throw noSuchChange();
+      throw pageNotFound();
   }
 }
 

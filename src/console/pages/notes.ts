@@ -13,9 +13,9 @@ import {
   icon,
   linkButton,
   linkTo,
-  noSuchChange,
   offsetOf,
   pageHeader,
+  pageNotFound,
   pager,
   plainText,
   plural,
@@ -52,7 +52,7 @@ export async function notesPage({ tools, query }: Visit): Promise<Page> {
     body: html`${pageHeader({
       title: 'Notes',
       meta: plural(total, 'note'),
-      actions: html`${tools.has('notes_trash') && linkButton('/trash?of=notes', 'Trash', { icon: 'trash-2', kind: 'quiet' })}${tools.has('save_note') && popupButton({ id: 'new', label: 'New note', title: 'New note', isLarge: true, style: { icon: 'plus', kind: 'primary' }, body: changeForm(`${path}/new`, 'Save', fields({})) })}`,
+      actions: html`${tools.has('notes_trash') && linkButton('/trash?kind=notes', 'Trash', { icon: 'trash-2', kind: 'quiet' })}${tools.has('save_note') && popupButton({ id: 'new', label: 'New note', title: 'New note', isLarge: true, style: { icon: 'plus', kind: 'primary' }, body: changeForm(`${path}/new`, 'Save', fields({})) })}`,
     })}
 <form class="filters" method="get" action="${path}" data-live="#list">${field({ label: 'Words', name: 'query', type: 'search', value: text, placeholder: 'Search notes', icon: 'search', hidesLabel: true })}${tag !== '' && hidden('tag', tag)}<noscript>${button('Search')}</noscript></form>
 <div id="list" aria-live="polite">
@@ -152,7 +152,7 @@ export async function changeNote({ tools, rest, form }: Visit): Promise<string> 
       await tools.call('delete_note', { id });
       return redirectTo(path, 'deleted', [id]);
     default:
-      throw noSuchChange();
+      throw pageNotFound();
   }
 }
 

@@ -8,7 +8,7 @@ export interface Answer {
   weakOmitted: number;
   hint: string;
   /** True if these are only keyword results, which the ranked answer replaces. */
-  isQuick: boolean;
+  wordsOnly: boolean;
 }
 
 export const filterNames = ['source', 'collection', 'type', 'tag', 'date', 'sort', 'weak'] as const;
@@ -17,7 +17,7 @@ export interface SearchRequest {
   text: string;
   filters: Partial<Record<(typeof filterNames)[number], string>>;
   /** True requests only keyword results. */
-  isQuick: boolean;
+  wordsOnly: boolean;
 }
 
 /** Searches with `find_filtered`, or with `kb_search` on a server that only has the knowledge base. */
@@ -28,21 +28,21 @@ export async function searchAll(tools: Visit['tools'], request: SearchRequest): 
 /** Max results of a search. */
 export const limit = 30;
 
-async function findFiltered(tools: Visit['tools'], { text, filters, isQuick }: SearchRequest): Promise<Answer> {
+async function findFiltered(tools: Visit['tools'], { text, filters, wordsOnly }: SearchRequest): Promise<Answer> {
   const { source, collection, type, tag, weak } = filters;
   const answer = await tools.call('find_filtered', {
     query: text,
     limit,
     ...withoutUndefined({ source, collection, type, tag }),
     include_weak: weak === '1',
-    words_only: isQuick,
+    words_only: wordsOnly,
   });
   return {
     hits: read.list(answer, 'results'),
-    sources: isQuick ? [] : read.list(answer, 'sources'),
-    weakOmitted: isQuick ? 0 : (read.number(answer, 'weak_omitted') ?? 0),
+    sources: wordsOnly ? [] : read.list(answer, 'sources'),
+    weakOmitted: wordsOnly ? 0 : (read.number(answer, 'weak_omitted') ?? 0),
     hint: read.text(answer, 'hint'),
-    isQuick,
+    wordsOnly,
   };
 }
 
@@ -73,7 +73,7 @@ async function searchDocuments(tools: Visit['tools'], { text, filters }: SearchR
     };
   });
   const weakOmitted = read.number(answer, 'weak_omitted') ?? 0;
-  return { hits, sources: [], weakOmitted, hint: read.text(answer, 'hint'), isQuick: false };
+  return { hits, sources: [], weakOmitted, hint: read.text(answer, 'hint'), wordsOnly: false };
 }
 
 function withoutUndefined(values: Record<string, string | undefined>): Record<string, string> {

@@ -35,12 +35,12 @@ import { welcome } from './search-welcome.ts';
  */
 export async function searchPage({ tools, query }: Visit): Promise<Page> {
   const text = (query.get('q') ?? '').trim().slice(0, 1000);
-  const request: SearchRequest = { text, filters: filtersOf(query), isQuick: query.get('stage') !== 'full' };
+  const request: SearchRequest = { text, filters: filtersOf(query), wordsOnly: query.get('stage') !== 'full' };
   const start = performance.now();
   const answer = text === '' ? undefined : await searchAll(tools, request).catch(toMessage);
   const ms = performance.now() - start;
   const full = addressOf(text, { ...request.filters, stage: 'full' });
-  const isRanking = answer !== undefined && !('message' in answer) && answer.isQuick;
+  const isRanking = answer !== undefined && !('message' in answer) && answer.wordsOnly;
   return {
     title: text === '' ? 'Search' : text.slice(0, 60),
     layout: 'wide',
@@ -165,10 +165,10 @@ function results(answer: Answer, request: SearchRequest, ms: number): Html {
   const mark = marker(request.text);
   const showWeak = addressOf(request.text, { ...filters, weak: '1' });
   const problems = answer.sources.filter((each) => ['failed', 'degraded'].includes(read.text(each, 'status')));
-  return html`<p class="summary">${countOf(hits.length, answer.hits.length)}${answer.weakOmitted > 0 && html` · <a href="${showWeak}">${number(answer.weakOmitted)} low-relevance hidden</a>`}${answer.isQuick ? html` · <span class="ranking">${icon('loader-circle')}Ranking</span>` : html` · <span class="figure">${duration(ms)}</span>`}</p>
+  return html`<p class="summary">${countOf(hits.length, answer.hits.length)}${answer.weakOmitted > 0 && html` · <a href="${showWeak}">${number(answer.weakOmitted)} low-relevance hidden</a>`}${answer.wordsOnly ? html` · <span class="ranking">${icon('loader-circle')}Ranking</span>` : html` · <span class="figure">${duration(ms)}</span>`}</p>
 ${problems.map((each) => notice(`${sourceName(read.text(each, 'source'))}: ${read.text(each, 'message')}`, read.text(each, 'status') === 'failed' ? 'warn' : 'neutral'))}
-${hits.length === 0 && !answer.isQuick && noResults(answer, request, showWeak)}
-${hits.length === 0 && answer.isQuick && skeleton(3)}
+${hits.length === 0 && !answer.wordsOnly && noResults(answer, request, showWeak)}
+${hits.length === 0 && answer.wordsOnly && skeleton(3)}
 <ol class="results">${hits.map((hit) => result(hit, request, mark))}</ol>`;
 }
 

@@ -16,9 +16,9 @@ import {
   emptyState,
   field,
   linkButton,
-  noSuchChange,
   notice,
   pageHeader,
+  pageNotFound,
   select,
   table,
   time,
@@ -74,10 +74,10 @@ ${
         columns: [
           { label: 'Name' },
           { label: 'Rights' },
-          { label: 'Added', isWhole: true },
-          { label: 'Last used', isWhole: true },
-          { label: 'Expires', isWhole: true },
-          { label: actionsLabel, isWhole: true },
+          { label: 'Added', noWrap: true },
+          { label: 'Last used', noWrap: true },
+          { label: 'Expires', noWrap: true },
+          { label: actionsLabel, noWrap: true },
         ],
         rows: tokens.map((token) => [
           html`<b>${token.name}</b>${deps.principal?.identity === `token ${token.id}` && html` ${badge('You', 'accent')}`}`,
@@ -124,7 +124,7 @@ function expiryCell({ expiresAt }: StoredToken): Html {
 
 /** Shows the form for a new token. */
 export async function newTokenPage({ rest }: Visit, deps: TokenDeps): Promise<Page> {
-  if (rest !== 'new') throw noSuchChange();
+  if (rest !== 'new') throw pageNotFound();
   const store = await storeOf(deps);
   const isFirst = deps.principal === undefined && !(await store.any());
   return {
@@ -157,7 +157,8 @@ export async function changeToken({ rest, form }: Visit, deps: TokenDeps): Promi
   const store = await storeOf(deps);
   if (rest === 'new') return addToken(store, form, deps);
   const [, name] = /^([\w.-]{1,64})\/revoke$/.exec(rest) ?? [];
-  if (name === undefined || !(await store.revoke({ name }))) throw noSuchChange();
+  if (name === undefined) throw pageNotFound();
+  if (!(await store.revoke({ name }))) throw new CarrelError('resource_not_found', 'This token was already revoked.');
   return `${path}?done=revoked`;
 }
 
@@ -207,6 +208,6 @@ function namesIn(field: string | null): string[] | undefined {
 }
 
 async function storeOf(deps: TokenDeps): Promise<Pick<TokenStore, 'list' | 'add' | 'revoke' | 'any'>> {
-  if (deps.tokens === undefined || !mayManageTokens(deps)) throw noSuchChange();
+  if (deps.tokens === undefined || !mayManageTokens(deps)) throw pageNotFound();
   return deps.tokens();
 }

@@ -1,3 +1,4 @@
+import { CarrelError } from '../../base/errors.ts';
 import { read, type Visit } from '../console-tools.ts';
 import { type Html, html, type Part } from '../html.ts';
 import type { Page } from '../page.ts';
@@ -8,10 +9,10 @@ import {
   emptyState,
   hidden,
   icon,
-  noSuchChange,
   number,
   offsetOf,
   pageHeader,
+  pageNotFound,
   pager,
   plainText,
   plural,
@@ -88,8 +89,8 @@ function titled(sign: Parameters<typeof icon>[0], text: string): Html {
 export async function trashPage({ tools, query }: Visit): Promise<Page> {
   const offset = offsetOf(query);
   const offered = kinds.filter(({ list }) => tools.has(list));
-  const current = offered.find(({ name }) => name === query.get('of')) ?? offered[0];
-  if (current === undefined) throw noSuchChange();
+  const current = offered.find(({ name }) => name === query.get('kind')) ?? offered[0];
+  if (current === undefined) throw pageNotFound();
   const answers = await Promise.all(
     offered.map(async (kind) => {
       const page = kind === current ? { limit, offset } : { limit: 1 };
@@ -112,7 +113,7 @@ export async function trashPage({ tools, query }: Visit): Promise<Page> {
 ${tabs(
   'Kinds',
   offered.map((kind) => ({
-    href: `${path}?of=${kind.name}`,
+    href: `${path}?kind=${kind.name}`,
     label: html`${kind.name.replace(/^./, (first) => first.toUpperCase())} <span class="meta">${number(totals.get(kind) ?? 0)}</span>`,
     isCurrent: kind === current,
   })),
@@ -128,9 +129,9 @@ function itemTable(kind: Kind, items: readonly Item[], canChange: boolean): Html
     columns: [
       { label: kind.name === 'memories' ? 'Text' : 'Title' },
       { label: { documents: 'Collection', notes: 'Tags', memories: 'Thread' }[kind.name] ?? '' },
-      { label: 'Deleted', isWhole: true },
+      { label: 'Deleted', noWrap: true },
       { label: 'Days left', isNumber: true },
-      ...(canChange ? [{ label: actionsLabel, isWhole: true }] : []),
+      ...(canChange ? [{ label: actionsLabel, noWrap: true }] : []),
     ],
     rows: items.map((item) => row(kind, item, canChange)),
   });
@@ -145,7 +146,7 @@ function row(kind: Kind, item: Item, canChange: boolean): Part[] {
   const idField = hidden('id', id);
   return [
     ...shown,
-    html`<span class="row end whole"><form method="post" action="${path}/${kind.name}/restore">${idField}${button('Restore', { isSmall: true, icon: 'undo-2' })}</form>
+    html`<span class="row end no-wrap"><form method="post" action="${path}/${kind.name}/restore">${idField}${button('Restore', { isSmall: true, icon: 'undo-2' })}</form>
 ${confirmButton({
   id: `purge-${id}`,
   label: 'Delete permanently',
@@ -185,12 +186,12 @@ export async function changeTrash({ tools, rest, form }: Visit): Promise<string>
   const [name, change] = rest.split('/');
   const kind = kinds.find((each) => each.name === name);
   const ids = form.getAll('id').filter((id) => /^[\w-]{1,40}$/.test(id));
-  if (kind === undefined || ids.length === 0 || !['restore', 'purge'].includes(change ?? '')) throw noSuchChange();
-  const back = `${path}?of=${kind.name}`;
+  if (kind === undefined || ids.length === 0 || !['restore', 'purge'].includes(change ?? '')) throw pageNotFound();
+  const back = `${path}?kind=${kind.name}`;
   if (change === 'purge') {
     const count = read.number(await tools.call(kind.purge.tool, kind.purge.args(ids)), 'purged') ?? 0;
-    // The items were already permanently deleted, or this caller may not see them.
-    if (count === 0) throw noSuchChange();
+    // Another caller already deleted them permanently, or this caller may not see them.
+    if (count === 0) throw new CarrelError('resource_not_found', 'These items no longer exist.');
     return redirectTo(back, 'purged', ids.slice(0, count));
   }
   for (const id of ids) await tools.call(kind.restore.tool, kind.restore.args(id));

@@ -14,10 +14,10 @@ import {
   linkButton,
   linkTo,
   listOf,
-  noSuchChange,
   notice,
   number,
   pageHeader,
+  pageNotFound,
   plural,
   select,
   tagList,
@@ -168,7 +168,7 @@ ${confirmButton({
 
 /** Shows the form for a new source. */
 export async function newWebSourcePage({ tools, rest, query }: Visit): Promise<Page> {
-  if (rest !== 'new' || !tools.has('kb_add_source')) throw noSuchChange();
+  if (rest !== 'new' || !tools.has('kb_add_source')) throw pageNotFound();
   return {
     title: 'Add a web source',
     body: html`${pageHeader({ title: 'Add a web source', trail: [{ href: path, label: 'Web sources' }] })}
@@ -216,7 +216,7 @@ export async function changeWebSource({ tools, rest, form }: Visit): Promise<str
     return `${path}?done=added`;
   }
   const [, id, action] = /^(\d{1,15})\/(refresh|pause|resume|remove)$/.exec(rest) ?? [];
-  if (id === undefined || action === undefined) throw noSuchChange();
+  if (id === undefined || action === undefined) throw pageNotFound();
   const documents = action === 'remove' && form.get('documents') !== null ? { documents: true } : {};
   await tools.call('kb_change_source', { source_id: Number(id), action, ...documents });
   return `${path}?done=${action}`;

@@ -48,7 +48,7 @@ export interface Column {
   /** True for numbers, which are aligned at the end of the column. */
   isNumber?: boolean;
   /** True if the cells never wrap. */
-  isWhole?: boolean;
+  noWrap?: boolean;
   /** True for the column that takes the remaining width. Default: the first column. */
   isWide?: boolean;
   /** True if the column is hidden on a phone. */
@@ -75,7 +75,7 @@ export function table(options: {
   const classOf = (column: Column, index: number): string =>
     [
       column.isNumber && 'number',
-      (column.isWhole || column.isNumber) && 'whole',
+      (column.noWrap || column.isNumber) && 'no-wrap',
       column.isExtra && 'extra',
       index === wide && 'wide',
     ]

@@ -16,6 +16,6 @@ export function listOf(text: string | null): string[] {
 }
 
 /** Creates the error for a page or form that does not exist. */
-export function noSuchChange(): CarrelError {
+export function pageNotFound(): CarrelError {
   return new CarrelError('resource_not_found', 'There is no page at this address.');
 }

@@ -35,7 +35,7 @@ export function* readXml(xml: string): Generator<XmlEvent> {
   }
 }
 
-/** Prints XML of an unknown kind as an outline: one element per line with its attributes, children indented. */
+/** Renders XML of an unknown kind as an outline: one element per line with its attributes, children indented. */
 export function outlineXml(xml: string, charsMax: number): Reading {
   const lines: string[] = [];
   let length = 0;

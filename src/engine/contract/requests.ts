@@ -44,8 +44,8 @@ export const selection = z.object({
 
 export const bulkTags = selection.extend(tagChange.shape);
 
-/** Also removes all other tags of this kind: `collections`, or `others` for tags that are not collections. */
-const replaces = z.enum(['collections', 'others'], { error: 'must be collections or others' });
+/** Which tags are removed unless they are in `add`: the collection tags, or all tags that are not collection tags. */
+const replaces = z.enum(['collections', 'non_collections'], { error: 'must be collections or non_collections' });
 
 export const bulkReplaceTags = bulkTags.extend({ replaces });
 

@@ -276,7 +276,7 @@ test('checks a restricted caller without reading chunks', async (t) => {
     code: 'outside_rights',
   });
   await engine.changeTags(id, { add: ['collection:other'] });
-  const replaced = { replaces: 'others', add: ['read'] } as const;
+  const replaced = { replaces: 'non_collections', add: ['read'] } as const;
   assert.equal((await birds.bulkTags({ document_ids: [id], force: true }, replaced)).changed, 1);
   assert.deepEqual((await engine.documentAlone(id)).tags, ['collection:birds', 'collection:other', 'read']);
   await birds.updateNote(id, 'two herons');

@@ -123,7 +123,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     },
     async search(request, options) {
       if (!hasRole('search')) throw searchRoleMissing();
-      const models = options?.isQuick
+      const models = options?.wordsOnly
         ? { meaning: undefined, reranker: withoutModel(reranker) }
         : { meaning: embedding.meaning, reranker };
       return searchDocuments(searchOf(request, settings, options), { storage, ...models });

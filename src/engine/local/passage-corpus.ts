@@ -1,7 +1,7 @@
 import type { Meaning, MeaningCandidates } from '../../search/meaning/meaning.ts';
 import { bestOfOwners } from '../../search/meaning/nearest-vectors.ts';
 import { cosineSpanOf } from '../../search/models/bundled-model.ts';
-import { type CompletedMeaning, type Found, failureOf, missing } from '../../search/rank/corpus.ts';
+import { type Found, failureOf, type MeaningScores, missing } from '../../search/rank/corpus.ts';
 import { retrieverCandidates, type WordMatch } from '../../search/rank/fusion.ts';
 import type { TextToJudge } from '../../search/rank/judging.ts';
 import { matchesOf, wordMatches } from '../../search/rank/retrievers.ts';
@@ -23,15 +23,15 @@ export interface PassageCorpusOptions {
   readonly countsAll: boolean;
 }
 
-/** Max word matches that `complete` reads at once. A search with a threshold ranks more. */
-const completedMax = 200;
+/** Max word matches that `scoreMissing` reads at once. A search with a threshold ranks more. */
+const wordMatchesRead = 200;
 
-/** Creates the corpus of chunks for one search. `find` and `complete` are one read each; reranking rarely needs another. */
+/** Creates the corpus of chunks for one search. `find` and `scoreMissing` are one read each. Reranking rarely needs another. */
 export function createPassageCorpus(options: PassageCorpusOptions) {
   const { passages, meaning, hasWords, filter, countsAll } = options;
   /** Number of chunks with a query word (`total`, if counted), and of those returned (`found`). */
   const counts = { total: 0, found: 0 };
-  /** Passages that `complete` has read. */
+  /** Passages that `scoreMissing` has read. */
   const read = new Map<number, StoredPassage>();
   const scoredWords = new Map<number, WordMatch>();
 
@@ -68,9 +68,9 @@ export function createPassageCorpus(options: PassageCorpusOptions) {
         words: byWords,
         failure,
         corrected: found.words?.corrected ?? [],
-        async complete() {
+        async scoreMissing() {
           const nearest = near && 'scored' in near.candidates ? bestOfOwners(near.candidates.scored, depth) : [];
-          const keys = [...new Set([...byWords.slice(0, completedMax), ...nearest].map(({ id }) => id))];
+          const keys = [...new Set([...byWords.slice(0, wordMatchesRead), ...nearest].map(({ id }) => id))];
           const request = { keys, query, vectors: near && vectorsOf(near, byWords, depth), ownersMax: 2 * depth };
           const completed = await passages.complete(request, { signal });
           for (const passage of completed.passages) read.set(passage.key, passage);
@@ -78,7 +78,7 @@ export function createPassageCorpus(options: PassageCorpusOptions) {
           for (const match of matches) scoredWords.set(match.id, match);
           return {
             words: hasWords ? matches : undefined,
-            meaning: near && completedMeaning(near, byWords, depth, completed.scored),
+            meaning: near && meaningScores(near, byWords, depth, completed.scored),
           };
         },
       };
@@ -110,12 +110,12 @@ export function createPassageCorpus(options: PassageCorpusOptions) {
     }),
   };
 
-  function completedMeaning(
+  function meaningScores(
     near: MeaningCandidates,
     byWords: readonly WordMatch[],
     depth: number,
     scored: readonly ScoredVector[],
-  ): CompletedMeaning {
+  ): MeaningScores {
     const { candidates, pending, model } = near;
     const listed = bestOfOwners(listedVectors(candidates, scored), depth);
     const unlisted = new Set(missing(byWords, listed));

@@ -153,8 +153,8 @@ async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<R
     filter: filterOf(request),
     countsAll: threshold === undefined,
   });
-  const { words: matches, complete } = await corpus.find(text, Math.max(depthOf(request), rerankedMax), signal);
-  await complete();
+  const { words: matches, scoreMissing } = await corpus.find(text, Math.max(depthOf(request), rerankedMax), signal);
+  await scoreMissing();
   const judging = corpus.judging(deps.reranker);
   const { page, kept, reranking } = await judgePage(
     {

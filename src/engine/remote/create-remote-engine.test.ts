@@ -266,7 +266,7 @@ test('replaces tags of a kind in one request, or one by one if the engine cannot
   const { id } = fake.add({ tags: ['collection:a', 'old', 'kept'] });
   fake.add({ tags: ['collection:b', ...Array.from({ length: 70 }, (_, index) => `t${index}`)] });
   const tags = () => fake.documents.get(id)?.tags;
-  await engine.bulkTags({ document_ids: [id] }, { replaces: 'others', add: ['kept', 'new'] });
+  await engine.bulkTags({ document_ids: [id] }, { replaces: 'non_collections', add: ['kept', 'new'] });
   assert.deepEqual(tags(), ['collection:a', 'kept', 'new']);
   await engine.bulkTags({ document_ids: [id] }, { replaces: 'collections', add: ['collection:c'], remove: ['kept'] });
   assert.deepEqual(tags(), ['new', 'collection:c']);
@@ -274,7 +274,7 @@ test('replaces tags of a kind in one request, or one by one if the engine cannot
   assert.deepEqual(paths(), ['replace-tags', 'tags', 'tags', 'tags', 'replace-tags', 'tags', 'tags']);
   fake.requests.length = 0;
   fake.interrupt((response) => response.end('{"matched": 1, "total": 2, "changed": 1, "job_id": "j"}'));
-  const change = { replaces: 'others' as const, add: ['kept'] };
+  const change = { replaces: 'non_collections' as const, add: ['kept'] };
   assert.equal((await engine.bulkTags({ document_ids: [id] }, change)).changed, 1);
   assert.deepEqual(paths(), ['replace-tags']);
   assert.deepEqual(fake.requests[0]?.body, { document_ids: [id], remove: [], ...change });

@@ -107,7 +107,7 @@ export function createSession(options: SessionOptions): Session {
     sessionId: id,
     initializedGraceMs,
     standalone: {
-      tell(message) {
+      send(message) {
         if (!standalone.stream?.open) otherProcesses?.forward(message);
         sendOn(standalone, message);
       },
@@ -139,7 +139,7 @@ export function createSession(options: SessionOptions): Session {
       if (lane || !acceptsJson) sendOn(stream(), message);
       else respondJson(response, 200, message, headers);
     };
-    const tell = (message: object): void => {
+    const send = (message: object): void => {
       if (acceptsStream) sendOn(stream(), message);
       else if ('id' in message)
         void conversation.receive({ kind: 'response', message: undeliverable(message) }, noopSink);
@@ -147,12 +147,12 @@ export function createSession(options: SessionOptions): Session {
     const hangUp = (): void => {
       if (acceptsStream) stream().stream?.end();
     };
-    if (batch) return { ...gatherAnswers(incoming, options.limits, deliver, { tell }, endExchange), hangUp };
+    if (batch) return { ...gatherAnswers(incoming, options.limits, deliver, { send }, endExchange), hangUp };
     const answer = (message: object): void => {
       deliver(message);
       endExchange();
     };
-    return { answer, tell, dropped: endExchange, hangUp };
+    return { answer, send, dropped: endExchange, hangUp };
   };
 
   return {

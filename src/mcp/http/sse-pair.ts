@@ -49,7 +49,7 @@ export function createSsePair({ limits, connectionsMax, perCallerMax, openConver
       });
       const sink: Sink = {
         answer: (message) => stream.send(message),
-        tell: (message) => stream.send(message),
+        send: (message) => stream.send(message),
         dropped() {},
       };
       const connection = { sessionId: id, standalone: sink, initializedGraceMs: 1_000 };

@@ -12,13 +12,13 @@ export function refuseInitialize(item: Incoming): Incoming {
 
 /**
  * Collects the answers of a batch and delivers them together. Replaces answers that would exceed the size limit with errors.
- * Calls `done` at the end, also if all requests were cancelled and there is nothing to deliver.
+ * Calls `done` at the end, even if all requests were cancelled and there is nothing to deliver.
  */
 export function gatherAnswers(
   incoming: readonly Incoming[],
   { answerBytesMax }: Pick<MessageLimits, 'answerBytesMax'>,
   deliver: (answers: object[]) => void,
-  { tell }: Pick<Sink, 'tell'>,
+  { send }: Pick<Sink, 'send'>,
   done: () => void = () => {},
 ): Sink {
   const answers: object[] = [];
@@ -38,7 +38,7 @@ export function gatherAnswers(
       answers.push(fits ? message : tooLong(message, answerBytesMax));
       countAnswer();
     },
-    tell,
+    send,
     dropped: countAnswer,
   };
 }

@@ -7,7 +7,7 @@ export interface ClientRequestOptions {
   timeoutMs: number;
   signal: AbortSignal;
   /** Sends the request. */
-  tell(message: object): void;
+  send(message: object): void;
 }
 
 interface Pending {
@@ -21,7 +21,7 @@ export function createClientRequests(tag: string | undefined) {
   let count = 0;
   return {
     /** Resolves with the client's result; rejects with its error, on cancellation or on timeout. */
-    async send(method: string, params: Params, { timeoutMs, signal, tell }: ClientRequestOptions): Promise<unknown> {
+    async send(method: string, params: Params, { timeoutMs, signal, send }: ClientRequestOptions): Promise<unknown> {
       signal.throwIfAborted();
       const id = tag === undefined ? count : `${tag}:${count}`;
       count += 1;
@@ -29,13 +29,13 @@ export function createClientRequests(tag: string | undefined) {
       pending.set(id, { resolve, reject });
       const giveUp = (reason: string): void => {
         if (!pending.has(id)) return;
-        tell({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } });
+        send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } });
         reject(new Error(reason));
       };
       const timer = setTimeout(giveUp, timeoutMs, 'Request timed out');
       const onAbort = (): void => giveUp(String(signal.reason));
       signal.addEventListener('abort', onAbort, { once: true });
-      tell({ method, params, jsonrpc: '2.0', id });
+      send({ method, params, jsonrpc: '2.0', id });
       try {
         return await promise;
       } finally {

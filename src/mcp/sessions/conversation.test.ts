@@ -36,7 +36,7 @@ function open(handle: Handle) {
   };
   const sink: Sink = {
     answer: hear,
-    tell: hear,
+    send: hear,
     dropped() {
       dropped += 1;
     },
@@ -54,7 +54,7 @@ function open(handle: Handle) {
       }),
     },
     { ...localUser, id: 'test', owner: 'test' },
-    { standalone: { tell: hear } },
+    { standalone: { send: hear } },
   );
   return {
     said,

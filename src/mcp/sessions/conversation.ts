@@ -13,14 +13,14 @@ export interface Sink {
   /** Sends the answer to a request. */
   answer(message: object): void;
   /** Sends a message while a request runs: progress, or a question. */
-  tell(message: object): void;
+  send(message: object): void;
   /** Called instead of `answer` if the request was cancelled or the conversation ended. */
   dropped(): void;
   /** Closes the connection, but not the request: the client reconnects for the answer. */
   hangUp?(): void;
 }
 
-export const noopSink: Sink = { answer() {}, tell() {}, dropped() {} };
+export const noopSink: Sink = { answer() {}, send() {}, dropped() {} };
 
 /** Shared by all conversations of a service. */
 export interface ConversationService {
@@ -36,7 +36,7 @@ export interface ConversationService {
 /** One client's connection. */
 export interface Connection {
   /** Sends messages that belong to no pending request. */
-  standalone: Pick<Sink, 'tell'>;
+  standalone: Pick<Sink, 'send'>;
   sessionId?: string;
   /** Makes the ids of requests to the client unique across processes, if answers may reach another process. */
   tag?: string;
@@ -92,7 +92,7 @@ export function createConversation(
 
   const openWatch = (): Watch => {
     watch ??= watches.open(caller, (method, params) => {
-      standalone.tell({ jsonrpc: '2.0', method, ...(params ? { params } : {}) });
+      standalone.send({ jsonrpc: '2.0', method, ...(params ? { params } : {}) });
     });
     return watch;
   };
@@ -128,7 +128,7 @@ export function createConversation(
     const { id, sink, controller } = request;
     const { signal } = controller;
     /** Once the request is answered, its messages go to the standalone stream. */
-    const tell = (message: object): void => (pending.has(request) ? sink : standalone).tell(message);
+    const send = (message: object): void => (pending.has(request) ? sink : standalone).send(message);
     count += 1;
     return {
       id: count,
@@ -137,8 +137,8 @@ export function createConversation(
       client,
       capabilities,
       signal,
-      notify: (method, params) => tell({ jsonrpc: '2.0', method, params: params }),
-      send: (method, asked, timeoutMs) => questions.send(method, asked, { timeoutMs, signal, tell }),
+      notify: (method, params) => send({ jsonrpc: '2.0', method, params: params }),
+      send: (method, asked, timeoutMs) => questions.send(method, asked, { timeoutMs, signal, send }),
       keepCancellable(cancel) {
         late.set(id.key, cancel);
         return () => {

@@ -20,8 +20,8 @@ export interface DirectRequest {
 export interface ModernAnswers {
   /** Reads a request. Returns undefined if the SDK must handle it. */
   read(incoming: Incoming & { kind: 'request' }): DirectRequest | undefined;
-  /** Returns the complete answer; undefined if cancelled. Messages sent before the answer go to `tell`. */
-  answer(request: DirectRequest, signal: AbortSignal, tell: (message: object) => void): Promise<object | undefined>;
+  /** Returns the complete answer; undefined if cancelled. Messages sent before the answer go to `send`. */
+  answer(request: DirectRequest, signal: AbortSignal, send: (message: object) => void): Promise<object | undefined>;
 }
 
 /** Serves clients of 2026-07-28. This module loads the SDK, so it is imported on demand. */
@@ -60,7 +60,7 @@ function createModernAnswers(offer: Offer, methods: Methods, about: ModernAbout)
       const envelope = readEnvelope(method, params);
       return envelope && { id, method, params, envelope };
     },
-    async answer({ id, method, params, envelope: { meta, clientInfo, capabilities } }, signal, tell) {
+    async answer({ id, method, params, envelope: { meta, clientInfo, capabilities } }, signal, send) {
       const answering = methods.answer(method, params, {
         id: idText(id),
         about: { ...about, requestId: idText(id) },
@@ -69,7 +69,7 @@ function createModernAnswers(offer: Offer, methods: Methods, about: ModernAbout)
         capabilities,
         signal,
         notify(name, params) {
-          if (!signal.aborted) tell({ jsonrpc: '2.0', method: name, params: params });
+          if (!signal.aborted) send({ jsonrpc: '2.0', method: name, params: params });
         },
         send: sendsNoRequests,
       });

@@ -137,8 +137,8 @@ const lastingMethods: ReadonlySet<string> = new Set([
 function createSessionPeer(options: ClientLinesOptions): Peer {
   const { output, limits } = options;
   const idle = createIdleSignal();
-  const tell = (message: object): void => output.write(message);
-  const conversation = options.openConversation(options.caller, { standalone: { tell } });
+  const send = (message: object): void => output.write(message);
+  const conversation = options.openConversation(options.caller, { standalone: { send } });
 
   const receiveOne = (item: Incoming, line: number): void => {
     if (item.kind === 'notification' || item.kind === 'response') {
@@ -154,7 +154,7 @@ function createSessionPeer(options: ClientLinesOptions): Peer {
         output.write(message, line);
         idle.check();
       },
-      tell,
+      send,
       dropped() {
         output.noAnswer?.(line);
         idle.check();
@@ -172,7 +172,7 @@ function createSessionPeer(options: ClientLinesOptions): Peer {
       output.noAnswer?.(line);
       idle.check();
     };
-    const gathered = gatherAnswers(incoming, limits, (answers) => output.write(answers, line), { tell }, done);
+    const gathered = gatherAnswers(incoming, limits, (answers) => output.write(answers, line), { send }, done);
     for (const item of incoming) void conversation.receive(refuseInitialize(item), gathered);
     if (incoming.every(({ kind }) => kind === 'notification' || kind === 'response')) done();
   };

@@ -28,7 +28,7 @@ export interface TaskedCall extends IncomingCall {
   /** Names the remaining background work. */
   lasts(name: string): Promise<void>;
   /** Sets the task's status message. */
-  tell(text: string): void;
+  setStatus(text: string): void;
 }
 
 /**
@@ -69,7 +69,7 @@ export async function runOrBecomeTask(
           if (task === undefined) call.report(progress);
           else task.report(message);
         },
-        tell(text) {
+        setStatus(text) {
           message = text;
           task?.report(text);
         },
@@ -137,7 +137,7 @@ export async function followLasting(
       throw error;
     });
     if ('answer' in state) return state.answer;
-    call.tell(state.message);
+    call.setStatus(state.message);
     await delay(waitMs, undefined, { signal: call.signal });
   }
 }

@@ -8,8 +8,7 @@ export const embeddingSlice = defineSlice('embedding', 'Search by meaning', {
   }),
   model: optionalText({
     env: ['EMBEDDING_MODEL'],
-    description:
-      'The name of the model on the Ollama or OpenAI-compatible server. Ignored by local, which uses the bundled model.',
+    description: 'The name of the model on the Ollama or OpenAI-compatible server. Ignored if the provider is local.',
   }),
   threads: integer({
     default: 0,

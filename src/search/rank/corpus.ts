@@ -9,26 +9,30 @@ export interface SearchCorpus {
 }
 
 export interface Found {
-  /** Matches by words, best first. Far down a long list, matches are not scored and have the share 0. */
+  /** Matches by words, best first. Only the first are scored; the others have `share` 0. */
   readonly words: readonly WordMatch[];
   readonly failure: CarrelError | undefined;
   /** Replacements for misspelt words, likeliest first. */
   readonly corrected?: readonly CorrectedWord[];
-  complete(): Promise<Completed>;
+  /** Lets each retriever score the passages that only the other found. */
+  scoreMissing(): Promise<CrossScores>;
 }
 
-export interface Completed {
-  /** Matches with their terms. May omit passages without any of the terms. Undefined if words are not searched. */
+export interface CrossScores {
+  /** Word scores, with the query's terms in each passage. May omit passages without any. Undefined if words are not searched. */
   readonly words: readonly WordMatch[] | undefined;
   /** Undefined if search by meaning was not requested, or failed. */
-  readonly meaning: CompletedMeaning | undefined;
+  readonly meaning: MeaningScores | undefined;
 }
 
-export interface CompletedMeaning {
+export interface MeaningScores {
+  /** The nearest passages, best first. */
   readonly listed: readonly MeaningMatch[];
   /** Cosines of passages that only the word search found. Omits passages without vectors. */
   readonly more: readonly MeaningMatch[];
+  /** Number of texts that have no vectors yet. */
   readonly pending: number;
+  /** Cosines this far below the best count as 0; see `FusionSettings`. Undefined if unknown for the model. */
   readonly span: number | undefined;
 }
 

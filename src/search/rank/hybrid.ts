@@ -4,7 +4,7 @@ import type { CorrectedWord } from '../../words/ranking/word-index.ts';
 import { isKeywords, quotedIn } from '../../words/word-query.ts';
 import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
 import type { RerankingState } from '../rerank/reranker.ts';
-import { type CompletedMeaning, missing, type SearchCorpus } from './corpus.ts';
+import { type MeaningScores, missing, type SearchCorpus } from './corpus.ts';
 import { type Candidate, type FusedMatch, fuse, retrieverCandidates, type WordMatch } from './fusion.ts';
 import { type JudgeDeps, type JudgedHit, judgePage, type RankedHit, type RelevanceCutoff } from './judging.ts';
 
@@ -47,19 +47,19 @@ export interface HybridResult {
  * Searches by words and by meaning (the two retrievers), and merges the results:
  * 1. Find the best matches of both retrievers. If search by meaning is unavailable, the words alone decide. If a word is misspelt,
  * start again with the likeliest correction.
- * 2. Complete: each retriever scores the passages that only the other found.
+ * 2. Score the missing: each retriever scores the passages that only the other found.
  * 3. Fuse: normalise, weight, add up and sort (fusion.ts).
  * 4. Judge: rerank the best, put newer statements before those they replace, and omit weak hits if requested (judging.ts).
  * 5. Take the page. The order does not depend on the page, so pages neither overlap nor leave gaps.
  */
 export async function searchHybrid(query: HybridQuery, deps: HybridDeps): Promise<HybridResult> {
   const { text, limit, offset = 0, depth = retrieverCandidates, cutoff, rrfK = 60, signal } = query;
-  const { words: byWords, failure, corrected = [], complete } = await deps.corpus.find(text, depth, signal);
+  const { words: byWords, failure, corrected = [], scoreMissing } = await deps.corpus.find(text, depth, signal);
   const correctedText = withCorrections(text, corrected);
   // Searches again, so that the models do not read misspelt words.
   if (correctedText !== text) return searchHybrid({ ...query, text: correctedText }, deps);
 
-  const { words: scoredWords, meaning: nearest } = await complete();
+  const { words: scoredWords, meaning: nearest } = await scoreMissing();
   const isExact = scoredWords !== undefined && quotedIn(text).phrases.length > 0;
   const meaning = nearest && isExact ? onlyIds(nearest, new Set(byWords.map(({ id }) => id))) : nearest;
   const near = meaning?.listed ?? [];
@@ -92,7 +92,7 @@ export async function searchHybrid(query: HybridQuery, deps: HybridDeps): Promis
 }
 
 /** Omits matches with other ids. */
-function onlyIds(meaning: CompletedMeaning, ids: ReadonlySet<number>): CompletedMeaning {
+function onlyIds(meaning: MeaningScores, ids: ReadonlySet<number>): MeaningScores {
   const isIn = ({ id }: MeaningMatch) => ids.has(id);
   return { ...meaning, listed: meaning.listed.filter(isIn), more: meaning.more.filter(isIn) };
 }

@@ -10,9 +10,9 @@ import type { WordMatch } from './fusion.ts';
 
 /** Search by words, over the passages that pass the caller's filter. Filters before ranking. */
 export interface WordRetriever {
-  /** Returns matches, best first. Far down a long list, matches are not scored; their share is 0. */
+  /** Returns matches, best first. Only the first are scored; the others have `share` 0. */
   search(text: string, limit: number, signal?: AbortSignal): Promise<readonly WordMatch[]>;
-  /** Scores the given passages and returns their terms. May omit passages without any of the terms. */
+  /** Scores the given passages and returns the query's terms in each. May omit passages without any. */
   score(text: string, ids: readonly number[], signal?: AbortSignal): Promise<readonly WordMatch[]>;
 }
 
@@ -49,7 +49,7 @@ export function createRetrieverCorpus(retrievers: {
         words,
         failure,
         corrected: corrected(),
-        async complete() {
+        async scoreMissing() {
           const scored = words.filter(({ share }) => share > 0);
           const unscored = found ? missing([...found.matches, ...words], scored) : [];
           const [scoredWords, more = []] = await Promise.all([

@@ -10,17 +10,22 @@ export function bundledRerankerFolder(): string {
   return fileURLToPath(packageFile('models/reranker-int8'));
 }
 
-/** Matches a question mark. The model reads the previous message only if it has one; otherwise team notes rank worse. */
+/** Matches a question mark. The model reads the previous message only if it contains one. Other messages made results worse. */
 const questionMark = /[?\uFF1F\u061F]/;
 
 const feature = z.enum(['logit', 'doubt', 'lead', 'words', 'cosine', 'length']);
 const logistic = z.object({ intercept: z.number(), weights: z.array(z.number()) });
 const fitSchema = logistic.extend({ features: z.array(feature), about: logistic.optional(), cut: z.number() });
 const factsSchema = z.object({
+  /** Max tokens of the query. */
   questionPieces: z.int().min(1).default(64),
+  /** Max tokens of a passage. */
   passagePieces: z.int().min(1).default(256),
+  /** The tokenizer's folder, relative to the model's. */
   tokenizer: z.string().min(1).default('.'),
+  /** Weight of the model's logit in the order of the results. */
   weight: z.number().default(0.1),
+  /** The previous message is read only if both have at most `charsMax` characters, and only its last `charsRead`. */
   before: z.object({ charsMax: z.int().min(1), charsRead: z.int().min(1), separator: z.string() }).optional(),
   calibration: z.object({ fits: z.array(fitSchema).min(1) }).optional(),
 });

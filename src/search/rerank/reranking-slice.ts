@@ -5,7 +5,7 @@ export const rerankingSlice = defineSlice('reranking', 'Reranking', {
   enabled: automatic({
     env: ['ENABLE_RERANKING'],
     description:
-      'Whether a second model reorders the best results of a search. It reads the query and each passage together. auto means yes, unless the provider is none.',
+      'Whether a second model, which reads the query and each passage together, reorders the best results. auto means yes, unless the provider is none.',
   }),
   provider: choice(['local', 'http', 'none'], {
     default: 'local',
@@ -17,7 +17,7 @@ export const rerankingSlice = defineSlice('reranking', 'Reranking', {
     default: undefined,
     env: ['RERANKING_URL'],
     description:
-      'The address of the reranking server: Text Embeddings Inference, Cohere, Jina, llama.cpp, vLLM or similar. If its path does not end with /rerank, Carrel appends it.',
+      'The address of the reranking server: Text Embeddings Inference, Cohere, Jina, llama.cpp, vLLM or similar. If the path does not end with /rerank, Carrel appends that.',
   }),
   model: optionalText({
     env: ['RERANKING_MODEL'],
@@ -39,6 +39,6 @@ export const rerankingSlice = defineSlice('reranking', 'Reranking', {
     max: 60_000,
     env: ['RERANKING_BUDGET_MS'],
     description:
-      'Max CPU time of the local model per search, in milliseconds. The wall-clock limit is twice as long, and at least two seconds for a server. Results that the model did not read in time come last, in their previous order.',
+      'Max CPU time of the local model per search, in milliseconds. The wall-clock limit is twice that, and at least two seconds for a server. Results that were not read in time come last, in their previous order.',
   }),
 });

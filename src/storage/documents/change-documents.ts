@@ -85,7 +85,7 @@ export type BulkAction =
        * Also removes all other collections, or all other tags that are not collections. With `anyTags`, only collections in
        * that list are removed.
        */
-      readonly replaces?: 'collections' | 'others' | undefined;
+      readonly replaces?: 'collections' | 'non_collections' | undefined;
     }
   | { readonly kind: 'set_tags'; readonly tags: readonly string[] };
 
@@ -225,7 +225,9 @@ function changedTags(before: readonly string[], action: TagAction, anyTags?: rea
   }
   const [removed, added] = [new Set(action.remove.map(storable)), action.add.map(storable)];
   const isReplaced = (tag: string): boolean =>
-    isCollection(tag) ? action.replaces === 'collections' && isAmong(tag, anyTags) : action.replaces === 'others';
+    isCollection(tag)
+      ? action.replaces === 'collections' && isAmong(tag, anyTags)
+      : action.replaces === 'non_collections';
   return [
     ...new Set([...before.filter((tag) => !removed.has(tag) && (!isReplaced(tag) || added.includes(tag))), ...added]),
   ];

@@ -51,8 +51,8 @@ const vectorLabels = `
 const lengths = ['title_length', 'heading_length', 'body_length'];
 
 /**
- * Number of documents and total lengths per index. Each index has 16 rows, whose sums count: transactions that update the same row
- * would wait for one another.
+ * Number of documents and total lengths per index. Each index has 16 rows, which readers sum up, so that concurrent transactions
+ * rarely wait for the same row.
  */
 const wordStatistics = `
   CREATE TABLE carrel.word_statistics (
@@ -79,16 +79,19 @@ function trigger(name: string, event: string, steps: readonly string[]): string 
   CREATE TRIGGER ${name} ${event} EXECUTE FUNCTION carrel.${name}();`;
 }
 
-/** Returns the triggers that list texts without vectors, and removed vectors. `writeChunks` itself lists new passages. */
+/**
+ * Returns the triggers that queue texts for embedding and record removed vectors. New passages need no trigger, because
+ * `writeChunks` queues them.
+ */
 function vectorTriggers({ name, owners, isLive, columns }: Corpus): string {
-  const enlist = `INSERT INTO carrel.${name}_unembedded (model, owner)
+  const enqueue = `INSERT INTO carrel.${name}_unembedded (model, owner)
     SELECT m.key, f.key FROM fresh f CROSS JOIN carrel.vector_models m
     WHERE m.corpus = '${name}' AND m.name IS NOT NULL AND ${isLive('f')}
     ON CONFLICT DO NOTHING`;
   const added = trigger(
     `${name}_texts_added`,
     `AFTER INSERT ON carrel.${owners} REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT`,
-    [enlist, 'RETURN NULL'],
+    [enqueue, 'RETURN NULL'],
   );
   const changed = columns.map((column) => `o.${column} IS DISTINCT FROM f.${column}`).join(' OR ');
   const touched = `SELECT f.key FROM fresh f JOIN former o ON o.key = f.key WHERE ${changed}`;
@@ -109,7 +112,7 @@ function vectorTriggers({ name, owners, isLive, columns }: Corpus): string {
       [
         `DELETE FROM carrel.${name}_vectors WHERE owner IN (${touched})`,
         `DELETE FROM carrel.${name}_unembedded WHERE owner IN (${touched})`,
-        `WITH fresh AS (SELECT * FROM fresh WHERE key IN (${touched})) ${enlist}`,
+        `WITH fresh AS (SELECT * FROM fresh WHERE key IN (${touched})) ${enqueue}`,
         'RETURN NULL',
       ],
     ),

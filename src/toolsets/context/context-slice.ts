@@ -27,7 +27,8 @@ export const contextSlice = defineSlice('context', 'Context store', {
   }),
   hybridSearch: automatic({
     env: ['ENABLE_HYBRID_SEARCH'],
-    description: 'Offer hybrid_search_context. auto means yes if one of the other two is offered.',
+    description:
+      'Offer hybrid_search_context. auto means yes if semantic_search_context or fts_search_context is offered.',
   }),
   summaries: automatic({
     env: ['ENABLE_SUMMARY_GENERATION'],
@@ -55,7 +56,7 @@ export const contextSlice = defineSlice('context', 'Context store', {
     min: 1,
     max: 10,
     env: ['SUMMARY_RETRY_MAX_ATTEMPTS'],
-    description: 'Max attempts per summary request. If all fail, summaries are paused for a while.',
+    description: 'Max attempts per summary request. If all fail, summaries pause temporarily.',
   }),
   summaryBackOffSeconds: integer({
     default: 3,
@@ -75,7 +76,7 @@ export const contextSlice = defineSlice('context', 'Context store', {
   summaryPrompt: optionalText({
     env: ['SUMMARY_PROMPT'],
     description:
-      'Instructions for the model that replace the built-in ones. Carrel always adds that the text is data, not instructions.',
+      'Replaces the built-in instructions for the model. Carrel always adds that the text is data, not instructions.',
   }),
   summaryContextTokens: integer({
     default: 32_768,
@@ -87,7 +88,8 @@ export const contextSlice = defineSlice('context', 'Context store', {
   summaryCutsLongTexts: toggle({
     default: false,
     env: ['SUMMARY_OLLAMA_TRUNCATE'],
-    description: 'Truncate texts that exceed this context length. If false, they get an extractive summary instead.',
+    description:
+      'Truncate texts that exceed `context.summaryContextTokens`. If false, they get an extractive summary instead.',
   }),
   summaryReasoningEffort: optionalText({
     env: ['SUMMARY_OPENAI_REASONING_EFFORT'],
@@ -144,7 +146,7 @@ export const contextSlice = defineSlice('context', 'Context store', {
   chunkAggregation: choice(['max'], {
     default: 'max',
     env: ['CHUNK_AGGREGATION'],
-    description: 'How the scores of the parts are combined. Only max is supported: the best part counts.',
+    description: 'How the scores of the parts are combined. Only max is supported: the score of the best part.',
   }),
   truncationChars: integer({
     default: 300,

@@ -24,8 +24,8 @@ export const bounds = {
   images: bound('images', 100, 'images'),
   idempotencyKey: bound('idempotency_key', 256, 'characters'),
   batch: bound('entries, updates', 100, 'items'),
-  gotIds: bound('context_ids of get_context_by_ids', 1_000, 'ids'),
-  removedIds: bound('context_ids of other tools', 10_000, 'ids'),
+  idsToGet: bound('context_ids of get_context_by_ids', 1_000, 'ids'),
+  idsToRemove: bound('context_ids of other tools', 10_000, 'ids'),
   threads: bound('thread_ids', 1_000, 'ids'),
   days: bound('older_than_days', 36_500, 'days'),
   limit: bound('limit of a search', 100, 'entries'),
@@ -42,10 +42,10 @@ function bound(name: string, max: number, unit: string): Bound {
 
 /** Throws if `size` exceeds the limit. The error shows `name` instead of the limit's name, if it is set. */
 export function checkBound(limit: Bound, size: number, name?: string): void {
-  if (size > limit.max) throw new CarrelError('invalid_arguments', exceeded(limit, size, name));
+  if (size > limit.max) throw new CarrelError('invalid_arguments', limitMessage(limit, size, name));
 }
 
-export function exceeded(limit: Bound, size: number, name = limit.name): string {
+export function limitMessage(limit: Bound, size: number, name = limit.name): string {
   const { max, unit } = limit;
   return `${name} has ${size} ${unit}; the maximum is ${max}`;
 }

@@ -175,7 +175,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
       const waiting = meaning && (await storage.vectors.context.state({ model: meaning.model }));
       return [
         { metric: 'storageBytes', labels: { database: 'own' }, value: bytes },
-        ...(waiting ? [{ metric: 'unembedded', labels: { of: 'context' }, value: waiting.pending } as const] : []),
+        ...(waiting ? [{ metric: 'unembedded', labels: { toolset: 'context' }, value: waiting.pending } as const] : []),
       ];
     },
     async close() {

@@ -47,11 +47,11 @@ export async function askSources(
   };
 }
 
-function isSearched({ name, filters = [], canBeQuick }: SearchSource, question: Question): boolean {
+function isSearched({ name, filters = [], supportsWordsOnly }: SearchSource, question: Question): boolean {
   const used = Object.entries(question.filters ?? {}).flatMap(([filter, value]) =>
     value === undefined ? [] : [filter],
   );
-  if (question.isQuick && !canBeQuick) return false;
+  if (question.wordsOnly && !supportsWordsOnly) return false;
   return question.names.has(name) && used.every((filter) => filters.some((supported) => supported === filter));
 }
 

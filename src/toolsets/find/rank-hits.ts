@@ -27,7 +27,7 @@ export async function judgeHits(
   const all = lists.flatMap(({ source, hits }) => hits.map((hit) => ({ ...hit, source })));
   const scored = all.flatMap((hit) => (hit.relevance === undefined ? [] : [{ ...hit, relevance: hit.relevance }]));
   const unscored = all.filter(({ relevance }) => relevance === undefined);
-  if (unscored.length === 0) return { hits: comparedAcross(scored, reranker), omitted: 0, reranking: undefined };
+  if (unscored.length === 0) return { hits: compareAcrossSources(scored, reranker), omitted: 0, reranking: undefined };
   const ranked = unscored.map((hit, id) => ({
     id,
     score: 1 - id / unscored.length,
@@ -46,7 +46,7 @@ export async function judgeHits(
     const why = whyFound({ query, text: `${hit.title}\n${hit.snippet}`, passage: hit.snippet });
     return { ...hit, relevance, why: `${hit.why}; ${why}`, scores: sharesOf(evidence, reranker) };
   });
-  return { hits: comparedAcross([...scored, ...judged], reranker), omitted, reranking };
+  return { hits: compareAcrossSources([...scored, ...judged], reranker), omitted, reranking };
 }
 
 /**
@@ -59,8 +59,8 @@ function coverageOf({ title, snippet }: SourceHit, query: string): number {
   return matched.size / Math.max(1, leavesOf(words).length);
 }
 
-/** Lowers the relevance of hits that stand out only in their own source. */
-function comparedAcross(hits: readonly FoundHit[], { judge }: Pick<Reranker, 'judge'>): FoundHit[] {
+/** Lowers the relevance of hits that stand out only in their own source. `lead`: how far the logit is above those of the other hits. */
+function compareAcrossSources(hits: readonly FoundHit[], { judge }: Pick<Reranker, 'judge'>): FoundHit[] {
   return hits.map((hit) => {
     const { logit, lead } = hit.scores ?? {};
     const others = hits.flatMap(({ source, replaced_by: newer, scores }) =>

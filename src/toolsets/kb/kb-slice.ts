@@ -21,7 +21,7 @@ export const kbSlice = defineSlice('kb', 'Knowledge base tools', {
     max: 600_000,
     env: ['KB_ENGINE_TIMEOUT_MS'],
     description:
-      'Timeout for answers of the separate engine, in milliseconds. For file transfers, it limits how long they may stall.',
+      'Timeout for answers of the separate engine, in milliseconds. For file transfers, the max time without progress.',
   }),
   publicUrl: httpUrl<string | undefined>({
     default: undefined,
@@ -41,7 +41,7 @@ export const kbSlice = defineSlice('kb', 'Knowledge base tools', {
     min: 1024,
     max: 64 * gibibyte,
     env: ['KB_UPLOAD_BYTES_MAX'],
-    description: 'Max size of an uploaded file, in bytes. `engine.fileBytesMax` applies as well.',
+    description: 'Max size of an uploaded file, in bytes. `engine.fileBytesMax` also applies.',
   }),
   // Agents with the same token count as one client. So do all agents without a token on one machine.
   uploadsPerClient: integer({

@@ -70,7 +70,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
     { staging, engine, log, ...(deps.clock ? { clock: deps.clock } : {}) },
   );
   const paths = { isLocal: deps.isLocal, allowedRoots: config.allowedRoots, bytesMax: config.uploadBytesMax };
-  const starting = {
+  const uploadStartOptions = {
     paths,
     publicUrl: config.publicUrl,
     chunkBytesMax: Math.max(3, Math.floor((deps.messageBytesMax - envelopeBytes) / 4) * 3),
@@ -89,7 +89,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
       createKbStatusTool(view),
       createKbJobsTool(view),
       ...(web ? [createKbSourcesTool(web.sources, collections)] : []),
-      createKbUploadStartTool({ ...starting, collections }, { uploads, engine: view }),
+      createKbUploadStartTool({ ...uploadStartOptions, collections }, { uploads, engine: view }),
       createKbUploadChunkTool(uploads),
       createKbUploadFinishTool({ uploads, engine: view }),
       createKbDeleteTool(view),
@@ -115,7 +115,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
       collections === undefined
         ? unrestricted
         : engine.scopedTo && createFor(engine.scopedTo(collections), collections),
-    measure: () => measureEngine(engine, config.engineUrl === undefined ? 'own' : 'engine'),
+    measure: () => measureEngine(engine, { isRemote: config.engineUrl !== undefined }),
     async close() {
       await uploads.close();
       await web?.close();

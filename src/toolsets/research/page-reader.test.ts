@@ -22,8 +22,8 @@ async function start(t: TestContext, timeoutMs = 5_000) {
     extractor,
     clock: () => now,
   });
-  const read = (path: string, reusesRecent = false, mode: 'text' | 'markdown' = 'text'): Promise<Page> =>
-    reader.read({ url: `${site.origin}${path}`, mode, reusesRecent, signal: new AbortController().signal });
+  const read = (path: string, allowCached = false, mode: 'text' | 'markdown' = 'text'): Promise<Page> =>
+    reader.read({ url: `${site.origin}${path}`, mode, allowCached, signal: new AbortController().signal });
   const pass = (ms: number): void => {
     now += ms;
   };
@@ -51,7 +51,7 @@ test('reads an office document like a page, with any declared type', async (t) =
   const fetch = createSafeFetch({ allowPrivate: parseTargetList([`127.0.0.1:${port}`]), timeoutMs: 5_000 });
   const { signal } = new AbortController();
   const url = `http://127.0.0.1:${port}/letter.docx`;
-  const page = await createPageReader({ fetch, extractor }).read({ url, mode: 'text', reusesRecent: false, signal });
+  const page = await createPageReader({ fetch, extractor }).read({ url, mode: 'text', allowCached: false, signal });
   assert.equal(page.text, 'Words of a letter.');
 });
 

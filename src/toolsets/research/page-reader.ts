@@ -18,7 +18,7 @@ interface PageRequest {
   url: string;
   mode: ExtractMode;
   /** Accepts the text of a recent read, so that the parts of a page come from the same version. */
-  reusesRecent: boolean;
+  allowCached: boolean;
   signal: AbortSignal;
 }
 
@@ -42,9 +42,9 @@ const pageTypes = 'text/html,application/xhtml+xml,text/markdown,text/plain,appl
 export function createPageReader({ fetch, extractor, clock = () => performance.now() }: PageReaderDeps): PageReader {
   const recent = createRecentPages(clock);
   return {
-    async read({ url, mode, reusesRecent, signal }) {
+    async read({ url, mode, allowCached, signal }) {
       const key = `${mode} ${url}`;
-      const cached = reusesRecent ? recent.find(key) : undefined;
+      const cached = allowCached ? recent.find(key) : undefined;
       if (cached) return cached;
       try {
         const response = await fetch(url, { signal, accept: pageTypes, inspectHead: checkHead });

@@ -52,7 +52,7 @@ export const researchSlice = defineSlice('research', 'Web research and notes', {
     min: 1,
     max: 20,
     env: ['MAX_SEARCH_RESULTS'],
-    description: 'Max results per web search, even if a call asks for more.',
+    description: 'Max results per web search, even if a call requests more.',
   }),
   searchTimeoutMs: integer({
     default: 10_000,
@@ -81,21 +81,21 @@ export const researchSlice = defineSlice('research', 'Web research and notes', {
     min: 1,
     max: 100_000,
     env: ['RATE_LIMIT_SEARCH'],
-    description: 'Max web searches per client and minute.',
+    description: 'Max web searches per client per minute.',
   }),
   rateLimitFetch: integer({
     default: 30,
     min: 1,
     max: 100_000,
     env: ['RATE_LIMIT_FETCH'],
-    description: 'Max fetched pages per client and minute.',
+    description: 'Max fetched pages per client per minute.',
   }),
   rateLimitNotes: integer({
     default: 50,
     min: 1,
     max: 100_000,
     env: ['RATE_LIMIT_NOTES'],
-    description: 'Max calls of the note tools per client and minute.',
+    description: 'Max calls of the note tools per client per minute.',
   }),
 });
 

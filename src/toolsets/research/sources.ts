@@ -19,8 +19,8 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
     description: 'research notes',
     searchedByDefault: true,
     filters: ['tag'],
-    canBeQuick: true,
-    async search({ query, limit, includesWeak, filters: { tag } = {}, isQuick }, { signal }) {
+    supportsWordsOnly: true,
+    async search({ query, limit, includesWeak, filters: { tag } = {}, wordsOnly }, { signal }) {
       const request = {
         query,
         tags: tag === undefined ? undefined : [tag],
@@ -29,7 +29,7 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
         cutsWeak: !includesWeak,
         signal,
       };
-      const judge = isQuick ? withoutModel(reranker) : reranker;
+      const judge = wordsOnly ? withoutModel(reranker) : reranker;
       const { notes: found, omitted, reranking } = await searchNotes(request, notes, judge);
       return {
         hits: found.map(({ note, relevance, evidence }) => {
@@ -104,7 +104,7 @@ export function createCitablePages(quota: CountedQuota, pages: PageReader): Cita
     tool: 'fetch_page',
     async read(url, { signal, caller }) {
       await spend(quota.window, 'fetch', quota, caller.id);
-      const { text, isTruncated } = await pages.read({ url, mode: 'text', reusesRecent: false, signal });
+      const { text, isTruncated } = await pages.read({ url, mode: 'text', allowCached: false, signal });
       return { hash: textHash(text), passages: [{ text }], isTruncated };
     },
   };

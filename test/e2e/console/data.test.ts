@@ -186,7 +186,7 @@ test('the pages with data', { skip }, async (t) => {
   });
 
   await t.test('trash: restores items, and asks before permanent deletion', async () => {
-    await page.goto('/trash?of=notes');
+    await page.goto('/trash?kind=notes');
     await rows.getByRole('button', { name: 'Restore' }).click();
     await toast('1 note restored');
     await page.goto('/trash');
@@ -204,7 +204,7 @@ test('the pages with data', { skip }, async (t) => {
     const { context_id: id } = await call('store_context', { thread_id: long, source: 'agent', text: long });
     await call('save_note', { title: long, content: long, source_urls: [`https://example.org/${long}`] });
     const { notes } = (await call('list_notes', {})) as { notes: { id: string }[] };
-    const pages = ['/documents', '/jobs', '/trash?of=memories', '/memories', `/memories?thread=${long}`];
+    const pages = ['/documents', '/jobs', '/trash?kind=memories', '/memories', `/memories?thread=${long}`];
     for (const path of [...pages, `/memories/entry/${id}`, '/notes', `/notes/${notes[0]?.id}`, '/documents/1']) {
       await phone.page.goto(path);
       const overflow = await phone.page.evaluate('document.documentElement.scrollWidth - innerWidth');

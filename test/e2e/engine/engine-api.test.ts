@@ -314,7 +314,7 @@ describe('the API of the engine (contract §6)', () => {
     const tagged = await engine.call('POST', '/bulk/tags', { tags: ['bulk'], add: ['x'], remove: ['two'] });
     assert.deepEqual([tagged.status, tagged.json['matched'], tagged.json['changed']], [200, 3, 3]);
     assert.deepEqual((await engine.get(`/documents/${ids[1]}`))['tags'], ['bulk', 'x']);
-    const replaced = { document_ids: [ids[1]], replaces: 'others', add: ['bulk', 'x', 'collection:y'] };
+    const replaced = { document_ids: [ids[1]], replaces: 'non_collections', add: ['bulk', 'x', 'collection:y'] };
     assert.equal((await engine.call('POST', '/bulk/replace-tags', replaced)).status, 200);
     const moved = { document_ids: [ids[1]], replaces: 'collections', add: ['collection:z'] };
     assert.equal((await engine.call('POST', '/bulk/replace-tags', moved)).json['changed'], 1);

@@ -120,8 +120,8 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
     assert.ok((sumOf(found, 'process_resident_memory_bytes') ?? 0) > 1e6);
     for (const [name, labels] of [
       ['carrel_ingestion_jobs', { state: 'queued' }],
-      ['carrel_unembedded', { of: 'kb' }],
-      ['carrel_unembedded', { of: 'context' }],
+      ['carrel_unembedded', { toolset: 'kb' }],
+      ['carrel_unembedded', { toolset: 'context' }],
       ['carrel_sessions', {}],
       ['carrel_http_connections', {}],
       ['nodejs_eventloop_delay_seconds', { percentile: '99' }],

@@ -357,7 +357,7 @@ function engineRequests(probe: Probe): EngineRequest[] {
     ['POST', `/documents/${document}/restore`],
     ['POST', '/bulk/delete', { document_ids: [document], force: true }],
     ['POST', '/bulk/tags', { tags: [tag], add: ['n'], force: true }],
-    ['POST', '/bulk/replace-tags', { document_ids: [note], replaces: 'others', add: ['n'], force: true }],
+    ['POST', '/bulk/replace-tags', { document_ids: [note], replaces: 'non_collections', add: ['n'], force: true }],
     ['POST', '/bulk/set-tags', { document_ids: [note], set_tags: ['n'], force: true }],
   ];
 }

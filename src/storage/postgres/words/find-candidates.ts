@@ -7,7 +7,7 @@ import { exactCondition, hasPhrase, joined, labelQuery, tsquery } from './tsquer
 /** Returns `FROM … WHERE …` for the rows `w` of documents that match. */
 export function matching({ name }: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition {
   const exact = hasPhrase(query) ? exactCondition(query) : undefined;
-  const tests = [exact, filter && passing('w.key', filter)].filter((test) => test !== undefined);
+  const tests = [exact, filter && filterCondition('w.key', filter)].filter((test) => test !== undefined);
   return {
     // A subselect hides the words from the planner, which would read the whole table for common words.
     sql: `FROM carrel.${name}_words w ${exact ? `JOIN carrel.${name}_terms t ON t.key = w.key` : ''}
@@ -17,15 +17,15 @@ export function matching({ name }: WordIndex, query: WordQuery, filter: KeyFilte
 }
 
 /** Returns the condition for a filter. Undefined for a filter of labels, because the word query already contains them. */
-function passing(key: string, filter: KeyFilter): Condition | undefined {
-  return filter.labels === undefined ? among(key, filter) : undefined;
+function filterCondition(key: string, filter: KeyFilter): Condition | undefined {
+  return filter.labels === undefined ? inSelect(key, filter) : undefined;
 }
 
 /**
- * Returns the condition that a SELECT lists the key. IS TRUE makes PostgreSQL hash the listed keys. Otherwise it might plan a slow
- * join.
+ * Returns a condition that is true if `key` is in the result of the SELECT. IS TRUE makes PostgreSQL hash that result. Otherwise
+ * it might plan a slow join.
  */
-function among(key: string, { sql, values }: Condition): Condition {
+function inSelect(key: string, { sql, values }: Condition): Condition {
   return { sql: `(${key} IN (${sql})) IS TRUE`, values };
 }
 
@@ -34,17 +34,18 @@ function among(key: string, { sql, values }: Condition): Condition {
  * be read.
  */
 export async function findCandidates(
-  on: Statements,
+  db: Statements,
   index: WordIndex,
   { query, filter, plan, weightOf, limit }: CandidateRequest,
 ): Promise<Candidates> {
   if (isConjunction(query)) {
     // Every match contains all words, so all matches have the same weight.
     const { sql, values } = matching(index, query, filter);
-    const rows = await on.query(`SELECT w.key, count(*) OVER () AS total ${sql} ORDER BY w.key LIMIT ${limit}`, values);
+    const rows = await db.query(`SELECT w.key, count(*) OVER () AS total ${sql} ORDER BY w.key LIMIT ${limit}`, values);
     return candidatesOf(rows);
   }
-  const [isOr, essential] = [isAlternatives(query), anyOf(plan.essential)];
+  const isOr = isAlternatives(query);
+  const essential = anyOf(plan.essential);
   const wordsOf = (leaf: WordLeaf, ...others: readonly WordQuery[]) =>
     labelled([leaf, ...others, ...(isOr ? [] : [query])].map(tsquery), filter);
   const lists = [
@@ -52,7 +53,7 @@ export async function findCandidates(
     ...roughWords(plan).map((leaf) => ({ leaf, words: wordsOf(leaf, essential) })),
   ];
   const tested = testOf(index, isOr ? essential : query, filter);
-  const rows = await on.query(
+  const rows = await db.query(
     `SELECT m.key, count(*) OVER () AS total
      FROM unnest((SELECT ?::tsquery[]), (SELECT ?::float8[])) AS q (words, weight)
      CROSS JOIN LATERAL (SELECT w.key FROM carrel.${index.name}_words w WHERE w.words @@ q.words OFFSET 0) m
@@ -68,9 +69,9 @@ export async function findCandidates(
 
 /** Returns the conditions that the index can't check. */
 function testOf(index: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition | undefined {
-  if (!hasPhrase(query)) return filter && passing('m.key', filter);
+  if (!hasPhrase(query)) return filter && filterCondition('m.key', filter);
   const { sql, values } = matching(index, query, filter);
-  return among('m.key', { sql: `SELECT w.key ${sql}`, values });
+  return inSelect('m.key', { sql: `SELECT w.key ${sql}`, values });
 }
 
 function labelled(parts: readonly string[], filter: KeyFilter | undefined): string {

@@ -23,14 +23,14 @@ export function createEntrySource(
     description: 'memory',
     searchedByDefault: true,
     filters: ['tag'],
-    canBeQuick: true,
-    async search({ query, limit, includesWeak, filters: { tag } = {}, isQuick }, { signal }) {
+    supportsWordsOnly: true,
+    async search({ query, limit, includesWeak, filters: { tag } = {}, wordsOnly }, { signal }) {
       const text = query.trim();
       if (text === '') return { hits: [] };
       const page = { limit, offset: 0, includesWeak };
       const filtering = tag === undefined ? { filter: {}, applied: 0 } : { filter: { tags: [tag] }, applied: 1 };
       const request = { text, ...filtering, ...page, rrfK: parts.rrfK, explain: false, signal };
-      const usedParts = isQuick ? { ...parts, meaning: undefined, reranker: withoutModel(parts.reranker) } : parts;
+      const usedParts = wordsOnly ? { ...parts, meaning: undefined, reranker: withoutModel(parts.reranker) } : parts;
       const { matches, warnings, omitted, reranking } = await searchEntries(request, settings, usedParts);
       const top = new Map(matches.map((match) => [match.id, match]));
       const found = await loadEntries(parts.entries, [...top.keys()], { images: false }, signal);

@@ -1,5 +1,5 @@
 import { type MetadataCondition, operators, type Scalar } from '../../../storage/entries/entry.ts';
-import { type Bound, bounds, exceeded } from '../inputs.ts';
+import { type Bound, bounds, limitMessage } from '../inputs.ts';
 
 /**
  * Parses filters like mcp-context-server: `metadata` tests for equality, `metadata_filters` have operators. `faults` has a
@@ -20,7 +20,10 @@ export function parseMetadataFilters(
     }
   };
   const count = Object.keys(simple ?? {}).length + (advanced?.length ?? 0);
-  if (count > bounds.filters.max) return { conditions: [], faults: [exceeded(bounds.filters, count)] };
+  const { max } = bounds.filters;
+  if (count > max) {
+    return { conditions: [], faults: [`Too many filters in metadata and metadata_filters: ${count} (max ${max})`] };
+  }
   for (const [key, value] of Object.entries(simple ?? {})) {
     add({ [key]: value }, () => ({
       path: pathOf(key),
@@ -114,7 +117,7 @@ function bounded(value: string): string {
 }
 
 function check(limit: Bound, size: number, name?: string): void {
-  if (size > limit.max) throw new FilterFault(exceeded(limit, size, name));
+  if (size > limit.max) throw new FilterFault(limitMessage(limit, size, name));
 }
 
 /** Formats the caller's value for an error, shortened. */

@@ -20,7 +20,7 @@ export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries
     effect: 'change',
     idempotent: true,
     input: z.object({
-      context_ids: z.array(z.int()).min(1).max(bounds.removedIds.max).optional(),
+      context_ids: z.array(z.int()).min(1).max(bounds.idsToRemove.max).optional(),
       thread_id: z.string().min(1).optional(),
       ...dryRunInput,
       ...idempotencyInput,
@@ -96,7 +96,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
     effect: 'change',
     idempotent: true,
     input: z.object({
-      context_ids: z.array(z.int()).min(1).max(bounds.removedIds.max).optional(),
+      context_ids: z.array(z.int()).min(1).max(bounds.idsToRemove.max).optional(),
       thread_ids: z.array(z.string().min(1)).min(1).max(bounds.threads.max).optional(),
       source: z.enum(['user', 'agent']).optional().describe('Only with another criterion.'),
       older_than_days: z.int().min(1).max(bounds.days.max).optional(),
@@ -169,7 +169,7 @@ export function createRestoreContextTool(parts: Omit<WriteParts, 'writes'>): Too
     effect: 'add',
     idempotent: true,
     input: z.object({
-      context_ids: z.array(z.int()).min(1).max(bounds.removedIds.max).optional(),
+      context_ids: z.array(z.int()).min(1).max(bounds.idsToRemove.max).optional(),
       thread_id: z.string().min(1).optional(),
       ...idempotencyInput,
     }),

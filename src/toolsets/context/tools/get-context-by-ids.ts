@@ -16,7 +16,7 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
     effect: 'read',
     listed: 'result',
     input: z.object({
-      context_ids: z.array(z.int()).min(1).max(bounds.gotIds.max),
+      context_ids: z.array(z.int()).min(1).max(bounds.idsToGet.max),
       include_images: z.boolean().default(true),
       ...asOfInput,
       ...budgetInput,

@@ -19,11 +19,11 @@ const untruncatedRows: Budgeted<{ context_id: number }, number> = {
 
 function adviceFor(input: { case_sensitive: boolean; is_regex: boolean }, scanned: number): string {
   const options = [
-    input.case_sensitive && 'case_sensitive=false ignores case',
-    !input.is_regex && 'is_regex=true accepts a regular expression',
-    'fts_search_context finds words in any form',
+    input.case_sensitive && 'case_sensitive=false',
+    !input.is_regex && 'is_regex=true',
+    'fts_search_context, which finds all forms of a word',
   ].filter((part) => typeof part === 'string');
-  return `No line in ${scanned} entries matches: ${options.join(', ')}.`;
+  return `No line in ${scanned} entries matches. Try ${options.join(' or ')}.`;
 }
 
 /** Parses a cursor: the entry, line and match to continue from. */
@@ -39,7 +39,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
     name: 'grep_context',
     title: 'Grep Context',
     description:
-      'Finds lines in memory entries by exact text or JavaScript regular expression, oldest entries first. For words in any form use fts_search_context.',
+      'Finds lines in memory entries by exact text or JavaScript regular expression, oldest entries first. To match all forms of a word, use fts_search_context.',
     effect: 'read',
     input: z.object({
       pattern: z.string().min(1).max(1000),

@@ -40,7 +40,7 @@ function threadName(id: unknown, conversation: Json): string {
   return createHash('sha256').update(JSON.stringify(conversation)).digest('hex').slice(0, 16);
 }
 
-/** Joins the text parts of a message. Newer exports have its text only there. */
+/** Joins the text parts of a message. In newer exports, only these parts contain the text. */
 function partsOf(content: unknown): string {
   if (!Array.isArray(content)) return '';
   return content

@@ -76,14 +76,14 @@ export function createFindFilteredTool(sources: readonly SearchSource[], reranke
       words_only: z.boolean().default(false),
     }),
     output: freeAnswer('results, sources, weak_omitted?, hint?, reranking?'),
-    async run({ query, source, limit, include_weak: includesWeak, words_only: isQuick, ...filters }, call) {
+    async run({ query, source, limit, include_weak: includesWeak, words_only: wordsOnly, ...filters }, call) {
       const request = {
         query,
         limit,
         includesWeak,
         names: source === undefined ? undefined : [source],
         filters,
-        isQuick,
+        wordsOnly,
       };
       const { hits, ...found } = await searchAll(sources, reranker, request, call);
       const results = hits.slice(0, limit).map(showLabelled);

@@ -17,16 +17,21 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
     description: 'documents',
     searchedByDefault: true,
     filters: ['collection', 'type', 'tag'],
-    canBeQuick: true,
+    supportsWordsOnly: true,
     async search(
-      { query, limit, includesWeak, filters: { collection: inCollection, type, tag } = {}, isQuick },
+      { query, limit, includesWeak, filters: { collection: inCollection, type, tag } = {}, wordsOnly },
       { signal },
     ) {
       if (query.trim() === '') return { hits: [] };
       const top = Math.min(chunksMax, limit * chunksPerHit);
       const tags = tagsToMatch({ collection: inCollection, tags: tag === undefined ? [] : [tag] });
       const request = { query, top, tags, doc_type: type, include_weak: includesWeak };
-      const { results, degraded, weak_omitted: omitted, reranking } = await engine.search(request, { signal, isQuick });
+      const {
+        results,
+        degraded,
+        weak_omitted: omitted,
+        reranking,
+      } = await engine.search(request, { signal, wordsOnly });
       const words = plainQuery(query);
       const hits = new Map<string, SourceHit>();
       for (const hit of results) {

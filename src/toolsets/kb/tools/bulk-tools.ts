@@ -10,7 +10,7 @@ import { docTypeInput, documentIdInput } from '../inputs/document-inputs.ts';
 
 /** Names the conditions in tool descriptions. */
 const selected =
-  'the documents that match every given condition: document_ids, collection, tags (all of them), doc_type, ids from from_id to to_id';
+  'the documents that match every given condition: document_ids, collection, tags (all of them), doc_type, from_id and to_id (inclusive range of ids)';
 
 const idsMax = 10_000;
 const hasItems = (items: readonly unknown[]): boolean => items.length > 0 && items.length <= idsMax;
@@ -106,7 +106,7 @@ export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags'>): Tool {
   return defineTool({
     name: 'kb_bulk_tags',
     title: 'Tag many documents',
-    description: `Adds or removes tags, or sets the collection (set_collection), of ${selected}.`,
+    description: `Changes the tags (add, remove) or the collection (set_collection) of ${selected}.`,
     effect: 'change',
     idempotent: true,
     input: z.object({
@@ -149,7 +149,7 @@ export function createKbBulkSetTagsTool(engine: Pick<Engine, 'bulkSetTags' | 'bu
       if (collection !== undefined) {
         return showOutcome(await engine.bulkSetTags(documents, [collectionTag(collection), ...tags], { signal }));
       }
-      return showOutcome(await engine.bulkTags(documents, { add: tags, replaces: 'others' }, { signal }));
+      return showOutcome(await engine.bulkTags(documents, { add: tags, replaces: 'non_collections' }, { signal }));
     },
   });
 }
@@ -161,7 +161,7 @@ const titlesMax = 3;
 
 /**
  * Counts and lists the documents that a bulk operation selects. Examines documents one by one, because `documents()`
- * can't filter by id, and not every engine supports the other conditions. `hash` changes if other documents are selected.
+ * can't filter by id, and not every engine supports the other conditions. `hash` changes if the selection changes.
  */
 async function previewSelection(
   engine: Pick<Engine, 'documents'>,

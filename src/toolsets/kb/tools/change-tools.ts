@@ -24,7 +24,7 @@ export function createKbDeleteTool(engine: Pick<Engine, 'deleteDocument' | 'rest
   return defineTool({
     name: 'kb_delete',
     title: 'Delete a document',
-    description: 'Deletes a document or note from the knowledge base. restore: true undoes this for 30 days.',
+    description: 'Deletes a document or note from the knowledge base. Within 30 days, restore: true brings it back.',
     effect: 'change',
     idempotent: true,
     input: z.object({ document_id: documentIdInput, restore: z.boolean().optional() }),

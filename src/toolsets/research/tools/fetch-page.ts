@@ -30,7 +30,7 @@ export function createFetchPageTool({ pageCharsMax }: { pageCharsMax: number }, 
       'url, title, content, origin, content_length, truncated, start, total_length, next_start?, hint?, language?, published?',
     ),
     async run({ url, max_chars: charsMax, extract_mode: mode, start }, call) {
-      const page = await pages.read({ url: url.trim(), mode, reusesRecent: start > 0, signal: call.signal });
+      const page = await pages.read({ url: url.trim(), mode, allowCached: start > 0, signal: call.signal });
       if (start > 0 && start >= page.text.length) throw beyondTheEnd(start, page.text.length);
       const fitting = fittingUnits(page.text, 2, itemBytesMax(call), start);
       const { content, end } = windowAt(page.text, start, Math.min(charsMax, pageCharsMax, fitting));
@@ -61,7 +61,7 @@ function hintFor(page: Page, nextStart: number | undefined): { hint?: string } {
   }
   if (page.isTruncated)
     return { hint: 'The page is too long to read completely; this is the end of the readable part.' };
-  if (page.text === '') return { hint: 'The page has no readable text; it may need scripts to show any.' };
+  if (page.text === '') return { hint: 'The page has no readable text. It may need JavaScript.' };
   return {};
 }
 

@@ -12,7 +12,7 @@ import { findNote, noteContent, noteId, noteTitle, showNote, sourceUrlList, tagL
 /** Repeated calls with the same key run once and return the same answer. */
 const idempotencyInput = { idempotency_key: storedText(z.string().min(1).max(256)).optional() };
 
-/** Returns the key of a call with a hash of its parsed input, whose fields have a fixed order. */
+/** Returns the key of a call with a hash of its input. Parsing fixes the order of the fields, so equal inputs have equal hashes. */
 function idempotencyOf(
   tool: string,
   { idempotency_key: key, ...rest }: { idempotency_key?: string | undefined },
@@ -32,15 +32,15 @@ function existingId(text: string): string {
 
 /**
  * Converts storage failures to `note_save_failed`, as the specification demands. `details.reason` has the original code.
- * Errors that the caller caused stay unchanged.
+ * Errors that the caller caused stay unchanged. `participle` completes the message "The note was not …".
  */
-export async function writeNote<Answer>(done: string, writing: Promise<Answer>): Promise<Answer> {
+export async function writeNote<Answer>(participle: string, writing: Promise<Answer>): Promise<Answer> {
   try {
     return await writing;
   } catch (error) {
     if (!isCarrelError(error) || ['input', 'not_found', 'cancelled'].includes(error.kind)) throw error;
     const { retryAfterSeconds: retryAfter } = error;
-    throw new CarrelError('note_save_failed', `The note was not ${done}: ${error.message}`, {
+    throw new CarrelError('note_save_failed', `The note was not ${participle}: ${error.message}`, {
       cause: error,
       data: { details: { reason: error.code, ...(retryAfter === undefined ? {} : { retryAfter }) } },
     });
@@ -125,7 +125,7 @@ export function createDeleteNoteTool(notes: NoteStore): Tool {
   return defineTool({
     name: 'delete_note',
     title: 'Delete a note',
-    description: `Deletes a research note. restore: true undoes this for ${restorableDays} days.`,
+    description: `Deletes a research note. Within ${restorableDays} days, restore: true brings it back.`,
     effect: 'change',
     idempotent: true,
     quota: 'notes',
