@@ -1,6 +1,6 @@
 import { createRandom } from '../statistics.ts';
 
-/** Generates a Markdown file whose word frequencies are like English. Each `index` gives a different file, the same in every run. */
+/** Generates a Markdown file with English-like word frequencies. The same `index` always gives the same file. */
 export function createMarkdown(index: number, chunks: number): { name: string; content: Buffer } {
   const random = createRandom(index + 1);
   const sections = Array.from({ length: chunks }, (_, section) => {
@@ -14,7 +14,7 @@ export function queryWords(random: () => number): string {
   return [word(random), word(random), word(random)].join(' ');
 }
 
-const vocabulary = 20_000;
+const vocabularySize = 20_000;
 
 function sentence(random: () => number): string {
   return `${Array.from({ length: 12 }, () => word(random)).join(' ')}.`;
@@ -22,7 +22,7 @@ function sentence(random: () => number): string {
 
 /** Draws a word by Zipf's law: the hundred most frequent words make up nearly half of the text. */
 function word(random: () => number): string {
-  const rank = Math.floor(vocabulary ** random());
+  const rank = Math.floor(vocabularySize ** random());
   return (
     syllables[rank % 50] + (syllables[Math.floor(rank / 50) % 50] ?? '') + (syllables[Math.floor(rank / 2500)] ?? '')
   );

@@ -62,7 +62,7 @@ const run = async (name: string, input: Record<string, unknown>): Promise<Record
 
 try {
   const passageOf = await storeAll(set);
-  await embedAll();
+  await waitUntilEmbedded();
   console.log('| tool | n | nDCG@10 | R@5 | R@10 | MRR@10 | tokens of 5 results | p50 ms | p99 ms |');
   console.log('|---|---|---|---|---|---|---|---|---|');
   measureBaseline(set, 'grep, most words first', createGrep(set));
@@ -97,7 +97,7 @@ async function storeAll(data: DataSet): Promise<Map<number, number>> {
   return passageOf;
 }
 
-async function embedAll(): Promise<void> {
+async function waitUntilEmbedded(): Promise<void> {
   const start = performance.now();
   for (;;) {
     const { semantic_search: status } = await run('get_statistics', {});
@@ -158,7 +158,7 @@ function printRow(name: string, figures: readonly Figures[], tokens: number, tim
   console.log(`| ${name} | ${figures.length} | ${numbers} | ${cost} | ${at(0.5)} | ${at(0.99)} |`);
 }
 
-/** Joins the words of a question by OR, because hardly any turn has all of them. */
+/** Joins the words of a question with OR, because hardly any turn has all of them. */
 function anyWord(text: string): string {
   return wordsOf(text).slice(0, 60).join(' OR ');
 }

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
-import { openReranker, unrankedReranker } from '../../src/search/rerank/open-reranker.ts';
+import { openReranker, rerankerWithoutModel } from '../../src/search/rerank/open-reranker.ts';
 import type { Reranker } from '../../src/search/rerank/reranker.ts';
 
 /** Opens the shipped reranker, without a time limit. `model` names a folder with another model, or is `none`. */
 export function openBenchReranker(model: string | undefined): Reranker {
-  if (model === 'none') return unrankedReranker();
+  if (model === 'none') return rerankerWithoutModel();
   return openReranker({
     enabled: 'true',
     provider: 'local',

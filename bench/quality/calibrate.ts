@@ -11,8 +11,8 @@
  *
  *     --data ../shared/data,<output folder of training/written.py> --sets scifact,cosqa,chroma-chunking,cranfield,chats
  *
- * `about` and `cut` come from a run on the whole sets. The other values of the reranked fits come from parts of the sets, because
- * most users store hundreds of texts, not thousands. `--passages 900` gives nearly the same (intercept -.12 instead of .11).
+ * `onTopic` and `onTopicMin` come from a run on the whole sets. The other values of the reranked fits come from parts of the sets,
+ * because most users store hundreds of texts, not thousands. `--passages 900` gives nearly the same (intercept -.12 instead of .11).
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ import {
   judge,
   type Logistic,
 } from '../../src/search/rank/relevance.ts';
-import { bundledRerankerFolder, readRerankerFacts } from '../../src/search/rerank/bundled-reranker.ts';
+import { bundledRerankerFolder, readRerankerSettings } from '../../src/search/rerank/bundled-reranker.ts';
 import { openBenchReranker } from './bench-reranker.ts';
 import { createCachedEmbeddings } from './cached-embeddings.ts';
 import { type BenchQuery, type DataSet, loadDataSet } from './data-set.ts';
@@ -81,7 +81,7 @@ const [fittedOn, measured] = [options.sets.split(','), options.measured.split(',
 const hits = await readHits();
 const topTen = { reranked: hits.filter(({ rank }) => rank <= 10), without: bestByFusion(hits, 10) };
 const calibration = options.check
-  ? (readRerankerFacts(bundledRerankerFolder()).calibration ?? [])
+  ? (readRerankerSettings(bundledRerankerFolder()).calibration ?? [])
   : featureSets.flatMap((features) => fitOf(features) ?? []);
 if (!options.check) {
   console.log(JSON.stringify({ calibration: { fits: calibration } }, null, 2));
@@ -92,9 +92,10 @@ function fitOf(features: readonly Feature[]): Fit | undefined {
   const relevance = relevanceFit(features);
   if (relevance === undefined) return undefined;
   // Keywords alone say little about semantic results, so this fit has no threshold (0).
-  if (features.join() === 'words') return { features, ...relevance, cut: 0 };
-  const about = onTopicFit(features);
-  return { features, ...relevance, about, cut: thresholdOf({ features, ...relevance, about, cut: 0 }) };
+  if (features.join() === 'words') return { features, ...relevance, onTopicMin: 0 };
+  const onTopic = onTopicFit(features);
+  const fit = { features, ...relevance, onTopic, onTopicMin: 0 };
+  return { ...fit, onTopicMin: thresholdOf(fit) };
 }
 
 /** Fits relevance. Drops features with a negative weight: these only reflect how the sets differ. */
@@ -149,13 +150,13 @@ function thresholdOf(fit: Fit): number {
   const lost = Number(options.lost);
   let best = 0;
   for (let step = 1; step < 500; step++) {
-    const cut = step / 1000;
+    const onTopicMin = step / 1000;
     const shares = fittedOn.map((set) => {
-      const { lost: gone, of } = hiddenRelevant(set, [{ ...fit, cut }]);
+      const { lost: gone, of } = hiddenRelevant(set, [{ ...fit, onTopicMin }]);
       return gone / Math.max(1, of);
     });
     if (mean(shares) > lost || Math.max(...shares) > 2 * lost) break;
-    best = cut;
+    best = onTopicMin;
   }
   return round(0.75 * best);
 }
@@ -216,7 +217,7 @@ function report(fits: Calibration): void {
     ['without reranking', fits.filter(({ features }) => !features.includes('doubt'))],
   ];
   for (const [name, mode] of modes) {
-    console.log(`\n${name}: threshold ${mode[0]?.features.join('+')} ${mode[0]?.cut}`);
+    console.log(`\n${name}: threshold ${mode[0]?.features.join('+')} ${mode[0]?.onTopicMin}`);
     console.log(
       '| set | questions | ECE of the first ten | mean relevance | relevant | relevant hidden | off-topic hidden |',
     );

@@ -14,7 +14,7 @@ import {
   type MeaningRetriever,
   type WordRetriever,
 } from '../../src/search/rank/retrievers.ts';
-import { unrankedReranker } from '../../src/search/rerank/open-reranker.ts';
+import { rerankerWithoutModel } from '../../src/search/rerank/open-reranker.ts';
 import type { Reranker } from '../../src/search/rerank/reranker.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -55,7 +55,7 @@ export async function createSqlite(): Promise<BenchStorage> {
 export async function createProductRetrievers(
   set: DataSet,
   embeddings: EmbeddingProvider | undefined,
-  reranker: Reranker = unrankedReranker(),
+  reranker: Reranker = rerankerWithoutModel(),
   createStorage: () => Promise<BenchStorage> = createSqlite,
 ): Promise<ProductRetrievers> {
   const { storage, remove } = await createStorage();

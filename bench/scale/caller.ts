@@ -11,8 +11,8 @@ export interface Caller {
   call(tool: string, args: Fields): Promise<Fields>;
   /** Durations of answered calls in ms, by tool. */
   readonly times: ReadonlyMap<string, readonly number[]>;
-  /** Number of calls that were sent again because no answer came. */
-  readonly repeated: () => number;
+  /** Returns the number of retries after a call without an answer. */
+  readonly retries: () => number;
 }
 
 const retryDelayMs = 20;
@@ -22,10 +22,10 @@ export function createCaller(owner: Owner, url: string): Caller {
   const agent = new Agent({ keepAlive: true });
   owner.after(() => agent.destroy());
   const times = new Map<string, number[]>();
-  let repeated = 0;
+  let retries = 0;
   return {
     times,
-    repeated: () => repeated,
+    retries: () => retries,
     async call(tool, args) {
       const { headers, message } = modernRequest('tools/call', { name: tool, arguments: args });
       const body = JSON.stringify(message);
@@ -34,12 +34,12 @@ export function createCaller(owner: Owner, url: string): Caller {
         const answer = await exchange(url, { headers, body, agent }).catch(() => undefined);
         const [first] = answer?.messages ?? [];
         if (first !== undefined) {
-          const own = times.get(tool) ?? [];
-          own.push(performance.now() - startMs);
-          times.set(tool, own);
+          const durations = times.get(tool) ?? [];
+          durations.push(performance.now() - startMs);
+          times.set(tool, durations);
           return resultOf(tool, Object(first));
         }
-        repeated += 1;
+        retries += 1;
         await delay(retryDelayMs);
       }
       throw new Error(`${tool}: no answer`);

@@ -47,12 +47,12 @@ export function createRun(caller: Caller) {
 
   async function record(
     item: Pick<Item, 'kind' | 'word'>,
-    { kind, by }: Pick<Observed, 'kind' | 'by'>,
+    { kind, operation }: Pick<Observed, 'kind' | 'operation'>,
     call: () => Promise<Pick<Observed, 'ids' | 'version'>>,
   ): Promise<void> {
     const startMs = performance.now();
     const answer = await call();
-    history.push({ item: nameOf(item), kind, by, startMs, endMs: performance.now(), ...answer });
+    history.push({ item: nameOf(item), kind, operation, startMs, endMs: performance.now(), ...answer });
     if (kind === 'write') written[item.kind] += 1;
   }
 
@@ -62,7 +62,7 @@ export function createRun(caller: Caller) {
     const own: Item = { ...item, id: undefined, reference: '', version: 1 };
     if (resolveId !== undefined) own.reference = await create(word, client);
     else {
-      await record(item, { kind: 'write', by: 'add' }, async () => {
+      await record(item, { kind: 'write', operation: 'add' }, async () => {
         own.id = await create(word, client);
         return { ids: [own.id], version: 1 };
       });
@@ -80,7 +80,7 @@ export function createRun(caller: Caller) {
     // Another client may have recorded the id meanwhile.
     if (id === undefined || item.id !== undefined) return item.id !== undefined;
     item.id = id;
-    const answer = { item: nameOf(item), kind: 'write', by: 'add', ids: [id], version: 1 } as const;
+    const answer = { item: nameOf(item), kind: 'write', operation: 'add', ids: [id], version: 1 } as const;
     history.push({ ...answer, startMs, endMs: performance.now() });
     written[item.kind] += 1;
     return true;
@@ -89,7 +89,7 @@ export function createRun(caller: Caller) {
   async function change(item: Item): Promise<void> {
     const { change: update } = kinds[item.kind];
     const version = item.version + 1;
-    await record(item, { kind: 'write', by: 'change' }, async () => ({
+    await record(item, { kind: 'write', operation: 'change' }, async () => ({
       ids: [(await update?.(idOf(item), item.word, version)) ?? ''],
       version,
     }));
@@ -99,7 +99,7 @@ export function createRun(caller: Caller) {
   async function read(item: Item, way: string): Promise<void> {
     const reading = kinds[item.kind].reads[way];
     if (reading !== undefined && (await isStored(item))) {
-      await record(item, { kind: 'read', by: way }, () => reading(idOf(item), item.word));
+      await record(item, { kind: 'read', operation: way }, () => reading(idOf(item), item.word));
     }
   }
 

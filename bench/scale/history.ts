@@ -5,8 +5,8 @@
 export interface Observed {
   readonly item: string;
   readonly kind: 'write' | 'read';
-  /** The operation, such as `add` or `hybrid`. */
-  readonly by: string;
+  /** Such as `add` or `hybrid`. */
+  readonly operation: string;
   /** When the call was sent and when its answer arrived, by a clock that all clients share. */
   readonly startMs: number;
   readonly endMs: number;
@@ -47,14 +47,15 @@ function faultsInReads(observed: readonly Observed[]): string[] {
     .map(({ item, ids }) => `${item} is stored twice: ${id} and ${ids}`);
   for (const read of observed.filter(({ kind }) => kind === 'read')) {
     const before = observed.filter(({ endMs }) => endMs <= read.startMs);
-    if (read.ids.length > 1) faults.push(`${read.item} is found ${read.ids.length} times: ${read.ids} (${read.by})`);
+    if (read.ids.length > 1)
+      faults.push(`${read.item} is found ${read.ids.length} times: ${read.ids} (${read.operation})`);
     if (read.ids.length === 0) {
       const during = writes.some(({ startMs, endMs }) => startMs < read.endMs && endMs > read.startMs);
-      const how = `${read.by}${during ? ', while it was written' : ''}`;
+      const how = `${read.operation}${during ? ', while it was written' : ''}`;
       if (before.some(({ ids }) => ids.length > 0)) faults.push(`${read.item} is lost (${how})`);
       continue;
     }
-    if (read.ids[0] !== id) faults.push(`${read.item} is ${id} and is found as ${read.ids[0]}`);
+    if (read.ids[0] !== id) faults.push(`${read.item} has id ${id} but was found with id ${read.ids[0]}`);
     if (read.version === undefined) continue;
     const versionMin = Math.max(0, ...before.map(({ version = 0 }) => version));
     const versionMax = Math.max(
@@ -62,9 +63,8 @@ function faultsInReads(observed: readonly Observed[]): string[] {
       ...writes.filter(({ startMs }) => startMs < read.endMs).map(({ version = 0 }) => version),
     );
     if (read.version < versionMin)
-      faults.push(`${read.item} is stale: version ${read.version} instead of ${versionMin} (${read.by})`);
-    if (read.version > versionMax)
-      faults.push(`${read.item} has version ${read.version}, and nobody has written it yet`);
+      faults.push(`${read.item} is stale: version ${read.version} instead of ${versionMin} (${read.operation})`);
+    if (read.version > versionMax) faults.push(`${read.item} has version ${read.version}, which was not written yet`);
   }
   return faults;
 }
@@ -77,6 +77,6 @@ function faultsInFinalState(observed: readonly Observed[], stored: readonly Stor
   if (stored.length !== 1) return [`${item} is stored ${stored.length} times at the end`];
   const last = Math.max(0, ...writes.map(({ version = 0 }) => version));
   const { id, version = last } = stored[0] as StoredItem;
-  if (id !== first.ids[0]) return [`${item} has the id ${id} at the end and was ${first.ids[0]}`];
-  return version === last ? [] : [`${item} has version ${version} at the end instead of ${last}`];
+  if (id !== first.ids[0]) return [`${item} has the final id ${id}, but its write returned ${first.ids[0]}`];
+  return version === last ? [] : [`${item} has the final version ${version} instead of ${last}`];
 }

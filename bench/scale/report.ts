@@ -17,14 +17,14 @@ export function scaleTable(figures: readonly ScaleFigures[], cores: number): str
       ...(['servers', 'database', 'clients'] as const).map((part) => medianOf(({ cpuMs }) => cpuMs[part]).toFixed(2)),
       `${used.toFixed(2)} of ${cores}`,
       `${sum(each, ({ written: { entry, note, document } }) => entry + note + document)}, ${sum(each, ({ reads }) => reads)}`,
-      String(sum(each, ({ repeated }) => repeated)),
+      String(sum(each, ({ retries }) => retries)),
       String(sum(each, ({ faults }) => faults.length)),
     ];
   });
   return table(
     [
-      ...['processes', 'calls/s', '× one process', 'CPU ms a call: servers', 'database', 'clients and balancer'],
-      ...['cores used', 'writes, reads checked', 'sent again', 'wrong answers'],
+      ...['processes', 'calls/s', '× one process', 'CPU ms/call: servers', 'database', 'clients and balancer'],
+      ...['cores used', 'writes, reads checked', 'retries', 'wrong answers'],
     ],
     rows,
   );

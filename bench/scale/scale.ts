@@ -31,7 +31,7 @@ export interface ScaleFigures {
   readonly written: Readonly<Record<KindName, number>>;
   readonly reads: number;
   /** Calls that were retried because no answer came. */
-  readonly repeated: number;
+  readonly retries: number;
   readonly faults: readonly string[];
 }
 
@@ -96,7 +96,7 @@ async function measure(owner: Owner, config: ScaleConfig): Promise<ScaleFigures>
   const times = new Map([...caller.times].map(([tool, each]) => [tool, each.slice(countsBefore.get(tool))]));
   const calls = [...times.values()].reduce((sum, { length }) => sum + length, 0);
   const [servers, database, own] = after.map((each, at) => (each - (before[at] ?? 0)) / calls);
-  const repeated = caller.repeated();
+  const retries = caller.retries();
   await run.finish();
   const stored = await listStored(caller, clients);
   return {
@@ -104,7 +104,7 @@ async function measure(owner: Owner, config: ScaleConfig): Promise<ScaleFigures>
     seconds,
     calls,
     times,
-    repeated,
+    retries,
     cpuMs: { servers: servers ?? 0, database: database ?? 0, clients: own ?? 0 },
     written: run.written,
     reads: run.history.filter(({ kind }) => kind === 'read').length,

@@ -3,7 +3,7 @@ import type { ProgramUnderTest } from './program-under-test.ts';
 
 /** Records acknowledged writes, and checks that they are still stored. */
 export interface Ledger {
-  /** Makes a write, of a kind that depends on `number`, and records the outcome. */
+  /** Writes an entry (even `number`) or a note (odd), and records the outcome. */
   write(program: ProgramUnderTest, number: number): Promise<void>;
   /** Checks everything that was acknowledged since the last check, and a sample of older writes. */
   verify(program: ProgramUnderTest): Promise<void>;
@@ -21,7 +21,7 @@ const kinds = {
 type Kind = keyof typeof kinds;
 type Answer = Record<string, unknown>;
 
-/** Delay of a client before it tries again while the program is down. */
+/** Client retry delay while the program is down. */
 const retryDelayMs = 50;
 
 const recheckedMax = 200;

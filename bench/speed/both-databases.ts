@@ -8,16 +8,16 @@ import { createPostgresStorage } from '../../src/storage/postgres/postgres-stora
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { createTestDatabase, startRealPostgres, type TestDatabase } from '../../test/support/postgres.ts';
+import { type CarrelUnderTest, model, openCarrelOn } from './carrel.ts';
 import { filterLabels } from './filter-labels.ts';
-import { createProductOn, model, type SearchedProduct } from './product.ts';
 import { documentsOf } from './rows.ts';
 import { timed } from './timings.ts';
 import { queryVectorOf } from './vectors.ts';
 
 /** The same passages in SQLite and in PostgreSQL. */
 export interface BothDatabases {
-  readonly sqlite: SearchedProduct;
-  readonly postgres: SearchedProduct;
+  readonly sqlite: CarrelUnderTest;
+  readonly postgres: CarrelUnderTest;
   /** Figures for the rows that this run loaded; undefined if all were already loaded. */
   readonly loaded: LoadFigures | undefined;
   readonly bytes: OnBoth<number>;
@@ -40,8 +40,8 @@ const queryTimeoutMs = 60_000;
 
 /**
  * Opens both databases with this many passages. Without `keep`, they are temporary. With `keep`, later runs reuse the data:
- * SQLite's in that folder, PostgreSQL's in a database on the server of DATABASE_URL, whose name contains the number of passages.
- * An interrupted load continues.
+ * SQLite's in that folder, PostgreSQL's in the database `carrel_bench_<passages>` on the DATABASE_URL server. An interrupted load
+ * continues.
  */
 export async function openBoth(passages: number, keep?: string): Promise<BothDatabases> {
   const server = await startRealPostgres();
@@ -53,16 +53,16 @@ export async function openBoth(passages: number, keep?: string): Promise<BothDat
     sqlite: await createSqliteStorage({ path, queryTimeoutMs }),
     postgres: await createPostgresStorage({ url, queryTimeoutMs }),
   };
-  const products = { sqlite: createProductOn(storages.sqlite), postgres: createProductOn(storages.postgres) };
-  const loaded = await load(passages, storages, products);
+  const carrelOn = { sqlite: openCarrelOn(storages.sqlite), postgres: openCarrelOn(storages.postgres) };
+  const loaded = await load(passages, storages, carrelOn);
   return {
-    ...products,
+    ...carrelOn,
     loaded,
     bytes: { sqlite: statSync(path).size, postgres: (await storages.postgres.describe()).bytes },
     serverCpuMs: await serverCpu(url),
     async close() {
-      await products.sqlite.close();
-      await products.postgres.close();
+      await carrelOn.sqlite.close();
+      await carrelOn.postgres.close();
       await drop();
       await server.stop();
       if (keep === undefined) rmSync(folder, { recursive: true, force: true });
@@ -77,7 +77,7 @@ const both = ['sqlite', 'postgres'] as const;
 async function load(
   passages: number,
   storages: OnBoth<Storage>,
-  products: OnBoth<SearchedProduct>,
+  carrelOn: OnBoth<CarrelUnderTest>,
 ): Promise<LoadFigures | undefined> {
   const elapsedMs = { passages: { sqlite: 0, postgres: 0 }, vectors: { sqlite: 0, postgres: 0 } };
   const done = { passages: { sqlite: 0, postgres: 0 }, vectors: { sqlite: 0, postgres: 0 } };
@@ -89,7 +89,7 @@ async function load(
     const documents = documentsOf(first, Math.min(batchSize, passages - first), filterLabels);
     for (const name of both) {
       if (first < stored[name]) continue;
-      elapsedMs.passages[name] += await timed(() => products[name].insert(documents));
+      elapsedMs.passages[name] += await timed(() => carrelOn[name].insert(documents));
       done.passages[name] += batchSize;
     }
     printProgress('passages', first + batchSize, elapsedMs.passages);
@@ -97,7 +97,7 @@ async function load(
   for (const name of both) {
     for (let count = 1; count > 0; done.vectors[name] += count) {
       elapsedMs.vectors[name] += await timed(async () => {
-        count = await products[name].insertVectors(batchSize);
+        count = await carrelOn[name].insertVectors(batchSize);
       });
       printProgress('vectors', done.vectors[name] + count, elapsedMs.vectors);
     }
@@ -112,20 +112,20 @@ async function load(
 }
 
 /** Counts stored passages by binary search. This works because they are stored in batches and keys begin at 1. */
-async function countOf({ passages }: Storage, most: number): Promise<number> {
-  let [stored, missing] = [0, Math.ceil(most / batchSize) + 1];
+async function countOf({ passages }: Storage, max: number): Promise<number> {
+  let [stored, missing] = [0, Math.ceil(max / batchSize) + 1];
   while (missing - stored > 1) {
     const middle = Math.floor((stored + missing) / 2);
-    if ((await passages.get([Math.min(most, middle * batchSize)])).length > 0) stored = middle;
+    if ((await passages.get([Math.min(max, middle * batchSize)])).length > 0) stored = middle;
     else missing = middle;
   }
-  return Math.min(most, stored * batchSize);
+  return Math.min(max, stored * batchSize);
 }
 
 /** Waits until the vector index is built. Searches trigger the build and scan every vector until it is done. */
 async function waitForIndex({ vectors: { kb } }: Storage): Promise<void> {
   while ((await kb.models())[0]?.index === 'none') {
-    await kb.look({ model, query: queryVectorOf(0), limit: 1 });
+    await kb.readSnapshot({ model, query: queryVectorOf(0), limit: 1 });
     await setTimeout(500);
   }
 }

@@ -9,7 +9,7 @@ const subjectCounts = [4, 10, 20, 50];
 /** Seed of the first pivot vector. Far above the seeds of the rows, so that no pivot equals a row. */
 const firstPivot = 50_000_000;
 
-/** Returns the labels of a passage, for filters that pass different shares of all passages. */
+/** Returns the labels of a passage, for filters that match different fractions of the passages. */
 export function filterLabels(number: number): string[] {
   const vector = vectorOf(number);
   return [

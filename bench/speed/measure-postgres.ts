@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type BothDatabases, openBoth } from './both-databases.ts';
+import type { CarrelUnderTest } from './carrel.ts';
 import { type ExactAnswers, exactAnswers, type Filter, filtersOf } from './filters.ts';
-import type { SearchedProduct } from './product.ts';
 import { alternate, countCpuTime, isCpuTime, type Timings } from './timings.ts';
 
 export interface PostgresFigures extends Pick<BothDatabases, 'loaded' | 'bytes'> {
@@ -47,9 +47,9 @@ async function compareSearches({ sqlite, postgres }: BothDatabases, filters: rea
   const kinds = filters.slice(0, 5).flatMap(({ name, filter }) => {
     const tags = (filter?.labels ?? []).flat().map((label) => label.replace('tag:', ''));
     return [
-      { name: `words, ${name}`, search: (on: SearchedProduct, number: number) => on.words(number, limit, filter) },
-      { name: `meaning, ${name}`, search: (on: SearchedProduct, number: number) => on.meaning(number, limit, filter) },
-      { name: `hybrid, ${name}`, search: (on: SearchedProduct, number: number) => on.hybrid(number, limit, tags) },
+      { name: `words, ${name}`, search: (on: CarrelUnderTest, number: number) => on.words(number, limit, filter) },
+      { name: `meaning, ${name}`, search: (on: CarrelUnderTest, number: number) => on.meaning(number, limit, filter) },
+      { name: `hybrid, ${name}`, search: (on: CarrelUnderTest, number: number) => on.hybrid(number, limit, tags) },
     ];
   });
   const calls = Object.fromEntries(
@@ -64,7 +64,7 @@ async function compareSearches({ sqlite, postgres }: BothDatabases, filters: rea
 }
 
 async function measureFilters(
-  product: SearchedProduct,
+  carrel: CarrelUnderTest,
   filters: readonly Filter[],
   exact: readonly ExactAnswers[],
   searches: number,
@@ -72,7 +72,7 @@ async function measureFilters(
   const timingsFor = (results: number) =>
     alternate(
       Object.fromEntries(
-        filters.map(({ name, filter }) => [name, (number: number) => product.meaning(number, results, filter)]),
+        filters.map(({ name, filter }) => [name, (number: number) => carrel.meaning(number, results, filter)]),
       ),
       searches,
     );
@@ -82,7 +82,7 @@ async function measureFilters(
     const { passing, nearest } = exact[index] ?? { passing: 0, nearest: [] };
     let found = 0;
     for (const [query, numbers] of nearest.entries()) {
-      const { matches } = await product.meaning(query, limit, filter);
+      const { matches } = await carrel.meaning(query, limit, filter);
       // The keys of a new table begin at 1, in row order.
       found += matches.filter(({ id }) => numbers.includes(id - 1)).length;
     }

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openReranker, unrankedReranker } from '../../src/search/rerank/open-reranker.ts';
+import { openReranker, rerankerWithoutModel } from '../../src/search/rerank/open-reranker.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import type { TestDocument } from '../../test/support/passages.ts';
-import { createProductOn } from './product.ts';
+import { openCarrelOn } from './carrel.ts';
 import { createRandom } from './rows.ts';
 import { alternate, type Timings } from './timings.ts';
 
@@ -36,8 +36,8 @@ export async function measureReranking(searches: number): Promise<RerankingFigur
       threads: 0,
       budgetMs: 60_000,
     });
-    const unranked = createProductOn(storage, unrankedReranker());
-    const ranked = createProductOn(storage, reranker);
+    const unranked = openCarrelOn(storage, rerankerWithoutModel());
+    const ranked = openCarrelOn(storage, reranker);
     try {
       await unranked.insert(documentsOf(pieces));
       await unranked.insertVectors(passagesCount);

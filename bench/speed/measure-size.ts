@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { PassageFilter } from '../../src/storage/passages/passage.ts';
-import { createProduct, type Product } from './product.ts';
+import { type CarrelOnSqlite, openCarrel } from './carrel.ts';
 import { createRawPeer, type RawPeer } from './raw-peer.ts';
 import { documentsOf, passagesOfDocument, queryOf, rowOf } from './rows.ts';
 import { alternate, isCpuTime, type Timings, timed, timingsOf } from './timings.ts';
@@ -45,22 +45,22 @@ const manyPassages = 200_000;
 export async function measureSize(passages: number, repetitions: number, folder: string): Promise<SizeFigures> {
   const searches = passages > manyPassages ? Math.ceil(repetitions / 4) : repetitions;
   const path = join(folder, 'carrel.db');
-  const product = await createProduct(path);
+  const carrel = await openCarrel(path);
   const raw = createRawPeer({ folder, name: 'raw', filledBy: 'statement' });
   const triggered = createRawPeer({ folder, name: 'triggered', filledBy: 'trigger' });
-  const ingest = await ingestRows(passages, product, raw, triggered);
+  const ingest = await ingestRows(passages, carrel, raw, triggered);
   // The searches below don't need this database, whose file has 3 GB at a million passages.
   triggered.remove();
-  const vectors = await ingestVectors(passages, product, raw);
+  const vectors = await ingestVectors(passages, carrel, raw);
   printProgress(`${passages} vectors are stored`);
-  const figures = await alternate(searchCalls(product, raw), searches);
+  const figures = await alternate(searchCalls(carrel, raw), searches);
   printProgress('searched');
-  const worst = await worstOf(product);
-  const hybridWhileIngesting = isCpuTime() ? undefined : await searchWhileIngesting(passages, product, searches);
-  await product.close();
+  const worst = await worstOf(carrel);
+  const hybridWhileIngesting = isCpuTime() ? undefined : await searchWhileIngesting(passages, carrel, searches);
+  await carrel.close();
   raw.close();
   // Measured after closing: until then part of the data is in the write-ahead log.
-  const bytes = { carrel: product.bytes(), raw: raw.bytes() };
+  const bytes = { carrel: carrel.bytes(), raw: raw.bytes() };
   const { rssBytes, loadMs } = coldStart(path);
   return { passages, ingest, vectors, bytes, rssBytes, loadMs, searches: figures, hybridWhileIngesting, worst };
 }
@@ -78,13 +78,13 @@ function printProgress(text: string): void {
   console.error(`${new Date().toISOString().slice(11, 19)} ${text}`);
 }
 
-async function ingestRows(passages: number, product: Product, raw: RawPeer, triggered: RawPeer) {
+async function ingestRows(passages: number, carrel: CarrelOnSqlite, raw: RawPeer, triggered: RawPeer) {
   const spent = { carrel: 0, trigger: 0, statement: 0 };
   for (let first = 0; first < passages; first += batchSize) {
     const count = Math.min(batchSize, passages - first);
     const documents = documentsOf(first, count);
     const rows = Array.from({ length: count }, (_, at) => rowOf(first + at));
-    spent.carrel += await timed(() => product.insert(documents));
+    spent.carrel += await timed(() => carrel.insert(documents));
     spent.statement += await timed(() => raw.insert(rows));
     spent.trigger += await timed(() => triggered.insert(rows));
     if ((first + count) % progressRows === 0) printProgress(`${first + count} of ${passages} passages are stored`);
@@ -93,12 +93,12 @@ async function ingestRows(passages: number, product: Product, raw: RawPeer, trig
   return { carrel: rate(spent.carrel), trigger: rate(spent.trigger), statement: rate(spent.statement) };
 }
 
-async function ingestVectors(passages: number, product: Product, raw: RawPeer) {
+async function ingestVectors(passages: number, carrel: CarrelOnSqlite, raw: RawPeer) {
   const spent = { carrel: 0, raw: 0 };
   for (let done = 0; done < passages; ) {
     let count = 0;
     spent.carrel += await timed(async () => {
-      count = await product.insertVectors(batchSize);
+      count = await carrel.insertVectors(batchSize);
     });
     if (count === 0) throw new Error('the vectors do not grow');
     const vectors = Array.from({ length: count }, (_, at) => vectorOf(done + at));
@@ -108,43 +108,43 @@ async function ingestVectors(passages: number, product: Product, raw: RawPeer) {
   return { carrel: (passages * 1000) / spent.carrel, raw: (passages * 1000) / spent.raw };
 }
 
-function searchCalls(product: Product, raw: RawPeer) {
+function searchCalls(carrel: CarrelOnSqlite, raw: RawPeer) {
   const half: PassageFilter = { labels: [['tag:half1']] };
   return {
-    words: (number: number) => product.words(number, limit),
+    words: (number: number) => carrel.words(number, limit),
     rawWords: (number: number) => raw.words(queryOf(number), limit),
-    wordsHalf: (number: number) => product.words(number, limit, half),
-    meaning: (number: number) => product.meaning(number, limit),
+    wordsHalf: (number: number) => carrel.words(number, limit, half),
+    meaning: (number: number) => carrel.meaning(number, limit),
     rawMeaning: (number: number) => raw.nearest(queryVectorOf(number), limit),
-    meaningHalf: (number: number) => product.meaning(number, limit, half),
-    hybrid: (number: number) => product.hybrid(number, limit),
-    hybridHalf: (number: number) => product.hybrid(number, limit, ['half1']),
+    meaningHalf: (number: number) => carrel.meaning(number, limit, half),
+    hybrid: (number: number) => carrel.hybrid(number, limit),
+    hybridHalf: (number: number) => carrel.hybrid(number, limit, ['half1']),
   };
 }
 
-async function searchWhileIngesting(passages: number, product: Product, searches: number): Promise<Timings> {
+async function searchWhileIngesting(passages: number, carrel: CarrelOnSqlite, searches: number): Promise<Timings> {
   let next = Math.ceil(passages / passagesOfDocument) * passagesOfDocument;
   let stopped = false;
   // Ten documents per transaction, as in several concurrent uploads.
   const ingesting = (async () => {
     while (!stopped) {
-      await product.insert(documentsOf(next, 10 * passagesOfDocument));
+      await carrel.insert(documentsOf(next, 10 * passagesOfDocument));
       next += 10 * passagesOfDocument;
-      await product.insertVectors(batchSize);
+      await carrel.insertVectors(batchSize);
     }
   })();
   const times: number[] = [];
-  for (let number = 0; number < searches; number += 1) times.push(await timed(() => product.hybrid(number, limit)));
+  for (let number = 0; number < searches; number += 1) times.push(await timed(() => carrel.hybrid(number, limit)));
   stopped = true;
   await ingesting;
   return timingsOf(times);
 }
 
 /** Runs the most expensive queries that the limits allow, each once. Returns the slowest. */
-async function worstOf(product: Product): Promise<SizeFigures['worst']> {
+async function worstOf(carrel: CarrelOnSqlite): Promise<SizeFigures['worst']> {
   let worst = { name: '', ms: 0 };
-  for (const [name, query] of Object.entries(product.slowestQueries())) {
-    const ms = await timed(() => product.ask(query, limit));
+  for (const [name, query] of Object.entries(carrel.slowestQueries())) {
+    const ms = await timed(() => carrel.ask(query, limit));
     if (ms > worst.ms) worst = { name, ms };
   }
   return worst;

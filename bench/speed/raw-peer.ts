@@ -24,7 +24,7 @@ export interface RawPeerConfig {
   readonly filledBy: 'trigger' | 'statement';
 }
 
-/** The same connection settings as the product. */
+/** The same connection settings as the carrel. */
 const settings = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32768;
   PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 4000;`;
 

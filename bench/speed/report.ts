@@ -23,7 +23,7 @@ export function ingestTable(figures: readonly SizeFigures[]): string {
       'file MB: Carrel',
       'raw',
       'RSS MB',
-      'vectors loaded in ms',
+      'loading vectors, ms',
     ],
     figures.map(({ passages, ingest, vectors, bytes, rssBytes, loadMs }) => [
       count(passages),
@@ -44,14 +44,14 @@ export function ingestTable(figures: readonly SizeFigures[]): string {
 
 export function searchTable(figures: readonly SizeFigures[]): string {
   const rows: [name: string, of: (each: SizeFigures) => string][] = [
-    ['words', ({ searches }) => formatTimings(searches.words)],
+    ['keyword', ({ searches }) => formatTimings(searches.words)],
     ['raw FTS5, the same words', ({ searches }) => formatTimings(searches.rawWords)],
-    ['words, half of all by label', ({ searches }) => formatTimings(searches.wordsHalf)],
-    ['meaning', ({ searches }) => formatTimings(searches.meaning)],
+    ['keyword, label filter matching half of the passages', ({ searches }) => formatTimings(searches.wordsHalf)],
+    ['semantic', ({ searches }) => formatTimings(searches.meaning)],
     ['raw sqlite-vec, float32', ({ searches }) => formatTimings(searches.rawMeaning)],
-    ['meaning, half of all by label', ({ searches }) => formatTimings(searches.meaningHalf)],
+    ['semantic, the same filter', ({ searches }) => formatTimings(searches.meaningHalf)],
     ['hybrid', ({ searches }) => formatTimings(searches.hybrid)],
-    ['hybrid, half of all by label', ({ searches }) => formatTimings(searches.hybridHalf)],
+    ['hybrid, the same filter', ({ searches }) => formatTimings(searches.hybridHalf)],
     ['hybrid while ingesting', (each) => (each.hybridWhileIngesting ? formatTimings(each.hybridWhileIngesting) : '')],
     ['the most expensive query within the limits', ({ worst }) => `${milliseconds(worst.ms)}: ${worst.name}`],
   ];
@@ -76,14 +76,14 @@ export function targetsOf(figures: SizeFigures): Target[] {
   // Compared with `statement`, the faster of the two ways to fill FTS5.
   const rate = ingest.carrel / ingest.statement;
   return [
-    atMost('words: p50 beside raw FTS5', searches.words.p50 / searches.rawWords.p50, 1.5),
-    atMost('meaning: p50 beside sqlite-vec', searches.meaning.p50 / searches.rawMeaning.p50, 0.1),
-    atMost('filtered: p50 beside unfiltered, the worst of four', Math.max(...filtered), 1.5),
+    atMost('keyword: p50 vs. raw FTS5', searches.words.p50 / searches.rawWords.p50, 1.5),
+    atMost('semantic: p50 vs. sqlite-vec', searches.meaning.p50 / searches.rawMeaning.p50, 0.1),
+    atMost('filtered: p50 vs. unfiltered, the worst of three', Math.max(...filtered), 1.5),
     ...(hybridWhileIngesting === undefined
       ? []
-      : [atMost('hybrid while ingesting: p99 beside idle', hybridWhileIngesting.p99 / searches.hybrid.p99, 2)]),
+      : [atMost('hybrid while ingesting: p99 vs. idle', hybridWhileIngesting.p99 / searches.hybrid.p99, 2)]),
     {
-      name: 'ingest: rate beside raw FTS5 ≥ 0.7 ×',
+      name: 'ingest: rate vs. raw FTS5 ≥ 0.7 ×',
       measured: `${ratio(rate)} × by statement, ${ratio(ingest.carrel / ingest.trigger)} × with a trigger`,
       isReached: rate >= 0.7,
     },
@@ -103,7 +103,7 @@ export function loadTable({ loaded, bytes }: PostgresFigures): string {
     loaded && name === 'postgres' ? count(loaded.indexSeconds) : '',
     megabytes(bytes[name]),
   ];
-  return table(['', 'passages/s', 'vectors/s', 'index of vectors in s', 'MB'], [row('sqlite'), row('postgres')]);
+  return table(['', 'passages/s', 'vectors/s', 'vector index build, s', 'MB'], [row('sqlite'), row('postgres')]);
 }
 
 export function comparisonTable({ searches }: PostgresFigures): string {
@@ -124,8 +124,8 @@ export function filterTable(figures: readonly FilterFigures[]): string {
   const times = (of: 'ten' | 'hundred', { p50 }: Timings) => ratio(p50 / (unfiltered?.[of].p50 ?? 0));
   return table(
     [
-      'meaning on PostgreSQL',
-      'passages that pass',
+      'semantic search on PostgreSQL',
+      'matching passages',
       '10 results: p50 / p99 in ms',
       '× p50',
       'recall@10',
@@ -146,13 +146,13 @@ export function filterTable(figures: readonly FilterFigures[]): string {
 
 export function rerankingTable(figures: readonly RerankingFigures[]): string {
   return table(
-    ['20 candidates of', 'without, p50 / p99 in ms', 'reranked', 'p50 above', 'MB above'],
-    figures.map(({ pieces, without, reranked, megabytes: above }) => [
+    ['length of 20 candidates', 'not reranked, p50 / p99 in ms', 'reranked', 'added p50 ms', 'added MB'],
+    figures.map(({ pieces, without, reranked, megabytes: added }) => [
       `${pieces} word pieces`,
       formatTimings(without),
       formatTimings(reranked),
       milliseconds(reranked.p50 - without.p50),
-      above.toFixed(0),
+      added.toFixed(0),
     ]),
   );
 }

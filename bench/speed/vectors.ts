@@ -20,8 +20,8 @@ export function queryVectorOf(number: number): Float32Array {
 }
 
 /**
- * Makes vectors resemble those of a model. `bench:quality` has cached the model's vectors in the folder. Each generated vector is
- * one of them, plus part of the difference of two others.
+ * Models the generated vectors on those that `bench:quality` cached in the folder: each is one of them, plus part of the
+ * difference of two others.
  */
 export function imitateModel(folder: string): void {
   const bytes = keyBytes + 4 * dimensions;

@@ -53,7 +53,7 @@ export function openConsole(
           id: `${ownCallers}${principal === localUser ? address : principal.identity}`,
           owner: `${ownCallers}${principalKey(principal)}`,
           authenticated: true,
-          reachedAt: origin,
+          serverOrigin: origin,
         };
         const log = offer.log.with({ caller: caller.name });
         const call = { caller, signal, report() {}, log, keepCancellable: () => () => {} };
@@ -160,7 +160,7 @@ function identityOf({ name, version }: ClientName, caller: ToolCall['caller']): 
     name,
     version,
     caller: callerName(caller),
-    transport: caller.reachedAt === undefined ? 'stdio' : 'http',
+    transport: caller.serverOrigin === undefined ? 'stdio' : 'http',
   };
 }
 

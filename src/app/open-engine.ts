@@ -73,7 +73,7 @@ export function openLocalEngine({ config, log, shared }: EngineContext): Promise
       extractor,
       embeddings,
       reranker,
-      formerEmbeddings: shared.formerEmbeddings,
+      previousEmbeddings: shared.previousEmbeddings,
       log,
       close,
     });

@@ -17,7 +17,7 @@ export interface SharedParts {
   embeddings(): Promise<Lease<EmbeddingProvider>>;
   reranker(): Promise<Lease<Reranker>>;
   /** Returns the provider of a model that was used before, for texts that still have its vectors. */
-  formerEmbeddings(model: string): Promise<EmbeddingProvider | undefined>;
+  previousEmbeddings(model: string): Promise<EmbeddingProvider | undefined>;
 }
 
 /** Limits for untrusted documents: CPU time and memory of each, and how many are extracted at the same time. */
@@ -38,9 +38,9 @@ export function createSharedParts(config: Config, log: Logger, recorder?: Record
     }),
     reranker: createLeases(async () => {
       const { openReranker } = await import('../search/rerank/open-reranker.ts');
-      return openReranker(config.of(rerankingSlice), recorder?.scored);
+      return openReranker(config.of(rerankingSlice), recorder?.reranked);
     }),
-    async formerEmbeddings(model) {
+    async previousEmbeddings(model) {
       const { formerProvider, embeddingConfigOf } = await import('../search/models/create-embedding-provider.ts');
       return formerProvider(embeddingConfigOf(config.of(embeddingSlice)), model);
     },

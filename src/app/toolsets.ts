@@ -77,7 +77,7 @@ export const context: ToolsetModule = {
         storage,
         embeddings,
         reranker,
-        formerEmbeddings: shared.formerEmbeddings,
+        previousEmbeddings: shared.previousEmbeddings,
         log,
         close,
       });

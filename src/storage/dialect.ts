@@ -100,7 +100,7 @@ export interface WordIndex {
   /** The table whose rows are indexed. The index uses the same keys. */
   readonly owner: string;
   /** The column that breaks ties in a ranking. `id` is slower than `key`, because it must be read from the owner's row. */
-  readonly ties: 'id' | 'key';
+  readonly tieBreaker: 'id' | 'key';
   /** Max number of matches that are counted for a total. */
   readonly totalMax: number;
   /** SQL condition for the rows `o` of the owner that are indexed. */
@@ -125,13 +125,13 @@ export type VocabularyCache = (on: Statements, index: WordIndex, counts: object)
 
 /**
  * Writes the words of documents that are not in the index yet. `keys` are the keys of the texts, in the same order, ascending.
- * `also` are writes to other tables, which PostgreSQL runs in the same statement. Their SQL must not start with WITH.
+ * `otherWrites` are writes to other tables, which PostgreSQL runs in the same statement. Their SQL must not start with WITH.
  */
 export type WriteWords = (
   on: Statements,
   index: WordIndex,
   keys: readonly number[],
-  also?: readonly Condition[],
+  otherWrites?: readonly Condition[],
 ) => Promise<void>;
 
 export interface CandidateRequest {

@@ -25,7 +25,7 @@ export interface ToolCall {
   /** Milliseconds since 1970. */
   at: number;
   tool: string;
-  caller: { id: string; name: string; owner?: string; authenticated?: boolean; reachedAt?: string };
+  caller: { id: string; name: string; owner?: string; authenticated?: boolean; serverOrigin?: string };
   /** The arguments, as the client sent them. */
   args?: unknown;
   /** The client's self-reported name. */
@@ -39,7 +39,7 @@ export interface ToolCall {
 }
 
 /** How the hits of one search were reranked. */
-export interface Scoring {
+export interface Reranking {
   state: 'applied' | 'off' | 'failed';
   candidates: number;
   ms: number;
@@ -50,7 +50,7 @@ export type Recorder = ReturnType<typeof createRecorder>;
 /** Histogram buckets in seconds, as OpenTelemetry's MCP conventions advise. */
 const operationBounds = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 const sessionBounds = [1, 10, 60, 300, 1_800, 7_200, 28_800, 86_400];
-const scoringBounds = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
+const rerankingBounds = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
 /** Max token names that are counted separately. Further ones are counted together. */
 const callersMax = 100;
@@ -70,9 +70,9 @@ export function createRecorder(registry: Registry) {
   const byCaller = registry.counter({ name: 'carrel.caller.calls', help: 'Tool calls by token name.' });
   const refusals = registry.counter({ name: 'carrel.refusals', help: 'Refused requests by reason.' });
   const answers = registry.counter({ name: 'carrel.http.requests', help: 'HTTP requests by route.' });
-  const scorings = registry.histogram(
+  const rerankings = registry.histogram(
     { name: 'carrel.reranking.duration', unit: 's', help: 'Searches whose hits were reranked.' },
-    scoringBounds,
+    rerankingBounds,
   );
   const candidates = registry.counter({ name: 'carrel.reranking.candidates', help: 'Hits sent to the reranker.' });
   let running = 0;
@@ -106,8 +106,8 @@ export function createRecorder(registry: Registry) {
         for (const listener of callListeners) listener(call);
       };
     },
-    scored({ state, candidates: count, ms }: Scoring): void {
-      scorings.record({ state }, ms / 1000);
+    reranked({ state, candidates: count, ms }: Reranking): void {
+      rerankings.record({ state }, ms / 1000);
       candidates.add({}, count);
     },
     httpAnswer(route: string, status: number): void {
@@ -138,7 +138,7 @@ const results: Readonly<Record<ErrorKind, 'invalid' | 'refused' | 'failed' | 'ca
 /** HTTP statuses that count as a refusal, with the reason to report. */
 const refusalOf: Readonly<Record<number, string>> = {
   401: 'token',
-  403: 'site_or_rights',
+  403: 'origin_or_rights',
   413: 'message_too_large',
   429: 'wrong_tokens',
   503: 'busy',

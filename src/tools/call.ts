@@ -12,7 +12,7 @@ export interface Caller extends Principal {
   /** Resolves once the client has read enough of its buffered output. */
   drained?: () => Promise<void>;
   /** The server's URL as the client reached it, such as `http://127.0.0.1:3000`; absent on stdio. */
-  reachedAt?: string;
+  serverOrigin?: string;
 }
 
 /** The client's name and version as it reports them, unverified. */

@@ -48,10 +48,10 @@ export interface ResourceProvider {
   list(cursor: string | undefined, call: Call): Promise<ResourcePage>;
   read(reading: ResourceReading, call: Call): Promise<ResourceContents>;
   /**
-   * Returns a stamp that changes whenever the resource changes or, without a URI, the list. It is polled every few
-   * seconds while clients are subscribed, so it must be cheap. Providers without `stamp` report no changes.
+   * Returns a fingerprint that changes whenever the resource changes or, without a URI, the list. It is polled every few
+   * seconds while clients are subscribed, so it must be cheap. Providers without `fingerprint` report no changes.
    */
-  stamp?(uri: string | undefined, call: Call): Promise<string>;
+  fingerprint?(uri: string | undefined, call: Call): Promise<string>;
   /** Suggestions for a template's variable, best first. */
   complete?(uriTemplate: string, variable: string, typed: string, call: Call): Promise<string[]>;
 }

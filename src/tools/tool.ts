@@ -41,15 +41,15 @@ interface ToolFacts {
    * Clients that support tasks get one for every call, not only for slow calls. The task starts immediately, or after
    * the user has answered the questions. `required`: calls from clients without task support are rejected.
    */
-  task?: { begins: 'at once' | 'after questions'; required?: boolean };
+  task?: { begins: 'immediately' | 'after questions'; required?: boolean };
   /** Work that continues after the answer and survives a restart, for clients that support tasks. */
-  lasting?: LastingWork;
+  backgroundWork?: BackgroundWork;
   /** Error code for invalid arguments, if the tool's specification defines one. */
   argumentError?: ErrorCode;
 }
 
 /** Background work started by a call, with a name that survives restarts. */
-export interface LastingWork {
+export interface BackgroundWork {
   /** Returns the work's name, or undefined if the answer is already complete. */
   nameOf(answer: object): string | undefined;
   /**
@@ -95,7 +95,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
  * Creates the output schema of an answer whose fields vary. The description lists them; `<field>?` marks an optional one.
  * They are not declared as properties, because FastMCP's Python client would drop all others.
  */
-export function freeAnswer(fields: string) {
+export function looseOutput(fields: string) {
   return z.looseObject({}).meta({ description: fields, additionalProperties: true });
 }
 

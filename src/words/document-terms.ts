@@ -6,6 +6,7 @@ import { analyse } from './analyse.ts';
  */
 export interface TermText {
   readonly main: string;
+  /** Other forms of the words, such as stems and parts of names; see `analyse`. */
   readonly extra: string;
   /** Number of terms in `main`. */
   readonly length: number;

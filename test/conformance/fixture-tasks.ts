@@ -4,7 +4,7 @@ import { defineTool } from '../../src/tools/tool.ts';
 import type { Toolset } from '../../src/tools/toolset.ts';
 import { pause } from '../support/pause.ts';
 
-const common = { effect: 'read' as const, task: { begins: 'at once' } as const };
+const common = { effect: 'read' as const, task: { begins: 'immediately' } as const };
 const nameQuestion = { message: 'What is your name?', fields: { name: { type: 'string', title: 'Name' } } } as const;
 
 /** The suite's task scenarios, on the product's own funnel, tasks and questions. */
@@ -27,7 +27,7 @@ export const taskToolsets: readonly Toolset[] = [
       }),
       defineTool({
         ...common,
-        task: { begins: 'at once', required: true },
+        task: { begins: 'immediately', required: true },
         name: 'failing_job',
         title: 'Failing',
         description: 'Fails after a while.',

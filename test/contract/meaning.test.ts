@@ -184,7 +184,7 @@ function byScore(query: number): number[] {
 async function indexed({ vectors: { kb } }: Storage): Promise<void> {
   const query = asked[0] ?? new Float32Array();
   while ((await kb.models())[0]?.index === 'none') {
-    await kb.look({ model: provider.name, query, limit: 10 });
+    await kb.readSnapshot({ model: provider.name, query, limit: 10 });
     await setTimeout(100);
   }
 }

@@ -40,7 +40,7 @@ onEachBackend(
             },
             request,
           ),
-        { ids, images: false, order: 'given', bytesMax: 600 },
+        { ids, images: false, order: 'requested', bytesMax: 600 },
       );
       assert.deepEqual(
         loaded.entries.map(({ text }) => text),

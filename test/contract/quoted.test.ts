@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { silentLogger } from '../../src/base/log.ts';
 import { searchDocuments } from '../../src/engine/local/search-documents.ts';
 import type { EmbeddingProvider } from '../../src/search/models/embedding-provider.ts';
-import { unrankedReranker } from '../../src/search/rerank/open-reranker.ts';
+import { rerankerWithoutModel } from '../../src/search/rerank/open-reranker.ts';
 import { localUser } from '../../src/tools/call.ts';
 import { contextSlice } from '../../src/toolsets/context/context-slice.ts';
 import { createContextToolset } from '../../src/toolsets/context/toolset.ts';
@@ -63,7 +63,7 @@ onEachBackend('a phrase in quotes is exact', (backend) => {
     };
     const search = async (query: string) => {
       const request = { ...asked, query, mode: 'hybrid', neighbours: 0, offset: 0, signal } as const;
-      const deps = { storage, meaning: undefined, reranker: unrankedReranker() };
+      const deps = { storage, meaning: undefined, reranker: rerankerWithoutModel() };
       return (await searchDocuments(request, deps)).results.map(({ text }) => text);
     };
     assert.equal((await search('parental leave')).length, 3);

@@ -18,7 +18,7 @@ const reranker = () =>
       close: async () => {},
     },
     weight: 1,
-    calibration: [{ features: ['logit'], intercept: 0, weights: [1], cut: 0.5 }],
+    calibration: [{ features: ['logit'], intercept: 0, weights: [1], onTopicMin: 0.5 }],
   });
 
 const defaults = Object.entries(contextSlice.fields).map(([name, field]) => [name, field.default]);

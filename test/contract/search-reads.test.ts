@@ -5,7 +5,7 @@ import { silentLogger } from '../../src/base/log.ts';
 import { type DocumentSearch, searchDocuments } from '../../src/engine/local/search-documents.ts';
 import { createMeaning } from '../../src/search/meaning/meaning.ts';
 import type { EmbeddingProvider } from '../../src/search/models/embedding-provider.ts';
-import { unrankedReranker } from '../../src/search/rerank/open-reranker.ts';
+import { rerankerWithoutModel } from '../../src/search/rerank/open-reranker.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { localUser } from '../../src/tools/call.ts';
 import { contextSlice } from '../../src/toolsets/context/context-slice.ts';
@@ -33,7 +33,7 @@ onEachBackend('the reads of a search', (backend) => {
           ...{ mode: 'hybrid', threshold: undefined, includesWeak: true, neighbours: 0, offset: 0, signal },
           ...more,
         },
-        { storage, meaning, reranker: unrankedReranker() },
+        { storage, meaning, reranker: rerankerWithoutModel() },
       );
     // Loads the vectors into memory, if the backend does so.
     await search({});

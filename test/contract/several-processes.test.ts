@@ -81,7 +81,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
         await client.end();
         return rows.map(({ left }) => Number(left));
       };
-      await staging.between?.exclusively('lease', signal, async () => {
+      await staging.shared?.exclusively('lease', signal, async () => {
         await staging.touch('lease');
         const [left = 0] = await expiries();
         assert.ok(left > 0 && left <= minuteMs, `${left} ms`);

@@ -56,7 +56,7 @@ describe('labels and indexes of vectors on PostgreSQL', { skip: serverObstacle()
   const search = async (label?: string, limit = 600) => {
     const filter = label === undefined ? undefined : { labels: [[`tag:${label}`]] };
     const query = randomUnitVector(dimensions, random);
-    return (await storage.vectors.kb.look({ model, query, limit, filter })).nearest ?? [];
+    return (await storage.vectors.kb.readSnapshot({ model, query, limit, filter })).nearest ?? [];
   };
   const indexReady = async () => {
     while ((await storage.vectors.kb.models())[0]?.index !== 'ready') {

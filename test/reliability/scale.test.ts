@@ -10,7 +10,7 @@ const observed = (
   version: number,
   ids: readonly string[] = ['7'],
 ): Observed => ({
-  ...{ item: 'entry heron', by: 'fts', kind, startMs, endMs: startMs + 10, version, ids },
+  ...{ item: 'entry heron', operation: 'fts', kind, startMs, endMs: startMs + 10, version, ids },
 });
 const stored: StoredItem = { item: 'entry heron', id: '7', version: 2 };
 const history = [observed('write', 0, 1), observed('read', 20, 1), observed('write', 40, 2), observed('read', 60, 2)];
@@ -43,7 +43,7 @@ describe('the check of acknowledged writes', () => {
       says: /stored 2 times/,
     },
     'an older version at the end': { of: history, left: [{ ...stored, version: 1 }], says: /instead of 2/ },
-    'a version that was never written': { of: [...history, observed('read', 80, 3)], says: /nobody has written/ },
+    'a version that was never written': { of: [...history, observed('read', 80, 3)], says: /was not written yet/ },
     'an item that was never written': { of: [], left: [stored], says: /no write was acknowledged/ },
   };
   for (const [name, { of, left = [stored], says }] of Object.entries(wrong)) {

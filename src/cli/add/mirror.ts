@@ -61,7 +61,7 @@ export function createMirror(config: MirrorConfig): Mirror {
       const toAddAgain: Addition[] = [];
       for (const { document, path, hash } of moves) {
         if (await move(document, path)) handled.delete(path);
-        else toAddAgain.push({ path, hash, former: [] });
+        else toAddAgain.push({ path, hash, previous: [] });
       }
       for (const removal of removals) {
         await remove(removal);
@@ -106,8 +106,8 @@ export function createMirror(config: MirrorConfig): Mirror {
     reporter.end();
   }
 
-  async function add({ path, hash, former }: Addition, file: FoundFile): Promise<void> {
-    const [first] = former;
+  async function add({ path, hash, previous }: Addition, file: FoundFile): Promise<void> {
+    const [first] = previous;
     const outcome = await addFile(engine, file, { ...config, replaces: first?.id });
     if (outcome.outcome === 'failed') {
       handled.set(path, hash);
@@ -123,7 +123,7 @@ export function createMirror(config: MirrorConfig): Mirror {
       }
       // The document is from this file: the engine reports no hashes, or an interrupted run had already added the file.
       setDocument({ id: owner.id, path, hash: outcome.hash });
-      for (const each of former) if (each.id !== owner.id) await remove(each);
+      for (const each of previous) if (each.id !== owner.id) await remove(each);
       return;
     }
     const { documentId, chunks, truncated } = outcome;
@@ -134,7 +134,7 @@ export function createMirror(config: MirrorConfig): Mirror {
       reporter.report({ event: 'replaced', path, document_id: documentId, chunks, former_id: first.id, ...extra });
     }
     // An engine that can't replace documents created a new one.
-    for (const each of former) if (each.id !== documentId) await discard(each);
+    for (const each of previous) if (each.id !== documentId) await discard(each);
   }
 
   function forgetContent(content: string | null): void {

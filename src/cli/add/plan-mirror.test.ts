@@ -13,7 +13,7 @@ const plan = (
   return {
     ...(moves.length === 0 ? {} : { moves: moves.map((move) => [move.document.id, move.path]) }),
     removals: removals.map(({ id }) => id),
-    additions: additions.map(({ path, former }) => [path, ...former.map(({ id }) => id)]),
+    additions: additions.map(({ path, previous }) => [path, ...previous.map(({ id }) => id)]),
   };
 };
 

@@ -26,7 +26,7 @@ export interface Addition {
   readonly path: string;
   readonly hash: string;
   /** Documents of earlier versions. They are removed after the new version is stored, so that a changed file is never missing. */
-  readonly former: readonly MirroredDocument[];
+  readonly previous: readonly MirroredDocument[];
 }
 
 /**
@@ -50,12 +50,12 @@ export function planMirror(
       ownerPaths.add(path);
     } else stale.push(document);
   }
-  const additions = new Map<string, { path: string; hash: string; former: MirroredDocument[] }>();
+  const additions = new Map<string, { path: string; hash: string; previous: MirroredDocument[] }>();
   const duplicates: { path: string; hash: string }[] = [];
   for (const [path, hash] of files) {
     if (ownedHashes.has(hash) || additions.has(hash)) {
       if (!ownerPaths.has(path)) duplicates.push({ path, hash });
-    } else additions.set(hash, { path, hash, former: [] });
+    } else additions.set(hash, { path, hash, previous: [] });
   }
   const moves: Move[] = [];
   const unmoved = stale.filter((document) => {
@@ -71,7 +71,7 @@ export function planMirror(
   for (const document of unmoved) {
     const addition = byPath.get(document.path);
     if (addition === undefined) removals.push(document);
-    else addition.former.push(document);
+    else addition.previous.push(document);
   }
   return { moves, removals, additions: [...additions.values()], duplicates };
 }

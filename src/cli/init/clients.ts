@@ -16,7 +16,7 @@ export interface Remote {
 /** One configuration file of a client. */
 export interface ClientFile {
   readonly path: string;
-  /** Paths of which at least one exists if the client is installed. */
+  /** If any of these paths exists, the client is installed. */
   readonly evidence: readonly string[];
   /** The entry for this file, if it differs from the client's default entry. */
   readonly remote?: (remote: Remote) => Entry;
@@ -35,6 +35,7 @@ export interface Client {
   local(launch: Launch): Entry;
   /** The entry for a running server; undefined if the client's file can't contain a URL. */
   readonly remote?: (remote: Remote) => Entry;
+  /** Shown after the edit: what the user must do. */
   readonly next: string;
 }
 
@@ -121,7 +122,7 @@ export const clients: readonly Client[] = [
     },
     local: plainEntry,
     remote: (remote) => ({ url: remote.url, transport: 'http', ...bearer(remote) }),
-    next: 'refresh the list of MCP servers in its panel',
+    next: "refresh the list in Windsurf's MCP panel",
   },
   {
     id: 'codex',
@@ -138,7 +139,7 @@ export const clients: readonly Client[] = [
       url: remote.url,
       ...(remote.token === undefined ? {} : { http_headers: { Authorization: `Bearer ${remote.token}` } }),
     }),
-    next: 'start a new session of Codex; /mcp lists carrel',
+    next: 'start a new Codex session; /mcp lists carrel',
   },
   {
     id: 'gemini',
@@ -162,7 +163,7 @@ export const clients: readonly Client[] = [
     },
     local: plainEntry,
     remote: (remote) => ({ url: remote.url, ...bearer(remote) }),
-    next: 'Zed reloads its settings by itself; a green dot in Settings > AI > MCP Servers means that the server runs',
+    next: 'Zed reloads its settings automatically; a green dot in Settings > AI > MCP Servers means that the server runs',
   },
   {
     id: 'cline',
@@ -170,11 +171,13 @@ export const clients: readonly Client[] = [
     format: 'json',
     servers: 'mcpServers',
     files({ home, join, configFolder, env }) {
-      const named = env['CLINE_MCP_SETTINGS_PATH'];
-      const own = join(home, '.cline', 'data', 'settings', 'cline_mcp_settings.json');
+      const configuredPath = env['CLINE_MCP_SETTINGS_PATH'];
+      const defaultPath = join(home, '.cline', 'data', 'settings', 'cline_mcp_settings.json');
       const storage = join(configFolder, 'Code', 'User', 'globalStorage', 'saoudrizwan.claude-dev');
       return [
-        named ? { path: named, evidence: [named] } : { path: own, evidence: [join(home, '.cline')] },
+        configuredPath
+          ? { path: configuredPath, evidence: [configuredPath] }
+          : { path: defaultPath, evidence: [join(home, '.cline')] },
         // Used by earlier versions of the extension.
         { path: join(storage, 'settings', 'cline_mcp_settings.json'), evidence: [storage] },
       ];

@@ -32,7 +32,7 @@ export interface PlannedEdit {
   readonly path: string;
   readonly change: 'add' | 'update' | 'remove' | 'none';
   /** True if other users lose read access, because the file gets a token. */
-  readonly losesReaders: boolean;
+  readonly restrictsAccess: boolean;
   /** Writes the change and returns the path of the backup, if there was a file. */
   apply(now: Date): string | undefined;
 }
@@ -56,19 +56,24 @@ export async function planEdit(
   const found = findFile(path);
   // Only the owner may read a file with a token.
   const file = hasToken ? { ...found, mode: found.mode & ownerBits } : found;
-  const losesReaders = file.mode !== found.mode;
+  const restrictsAccess = file.mode !== found.mode;
   try {
     const before = await format.read(file.text);
-    const former = findEntry(before, entryPath);
-    if (former !== undefined && !isOurs(former)) throw nameTaken(path);
-    const entry = newEntry && mergeEntry(former, newEntry);
-    const none: PlannedEdit = { path, change: 'none', losesReaders, apply: () => restrictMode(file, losesReaders) };
-    if (entry === undefined ? former === undefined : sameData(former, entry)) return none;
+    const previous = findEntry(before, entryPath);
+    if (previous !== undefined && !isOurs(previous)) throw nameTaken(path);
+    const entry = newEntry && mergeEntry(previous, newEntry);
+    const none: PlannedEdit = {
+      path,
+      change: 'none',
+      restrictsAccess,
+      apply: () => restrictMode(file, restrictsAccess),
+    };
+    if (entry === undefined ? previous === undefined : sameData(previous, entry)) return none;
     const text =
       entry === undefined ? await format.remove(file.text, entryPath) : await format.set(file.text, entryPath, entry);
     checkOutcome(before, await format.read(text), entryPath, entry);
-    const change = entry === undefined ? 'remove' : former === undefined ? 'add' : 'update';
-    return { path, change, losesReaders, apply: (now) => write(file, text, now) };
+    const change = entry === undefined ? 'remove' : previous === undefined ? 'add' : 'update';
+    return { path, change, restrictsAccess, apply: (now) => write(file, text, now) };
   } catch (error) {
     if (!(error instanceof FileFault)) throw error;
     const { line, column, message } = error;
@@ -81,8 +86,8 @@ export async function planEdit(
 
 const ownerBits = 0o700;
 
-function restrictMode({ target, mode }: FoundFile, losesReaders: boolean): undefined {
-  if (losesReaders) chmodSync(target, mode);
+function restrictMode({ target, mode }: FoundFile, restrictsAccess: boolean): undefined {
+  if (restrictsAccess) chmodSync(target, mode);
 }
 
 function write(file: FoundFile, text: string, now: Date): string | undefined {

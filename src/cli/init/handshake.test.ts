@@ -71,13 +71,13 @@ test('distinguishes our entries from other servers of the same name', () => {
 });
 
 test("keeps the user's additions, but no command fields beside a URL", () => {
-  const former = { command: 'old', args: [], env: { A: '1' }, cwd: '/x', disabled: true };
-  assert.deepEqual(mergeEntry(former, { command: 'new', args: ['a'] }), {
+  const previous = { command: 'old', args: [], env: { A: '1' }, cwd: '/x', disabled: true };
+  assert.deepEqual(mergeEntry(previous, { command: 'new', args: ['a'] }), {
     command: 'new',
     args: ['a'],
     env: { A: '1' },
     cwd: '/x',
     disabled: true,
   });
-  assert.deepEqual(mergeEntry(former, { url: 'u' }), { url: 'u', disabled: true });
+  assert.deepEqual(mergeEntry(previous, { url: 'u' }), { url: 'u', disabled: true });
 });

@@ -49,7 +49,7 @@ async function init(line: CommandLine, prompt: Prompt | undefined): Promise<void
 const rootsHint =
   'To let agents add files by path, allow their folders with --allow or KB_ALLOWED_ROOTS (kb.allowedRoots in config.json).';
 
-/** Chooses which tools the agent gets and from which folder it may add files: from the flags, else by asking the user. */
+/** Takes the tools and the allowed folder from the flags, or asks the user. */
 async function chooseOffer({ flags }: CommandLine, prompt: Prompt | undefined): Promise<LaunchOffer> {
   const tools =
     typeof flags['tools'] === 'string'
@@ -100,7 +100,7 @@ async function choose(machine: Machine, prompt: Prompt | undefined): Promise<Cli
     printLine('Run carrel init <client> to connect one, or carrel init all to connect all of these.');
     return [];
   }
-  const answer = await prompt.ask('Which ones to connect? (names, all, or Enter for none) ');
+  const answer = await prompt.ask('Which clients do you want to connect? (names, all, or Enter for none) ');
   return answer
     .split(/[\s,]+/)
     .filter((word) => word !== '')
@@ -190,18 +190,19 @@ function hasToken(entry: Entry, target: Target): boolean {
 
 function applyEdit(client: Client, edit: PlannedEdit): void {
   const copy = edit.apply(new Date());
-  const done = {
+  const outcomes = {
     add: 'added to',
     update: 'updated in',
     remove: 'removed from',
     none: 'nothing to change in',
   };
-  printLine(`${client.title}: ${done[edit.change]} ${edit.path}${copy === undefined ? '' : ` (backup: ${copy})`}`);
-  if (edit.losesReaders) printLine(`${edit.path} now contains the token, so only you can read it (mode 600).`);
+  printLine(`${client.title}: ${outcomes[edit.change]} ${edit.path}${copy === undefined ? '' : ` (backup: ${copy})`}`);
+  if (edit.restrictsAccess) printLine(`${edit.path} now contains the token, so only you can read it (mode 600).`);
 }
 
 function describe(report: ServerReport | undefined, target: Target): string {
-  if (report !== undefined) return `It answers: ${report.server}, protocol ${report.revision}, ${report.tools} tools.`;
+  if (report !== undefined)
+    return `The server responded: ${report.server}, protocol ${report.revision}, ${report.tools} tools.`;
   const port = 'remote' in target ? ` --port ${new URL(target.remote.url).port || '80'}` : '';
   return `No server answers there yet. Start it with: carrel serve --transport http${port}`;
 }

@@ -38,8 +38,8 @@ export function removeProperty(text: string, object: Node, property: Node): stri
   let head = text.slice(0, from);
   const tail = text.slice(comma ?? after);
   if (isLast && comma === undefined && before !== undefined) {
-    const former = commaAfter(text, before.offset + before.length);
-    if (former !== undefined) head = head.slice(0, former - 1) + head.slice(former);
+    const previousComma = commaAfter(text, before.offset + before.length);
+    if (previousComma !== undefined) head = head.slice(0, previousComma - 1) + head.slice(previousComma);
   }
   const end = object.offset + object.length - 1;
   const isEmpty =

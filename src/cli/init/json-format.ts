@@ -22,9 +22,9 @@ export const jsonFormat: ConfigFormat = {
     const list = property(text, root, servers);
     if (list === undefined) return insertProperty(text, root, servers, { [name]: entry }, layout);
     const container = objectOf(text, list, servers);
-    const former = property(text, container, name);
-    if (former === undefined) return insertProperty(text, container, name, entry, layout);
-    const own = valueNode(former);
+    const previous = property(text, container, name);
+    if (previous === undefined) return insertProperty(text, container, name, entry, layout);
+    const own = valueNode(previous);
     if (own.type !== 'object') return replaceValue(text, own, entry, layout);
     return setFields(text, [servers, name], entry, layout);
   },
@@ -46,8 +46,8 @@ async function setFields(source: string, path: string[], entry: Entry, layout: L
   const names = new Set(Object.keys(entry));
   const { root, toData } = await parse(text);
   const found = root && locate(text, root, path);
-  const former: unknown = found === undefined ? {} : toData(valueNode(found.property));
-  for (const key of Object.keys(isObject(former) ? former : {})) {
+  const previous: unknown = found === undefined ? {} : toData(valueNode(found.property));
+  for (const key of Object.keys(isObject(previous) ? previous : {})) {
     if (names.has(key)) continue;
     await step((object, now) => {
       const field = property(now, object, key);
@@ -55,7 +55,7 @@ async function setFields(source: string, path: string[], entry: Entry, layout: L
     });
   }
   for (const [key, value] of Object.entries(entry)) {
-    if (isObject(former) && sameData(former[key], value)) continue;
+    if (isObject(previous) && sameData(previous[key], value)) continue;
     await step((object, now) => {
       const field = property(now, object, key);
       if (field === undefined) return insertProperty(now, object, key, value, layout);

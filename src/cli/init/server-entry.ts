@@ -39,9 +39,9 @@ const connectionKeys: ReadonlySet<string> = new Set([
 /** Entry keys that are only valid with a command. Codex rejects them in an entry with a URL. */
 const commandOnly: ReadonlySet<string> = new Set(['env', 'env_vars', 'envFile', 'cwd']);
 
-/** Adds the user's own keys in the former entry to the new one. */
-export function mergeEntry(former: Entry | undefined, newEntry: Entry): Entry {
-  const additions = Object.entries(former ?? {}).filter(
+/** Adds the user's own keys in the previous entry to the new one. */
+export function mergeEntry(previous: Entry | undefined, newEntry: Entry): Entry {
+  const additions = Object.entries(previous ?? {}).filter(
     ([key]) => !connectionKeys.has(key) && ('command' in newEntry || !commandOnly.has(key)),
   );
   return { ...newEntry, ...Object.fromEntries(additions) };

@@ -12,13 +12,13 @@ export const tomlFormat: ConfigFormat = {
     const { top, data } = await parse(text);
     const { eol } = layoutOf(text);
     const own = tablesOf(top, entryPath).find(({ resolvedKey }) => resolvedKey.length === 2);
-    const former = findEntry(data, entryPath);
-    if (own === undefined || former === undefined) {
+    const previous = findEntry(data, entryPath);
+    if (own === undefined || previous === undefined) {
       const without = await tomlFormat.remove(text, entryPath);
       const before = without.trim() === '' ? '' : `${without.replace(/[\r\n]*$/, '')}${eol}${eol}`;
       return `${before}${[header(entryPath), ...fields(entry)].join(eol)}${eol}`;
     }
-    const isStale = (key: unknown): boolean => !sameData(former[String(key)], entry[String(key)]);
+    const isStale = (key: unknown): boolean => !sameData(previous[String(key)], entry[String(key)]);
     const cuts = [
       ...own.body.filter(({ key }) => isStale(nameOf(key.keys[0]))),
       ...tablesOf(top, entryPath).filter(({ resolvedKey }) => resolvedKey.length > 2 && isStale(resolvedKey[2])),

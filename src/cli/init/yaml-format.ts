@@ -19,9 +19,9 @@ export const yamlFormat: ConfigFormat = {
       const before = /[\r\n]$/.test(text) ? text : `${text}${eol}`;
       return `${before}${entryPath.servers}:${eol}${(await itemText(entry, '  ')).replaceAll('\n', eol)}${eol}`;
     }
-    const own = items.find(({ name }) => name === entryPath.name);
+    const ourItem = items.find(({ name }) => name === entryPath.name);
     if (servers.isFlow && items.length > 0) {
-      if (own !== undefined) return splice(text, own.range, JSON.stringify(entry));
+      if (ourItem !== undefined) return splice(text, ourItem.range, JSON.stringify(entry));
       return splice(text, [servers.range[1] - 1, servers.range[1] - 1], `, ${JSON.stringify(entry)}`);
     }
     const last = items.at(-1);
@@ -33,27 +33,27 @@ export const yamlFormat: ConfigFormat = {
     }
     const indent = ' '.repeat(servers.range[0] - lineStart(text, servers.range[0]));
     const item = (await itemText(entry, indent)).replaceAll('\n', eol);
-    if (own !== undefined) return splice(text, [lineStart(text, own.range[0]), own.range[1]], item);
+    if (ourItem !== undefined) return splice(text, [lineStart(text, ourItem.range[0]), ourItem.range[1]], item);
     const at = lineEnd(text, last.range[1]);
     return splice(text, [at, at], `${eol}${item}`);
   },
   async remove(text, entryPath) {
     const { servers, items } = await parse(text, entryPath);
-    const own = items.find(({ name }) => name === entryPath.name);
-    if (servers === undefined || own === undefined) return text;
+    const ourItem = items.find(({ name }) => name === entryPath.name);
+    if (servers === undefined || ourItem === undefined) return text;
     if (items.length === 1) {
-      const { colon, range, isFlow } = servers;
+      const { valueStart, range, isFlow } = servers;
       // Keeps comments between the key and our item.
-      const between = isFlow ? '' : text.slice(colon, lineStart(text, range[0])).replace(/(\r\n|\r|\n)$/, '');
-      return `${text.slice(0, colon)} []${between}${text.slice(isFlow ? range[1] : own.range[1])}`;
+      const comments = isFlow ? '' : text.slice(valueStart, lineStart(text, range[0])).replace(/(\r\n|\r|\n)$/, '');
+      return `${text.slice(0, valueStart)} []${comments}${text.slice(isFlow ? range[1] : ourItem.range[1])}`;
     }
     if (servers.isFlow) {
-      const after = /^\s*,\s*/.exec(text.slice(own.range[1]))?.[0].length ?? 0;
-      const before = after > 0 ? 0 : (/\s*,\s*$/.exec(text.slice(0, own.range[0]))?.[0].length ?? 0);
-      return splice(text, [own.range[0] - before, own.range[1] + after], '');
+      const after = /^\s*,\s*/.exec(text.slice(ourItem.range[1]))?.[0].length ?? 0;
+      const before = after > 0 ? 0 : (/\s*,\s*$/.exec(text.slice(0, ourItem.range[0]))?.[0].length ?? 0);
+      return splice(text, [ourItem.range[0] - before, ourItem.range[1] + after], '');
     }
-    const end = lineEnd(text, own.range[1]);
-    return splice(text, [lineStart(text, own.range[0]), end + lineBreakLength(text, end)], '');
+    const end = lineEnd(text, ourItem.range[1]);
+    return splice(text, [lineStart(text, ourItem.range[0]), end + lineBreakLength(text, end)], '');
   },
 };
 
@@ -61,7 +61,8 @@ interface Parsed {
   data: Record<string, unknown>;
   /** Undefined for an empty file. */
   root: YAMLMap | undefined;
-  servers: { colon: number; range: Range; isFlow: boolean } | undefined;
+  /** `valueStart` is the offset after the colon. */
+  servers: { valueStart: number; range: Range; isFlow: boolean } | undefined;
   items: { name: unknown; range: Range }[];
 }
 
@@ -75,17 +76,17 @@ async function parse(text: string, entryPath?: EntryPath): Promise<Parsed> {
   const root = document.contents;
   if (root === null || (isScalar(root) && root.value === null))
     return { data: {}, root: undefined, servers: undefined, items: [] };
-  if (!isMap(root)) throw faultAt(text, root.range?.[0] ?? 0, 'keys and values are expected here');
-  const whole: unknown = document.toJS();
-  const data = isObject(whole) ? { ...whole } : {};
+  if (!isMap(root)) throw faultAt(text, root.range?.[0] ?? 0, 'expected a mapping here');
+  const content: unknown = document.toJS();
+  const data = isObject(content) ? { ...content } : {};
   const pair = root.items.find(({ key }) => isScalar(key) && key.value === entryPath?.servers);
   if (pair === undefined) return { data, root, servers: undefined, items: [] };
   const { key, value } = pair;
   const keyEnd = isScalar(key) ? (key.range?.[1] ?? 0) : 0;
-  const colon = text.indexOf(':', keyEnd) + 1;
+  const valueStart = text.indexOf(':', keyEnd) + 1;
   if (value === null || (isScalar(value) && value.value === null)) {
-    const end = isScalar(value) && value.source !== '' ? (value.range?.[1] ?? colon) : colon;
-    return { data, root, servers: { colon, range: [colon, end], isFlow: false }, items: [] };
+    const end = isScalar(value) && value.source !== '' ? (value.range?.[1] ?? valueStart) : valueStart;
+    return { data, root, servers: { valueStart, range: [valueStart, end], isFlow: false }, items: [] };
   }
   if (!isSeq(value)) throw faultAt(text, keyEnd, `${entryPath?.servers} should be a list`);
   const items = value.items.map((item) => {
@@ -100,7 +101,7 @@ async function parse(text: string, entryPath?: EntryPath): Promise<Parsed> {
     );
   }
   const [start = keyEnd, end = keyEnd] = value.range ?? [];
-  return { data, root, servers: { colon, range: [start, end], isFlow: value.flow === true }, items };
+  return { data, root, servers: { valueStart, range: [start, end], isFlow: value.flow === true }, items };
 }
 
 /** Excludes the trailing space that the library includes in a range. */

@@ -3,35 +3,35 @@ import { feedEntries } from '../xml/feed.ts';
 import { readXml } from '../xml/xml.ts';
 import { htmlLinks } from './html-links.ts';
 
-/** Max links of a page and max entries of a sitemap. The sitemap protocol allows 50,000. */
+/** Max links per page and entries per sitemap. The sitemap protocol allows 50,000. */
 const linksMax = 50_000;
 
 export function findLinks(kind: DocumentKind, text: string, url: string | undefined): DocumentLinks | undefined {
   switch (kind) {
     case 'html': {
       const { hrefs, canonical, base, ...robots } = htmlLinks(text);
-      const from = resolved(base ?? '', url) ?? url;
-      const urls = distinct(hrefs.map((href) => resolved(href, from)));
+      const from = resolveUrl(base ?? '', url) ?? url;
+      const urls = distinct(hrefs.map((href) => resolveUrl(href, from)));
       return {
         ...noLinks,
         ...robots,
         urls: urls.slice(0, linksMax),
         hasMore: urls.length > linksMax,
-        canonical: (canonical === null ? undefined : resolved(canonical, from)) ?? null,
+        canonical: (canonical === null ? undefined : resolveUrl(canonical, from)) ?? null,
       };
     }
     case 'feed':
-      return { ...noLinks, entries: listed(feedEntries(text), url) };
+      return { ...noLinks, entries: resolveEntries(feedEntries(text), url) };
     case 'xml': {
       const { pages, sitemaps } = sitemapEntries(text, linksMax);
       return {
         ...noLinks,
-        entries: listed(pages, url),
-        sitemaps: distinct(sitemaps.map((each) => resolved(each, url))),
+        entries: resolveEntries(pages, url),
+        sitemaps: distinct(sitemaps.map((each) => resolveUrl(each, url))),
       };
     }
     case 'json':
-      return { ...noLinks, entries: listed(jsonFeedEntries(text), url) };
+      return { ...noLinks, entries: resolveEntries(jsonFeedEntries(text), url) };
     default:
       return undefined;
   }
@@ -47,10 +47,10 @@ const noLinks: DocumentLinks = {
   sitemaps: [],
 };
 
-function listed(entries: readonly ListedPage[], base: string | undefined): ListedPage[] {
+function resolveEntries(entries: readonly ListedPage[], base: string | undefined): ListedPage[] {
   const pages = new Map<string, ListedPage>();
   for (const entry of entries) {
-    const url = resolved(entry.url, base);
+    const url = resolveUrl(entry.url, base);
     if (url !== undefined && !pages.has(url)) pages.set(url, { ...entry, url });
   }
   return [...pages.values()];
@@ -100,7 +100,7 @@ function sitemapEntries(xml: string, entriesMax: number): { pages: ListedPage[];
   return { pages, sitemaps };
 }
 
-function resolved(href: string, base: string | undefined): string | undefined {
+function resolveUrl(href: string, base: string | undefined): string | undefined {
   const url = URL.parse(href.trim(), base);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined;
   url.hash = '';

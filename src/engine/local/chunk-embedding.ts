@@ -27,7 +27,7 @@ export interface ChunkEmbedding {
 export interface ChunkEmbeddingDeps {
   readonly storage: Storage;
   readonly embeddings: EmbeddingProvider | undefined;
-  readonly formerEmbeddings?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
+  readonly previousEmbeddings?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly log: Logger;
   /** False if other processes on this database create the vectors; they are notified of new chunks. */
   readonly embeds: boolean;
@@ -37,19 +37,19 @@ export interface ChunkEmbeddingDeps {
 const pollMs = 5_000;
 
 /** Max chunks being embedded that a search waits for: those of a new note, but not of a new library. */
-const waitedForMax = 64;
+const waitForAllMax = 64;
 
 export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {
-  const { storage, embeddings: provider, formerEmbeddings, log, embeds } = deps;
+  const { storage, embeddings: provider, previousEmbeddings, log, embeds } = deps;
   if (provider === undefined) return noEmbedding;
   const model = provider.name;
   const meaning = createMeaning<PassageFilter>({
     vectors: storage.vectors.kb,
     provider,
-    providerOf: formerEmbeddings,
+    providerOf: previousEmbeddings,
     log,
     embeds,
-    waitedForMax,
+    waitForAllMax,
   });
   const poll = async (): Promise<void> => {
     // Ignores errors: the next poll tries again.

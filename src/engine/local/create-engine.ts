@@ -8,7 +8,7 @@ import { createDurableQueue, type DurableQueue } from '../../jobs/durable-queue.
 import { createLeaseOwner, hasExited } from '../../jobs/lease-owner.ts';
 import { createChunker } from '../../search/chunking/chunker.ts';
 import type { EmbeddingProvider } from '../../search/models/embedding-provider.ts';
-import { unrankedReranker } from '../../search/rerank/open-reranker.ts';
+import { rerankerWithoutModel } from '../../search/rerank/open-reranker.ts';
 import { type Reranker, withoutModel } from '../../search/rerank/reranker.ts';
 import type { StoredDocument } from '../../storage/documents/document.ts';
 import type { ClaimedJob } from '../../storage/documents/job-queue.ts';
@@ -46,7 +46,7 @@ export interface EngineDeps {
   readonly storage: Storage;
   readonly extractor: Extractor;
   readonly embeddings: EmbeddingProvider | undefined;
-  readonly formerEmbeddings?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
+  readonly previousEmbeddings?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly reranker?: Reranker | undefined;
   readonly log: Logger;
   /** Releases the engine's dependencies. Called when the engine no longer uses them. */
@@ -67,7 +67,7 @@ const backlogDelayMs = 500;
 
 /** Creates an engine in this process. Several engines, also in other processes, may share one queue. */
 export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalEngine {
-  const { storage, log, reranker = unrankedReranker() } = deps;
+  const { storage, log, reranker = rerankerWithoutModel() } = deps;
   const { documents, ingestion, originals } = storage;
   const hasRole = (role: EngineRole): boolean => settings.roles.includes(role);
   const owner = createLeaseOwner();

@@ -25,6 +25,6 @@ export function callerOf(visitor: Visitor, sessionId?: string): Caller {
     id: principal?.identity ?? key,
     owner: principal === undefined && sessionId !== undefined ? `session ${sessionId}` : key,
     authenticated: principal !== undefined,
-    reachedAt: `http://${visitor.host}`,
+    serverOrigin: `http://${visitor.host}`,
   };
 }

@@ -8,7 +8,7 @@ import { type Call, localUser } from '../../tools/call.ts';
 import type { Catalogue, OfferedTool } from '../../tools/catalogue.ts';
 import { spend } from '../../tools/quota.ts';
 import { runOrBecomeJob, type Work } from '../tasks/slow-calls.ts';
-import { followLasting, runOrBecomeTask, type TaskedCall } from '../tasks/task-calls.ts';
+import { followWork, runOrBecomeTask, type TaskedCall } from '../tasks/task-calls.ts';
 import { missingTasks, RpcError, ToolFailure, toCarrelError } from '../wire-errors.ts';
 import { InputRequired } from './asking.ts';
 import type { Gates } from './gates.ts';
@@ -85,10 +85,10 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
         try {
           const readyCall = mustAsk ? await ask(running) : running;
           const first = await gates.pass(toolset, running.signal, () => run(tool, input, readyCall));
-          const remaining = tool.lasting?.nameOf(first);
-          if (tool.lasting === undefined || remaining === undefined) return first;
+          const remaining = tool.backgroundWork?.nameOf(first);
+          if (tool.backgroundWork === undefined || remaining === undefined) return first;
           await running.lasts(remaining);
-          return await followLasting(tool.lasting, remaining, first, running);
+          return await followWork(tool.backgroundWork, remaining, first, running);
         } catch (thrown) {
           throw failure(thrown, offered, call);
         }

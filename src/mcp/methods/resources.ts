@@ -37,24 +37,24 @@ export function createResources(
   const templates = owners.flatMap(({ provider }) => provider.templates);
   let patterns: { pattern: RegExp; mimeType: string }[] | undefined;
 
-  const watched = owners.filter(({ provider }) => provider.stamp !== undefined);
-  const stampOf = async ({ provider, toolset }: Owner, uri: string | undefined, call: Call): Promise<string> => {
-    const stamp = async () => (await provider.stamp?.(uri, call)) ?? '';
-    return gates.pass(toolset, call.signal, stamp);
+  const watched = owners.filter(({ provider }) => provider.fingerprint !== undefined);
+  const fingerprintOf = async ({ provider, toolset }: Owner, uri: string | undefined, call: Call): Promise<string> => {
+    const fingerprint = async () => (await provider.fingerprint?.(uri, call)) ?? '';
+    return gates.pass(toolset, call.signal, fingerprint);
   };
 
   return {
     any: owners.length > 0,
     /** True if any resource can be subscribed to. */
     watchable: watched.length > 0,
-    /** Returns a stamp that changes with the resource; see `ResourceProvider`. Undefined if it can't be subscribed to. */
-    async stamp(uri: string | undefined, call: Call): Promise<string | undefined> {
+    /** Returns a fingerprint that changes with the resource; see `ResourceProvider`. Undefined if it can't be subscribed to. */
+    async fingerprint(uri: string | undefined, call: Call): Promise<string | undefined> {
       if (uri === undefined) {
         if (watched.length === 0) return undefined;
-        return (await Promise.all(watched.map((owner) => stampOf(owner, undefined, call)))).join('\n');
+        return (await Promise.all(watched.map((owner) => fingerprintOf(owner, undefined, call)))).join('\n');
       }
       const owner = watched.find(({ provider }) => uri.startsWith(provider.uriPrefix));
-      return owner && stampOf(owner, uri, call);
+      return owner && fingerprintOf(owner, uri, call);
     },
     templates,
     /** Returns the resource's MIME type; undefined if no template matches. */

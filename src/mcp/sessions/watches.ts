@@ -28,7 +28,7 @@ export interface Watches {
 }
 
 export interface WatchesOptions {
-  resourcesOf(caller: Caller): { stamp(uri: string | undefined, call: Call): Promise<string | undefined> };
+  resourcesOf(caller: Caller): { fingerprint(uri: string | undefined, call: Call): Promise<string | undefined> };
   taskOf(taskId: string, call: Call): Promise<TaskView>;
   log: Logger;
   everyMs?: number;
@@ -73,12 +73,12 @@ export function createWatches(options: WatchesOptions): Watches {
     const tasks = new Map<string, string>();
     let list: string | undefined;
 
-    /** Returns a stamp that changes with the resource. Undefined if it can't be watched, or can't be read now. */
-    const stampOf = async (uri: string | undefined): Promise<string | undefined> => {
+    /** Returns a fingerprint that changes with the resource. Undefined if it can't be watched, or can't be read now. */
+    const fingerprintOf = async (uri: string | undefined): Promise<string | undefined> => {
       try {
-        return await resourcesOf(caller).stamp(uri, call);
+        return await resourcesOf(caller).fingerprint(uri, call);
       } catch (error) {
-        return isCarrelError(error) && error.code === 'resource_not_found' ? goneStamp : undefined;
+        return isCarrelError(error) && error.code === 'resource_not_found' ? goneFingerprint : undefined;
       }
     };
 
@@ -93,14 +93,14 @@ export function createWatches(options: WatchesOptions): Watches {
 
     const check = async (): Promise<void> => {
       if (list !== undefined) {
-        const stamp = (await stampOf(undefined)) ?? list;
-        if (stamp !== list && !controller.signal.aborted) notify('notifications/resources/list_changed');
-        list = stamp;
+        const fingerprint = (await fingerprintOf(undefined)) ?? list;
+        if (fingerprint !== list && !controller.signal.aborted) notify('notifications/resources/list_changed');
+        list = fingerprint;
       }
       for (const [uri, known] of [...uris]) {
-        const stamp = (await stampOf(uri)) ?? known;
-        if (!uris.has(uri) || stamp === known) continue;
-        uris.set(uri, stamp);
+        const fingerprint = (await fingerprintOf(uri)) ?? known;
+        if (!uris.has(uri) || fingerprint === known) continue;
+        uris.set(uri, fingerprint);
         notify('notifications/resources/updated', { uri });
       }
       for (const [taskId, known] of [...tasks]) await checkTask(taskId, known);
@@ -114,16 +114,16 @@ export function createWatches(options: WatchesOptions): Watches {
 
     return {
       async watchList() {
-        list ??= await stampOf(undefined);
+        list ??= await fingerprintOf(undefined);
         if (list === undefined) return false;
         start();
         return true;
       },
       async watchResource(uri) {
         if (uris.has(uri)) return true;
-        const stamp = uris.size < watchedMax ? await stampOf(uri) : undefined;
-        if (stamp === undefined || stamp === goneStamp) return false;
-        uris.set(uri, stamp);
+        const fingerprint = uris.size < watchedMax ? await fingerprintOf(uri) : undefined;
+        if (fingerprint === undefined || fingerprint === goneFingerprint) return false;
+        uris.set(uri, fingerprint);
         start();
         return true;
       },
@@ -156,7 +156,7 @@ export function createWatches(options: WatchesOptions): Watches {
   };
 }
 
-const goneStamp = '(gone)';
+const goneFingerprint = '(gone)';
 
 function stateOf({ status, lastUpdatedAt, statusMessage, inputRequests = {} }: TaskView): string {
   return JSON.stringify([status, lastUpdatedAt, statusMessage, Object.keys(inputRequests)]);

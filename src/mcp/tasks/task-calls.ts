@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Task, TaskView } from '../../jobs/task.ts';
 import type { Progress } from '../../tools/call.ts';
-import type { LastingWork, Tool } from '../../tools/tool.ts';
+import type { BackgroundWork, Tool } from '../../tools/tool.ts';
 import { readAnswers, toInputRequests } from '../methods/asking.ts';
 import type { IncomingCall, TaskFactory } from '../methods/incoming-call.ts';
 import { runOrContinue } from './slow-calls.ts';
@@ -58,8 +58,8 @@ export async function runOrBecomeTask(
     call,
     afterMs,
     async ({ signal, cancel }, giveHandle) => {
-      if (begins === 'at once') await become(cancel);
-      if (begins === 'at once' || (tool.task && call.ask === undefined)) giveHandle();
+      if (begins === 'immediately') await become(cancel);
+      if (begins === 'immediately' || (tool.task && call.ask === undefined)) giveHandle();
       return work({
         ...call,
         signal,
@@ -124,8 +124,8 @@ const firstCheckMs = 50;
 const checkMsMax = 1_000;
 
 /** Waits for background work and returns its answer. */
-export async function followLasting(
-  lasting: LastingWork,
+export async function followWork(
+  lasting: BackgroundWork,
   name: string,
   first: object,
   call: TaskedCall,
@@ -144,7 +144,7 @@ export async function followLasting(
 
 /** Returns the state of background work. A temporary outage counts as a state, not as a failure. */
 export async function checkWork(
-  lasting: LastingWork,
+  lasting: BackgroundWork,
   name: string,
   call: Pick<IncomingCall, 'signal'>,
   first?: object,

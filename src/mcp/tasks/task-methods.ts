@@ -64,7 +64,7 @@ function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskF
     call: Call,
   ): Promise<{ message: string } | TaskOutcome> => {
     try {
-      const lasting = catalogue.find(tool)?.tool.lasting;
+      const lasting = catalogue.find(tool)?.tool.backgroundWork;
       if (lasting === undefined) return { message: 'This server no longer has the tool.' };
       const state = await checkWork(lasting, work, call);
       return 'message' in state ? state : render(tool, { result: state.answer });
@@ -91,7 +91,7 @@ function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskF
     },
     async cancel(taskId: unknown, { caller }: Call): Promise<object> {
       const { tool, unfinishedWork } = await tasks.cancel(taskId, caller.owner);
-      const lasting = unfinishedWork === undefined ? undefined : catalogue.find(tool)?.tool.lasting;
+      const lasting = unfinishedWork === undefined ? undefined : catalogue.find(tool)?.tool.backgroundWork;
       // Ignores a failure: the work may have already ended.
       if (unfinishedWork !== undefined) await lasting?.stop(unfinishedWork).catch(() => {});
       return {};

@@ -15,11 +15,11 @@ export async function embeddingState(storage: Pick<Storage, 'vectors'>): Promise
     vectorCorpora.map(async (corpus) => {
       const models = await storage.vectors[corpus].models();
       const newest = models.at(-1);
-      const former = models.findLast(({ vectors }, index) => index < models.length - 1 && vectors > 0);
+      const previous = models.findLast(({ vectors }, index) => index < models.length - 1 && vectors > 0);
       const change =
-        newest === undefined || former === undefined
+        newest === undefined || previous === undefined
           ? undefined
-          : { from: former.model, to: newest.model, waiting: newest.pending };
+          : { from: previous.model, to: newest.model, waiting: newest.pending };
       return { corpus, models, change };
     }),
   );

@@ -168,12 +168,12 @@ test('with too many texts, a search waits for the newest and reports how many ar
   };
   await complete(open(fakeProvider()), 'everything else');
   // They would embed some of the texts below.
-  for (const former of opened.splice(0)) await former.close();
+  for (const previous of opened.splice(0)) await previous.close();
   for (let place = 0; place < 70; place += 1) await store(`one of many ${place}`);
   const last = await store('the last');
   const meaning = createMeaning({
     ...{ vectors: storage.vectors.context, provider, log: silentLogger },
-    ...{ waitedForMax: 50, lastWaitedFor: 5 },
+    ...{ waitForAllMax: 50, waitForNewest: 5 },
   });
   opened.push(meaning);
   const signal = new AbortController().signal;

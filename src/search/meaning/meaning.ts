@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { NearestRequest, VectorLook } from '../../storage/vectors/vector.ts';
+import type { NearestRequest, VectorSnapshot } from '../../storage/vectors/vector.ts';
 import type { VectorStore } from '../../storage/vectors/vector-store.ts';
 import type { EmbeddingProvider } from '../models/embedding-provider.ts';
 import { createModelLane, type ModelLane } from './model-lane.ts';
@@ -23,7 +23,7 @@ export interface Meaning<Filter> {
    * `pending` counts texts that pass the filter but have no vectors yet.
    */
   search(request: MeaningRequest<Filter>): Promise<MeaningAnswer>;
-  /** Like `search`, but leaves exact scores to the caller, who combines them with other reads. */
+  /** Like `search`, but returns candidates without exact scores. The caller scores them together with its other reads. */
   find(request: MeaningRequest<Filter>): Promise<MeaningCandidates>;
   close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export interface MeaningRequest<Filter> {
   /** Restricts the search to these owners. */
   readonly allowed?: readonly number[] | undefined;
   /** Replaces the first database read of the search. Set by callers that combine it with their own reads. */
-  readonly firstRead?: ((request: NearestRequest<Filter>) => Promise<VectorLook>) | undefined;
+  readonly firstRead?: ((request: NearestRequest<Filter>) => Promise<VectorSnapshot>) | undefined;
   /** How long to wait for texts being embedded; three seconds by default. */
   readonly waitMs?: number | undefined;
   readonly signal: AbortSignal;
@@ -67,20 +67,20 @@ export interface MeaningDeps<Filter> {
   readonly log: Logger;
   /** False if only other processes on this database create vectors. */
   readonly embeds?: boolean;
-  /** Max missing texts for which a search waits until all are embedded. */
-  readonly waitedForMax?: number;
-  /** If more texts are missing, a search waits only for this many of the newest. */
-  readonly lastWaitedFor?: number;
+  /** A search waits for all texts without vectors if there are at most this many. */
+  readonly waitForAllMax?: number;
+  /** Otherwise, it waits only for this many of the newest. */
+  readonly waitForNewest?: number;
 }
 
 interface VectorsToSearch {
-  readonly snapshot: VectorLook;
+  readonly snapshot: VectorSnapshot;
   readonly pending: number;
 }
 
 const vectorWaitMs = 3_000;
-/** Default for `waitedForMax`: about as many texts as can be embedded in three seconds. */
-const waitedForDefault = 2_000;
+/** Default for `waitForAllMax`: about as many texts as can be embedded in three seconds. */
+const waitForAllDefault = 2_000;
 
 /**
  * Creates a search by meaning. Uses neither the database nor the model before the first call. When the configured model changes:
@@ -89,9 +89,9 @@ const waitedForDefault = 2_000;
  * 3. Afterwards, queries use the new model, and the previous model's vectors are dropped.
  */
 export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter> {
-  const { vectors, provider, log, embeds = true, waitedForMax = waitedForDefault, lastWaitedFor = 0 } = deps;
+  const { vectors, provider, log, embeds = true, waitForAllMax = waitForAllDefault, waitForNewest = 0 } = deps;
   const main = createModelLane({ vectors, provider, log, ready: start, embeds, onDone });
-  let former: ModelLane | undefined;
+  let previous: ModelLane | undefined;
   let started: Promise<void> | undefined;
   const modelOfVector = new WeakMap<Float32Array, string>();
   let isChanging = true;
@@ -110,7 +110,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
       return serving().embedding.available;
     },
     wake() {
-      former?.embedding.wake();
+      previous?.embedding.wake();
       main.embedding.wake();
     },
     prefer: (owners) => serving().embedding.prefer(owners),
@@ -126,7 +126,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     find,
     async close() {
       isClosed = true;
-      closeFormer();
+      closePrevious();
       await Promise.all([main.close(), closing]);
     },
   };
@@ -134,22 +134,22 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   async function find(request: MeaningRequest<Filter>): Promise<MeaningCandidates> {
     // Ignores a failure: a read-only database can still be searched.
     await start().catch(() => {});
-    const previous = former;
-    if (previous !== undefined) {
+    const lane = previous;
+    if (lane !== undefined) {
       main.embedding.wake();
       try {
-        return await findIn(previous, request);
+        return await findIn(lane, request);
       } catch (error) {
         if (request.signal.aborted || !isCarrelError(error)) throw error;
-        log.warn('the previous embedding model does not answer; searches use the new one', { model: previous.model });
-        closeFormer();
+        log.warn('the previous embedding model does not answer; searches use the new one', { model: lane.model });
+        closePrevious();
       }
     }
     return findIn(main, request);
   }
 
   function serving(): ModelLane {
-    return former ?? main;
+    return previous ?? main;
   }
 
   function start(): Promise<void> {
@@ -165,16 +165,16 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     const models = await vectors.models();
     if (models.at(-1)?.model !== main.model) await vectors.choose({ model: main.model });
     const state = await vectors.state({ model: main.model });
-    const last = models.findLast(({ model, vectors: count }) => model !== main.model && count > 0);
-    if (state.pending === 0 || last === undefined) return;
-    const lastProvider = await deps.providerOf?.(last.model);
+    const previousModel = models.findLast(({ model, vectors: count }) => model !== main.model && count > 0);
+    if (state.pending === 0 || previousModel === undefined) return;
+    const previousProvider = await deps.providerOf?.(previousModel.model);
     log.info('texts are being embedded with another model', {
-      from: last.model,
+      from: previousModel.model,
       to: main.model,
       waiting: state.pending,
     });
-    if (lastProvider === undefined) return;
-    former = createModelLane({ vectors, provider: lastProvider, log, embeds });
+    if (previousProvider === undefined) return;
+    previous = createModelLane({ vectors, provider: previousProvider, log, embeds });
   }
 
   async function findIn(lane: ModelLane, request: MeaningRequest<Filter>): Promise<MeaningCandidates> {
@@ -185,7 +185,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     const nearestRequest: NearestRequest<Filter> = { model, query: vector, limit, filter, allowed };
     // A caller that passes a vector repeats its search, so there is no need to wait for new texts again.
     const { snapshot, pending } = isRepeated
-      ? { snapshot: await vectors.look(nearestRequest, { signal }), pending: 0 }
+      ? { snapshot: await vectors.readSnapshot(nearestRequest, { signal }), pending: 0 }
       : await waitForEmbedding(lane, request, nearestRequest);
     const candidates = await nearest.candidates(vector, { limit, allowed, snapshot, signal });
     return { candidates, keysOf: nearest.keysOf, pending, vector, model };
@@ -209,7 +209,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   ): Promise<VectorsToSearch> {
     const { model } = lane;
     const { filter, signal, waitMs = vectorWaitMs } = request;
-    const read = () => vectors.look(nearestRequest, { signal });
+    const read = () => vectors.readSnapshot(nearestRequest, { signal });
     const snapshot = await (request.firstRead?.(nearestRequest) ?? read());
     const { pending, chosen } = snapshot.state;
     if (!chosen && lane === main) throw replaced(model);
@@ -220,9 +220,9 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     const missing = async () =>
       (await vectors.unembedded({ model }, { signal })).filter((owner) => passing?.has(owner) ?? true).reverse();
     let owners = await missing();
-    const waitedFor = owners.length <= waitedForMax ? owners : owners.slice(0, lastWaitedFor);
-    if (waitedFor.length > 0) {
-      await lane.embedding.whenEmbedded(waitedFor, waitMs, signal);
+    const awaited = owners.length <= waitForAllMax ? owners : owners.slice(0, waitForNewest);
+    if (awaited.length > 0) {
+      await lane.embedding.whenEmbedded(awaited, waitMs, signal);
       owners = await missing();
     }
     // Reads again, so that the search finds texts that were embedded meanwhile.
@@ -233,8 +233,8 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   function onDone(): void {
     if (!isChanging) return;
     isChanging = false;
-    closeFormer();
-    dropFormer().catch((error) => {
+    closePrevious();
+    dropPrevious().catch((error) => {
       isChanging = true;
       // The next process will remove the vectors.
       if (isClosed) return;
@@ -244,14 +244,14 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     });
   }
 
-  function closeFormer(): void {
-    const lane = former;
-    former = undefined;
+  function closePrevious(): void {
+    const lane = previous;
+    previous = undefined;
     if (lane !== undefined) closing = Promise.all([closing, lane.close(), lane.provider.close()]);
   }
 
   /** Drops the vectors of earlier models, but not those of models that another process chose later. */
-  async function dropFormer(): Promise<void> {
+  async function dropPrevious(): Promise<void> {
     await vectors.drop();
     const models = await vectors.models();
     // Another process, with a newer configuration, has dropped this process's model.

@@ -1,4 +1,4 @@
-import type { ScoredVector, VectorLook } from '../../storage/vectors/vector.ts';
+import type { ScoredVector, VectorSnapshot } from '../../storage/vectors/vector.ts';
 
 /** A match found by meaning. */
 export interface MeaningMatch {
@@ -14,7 +14,7 @@ export interface NearestOptions {
   /** Restricts the search to these owners. */
   readonly allowed: readonly number[] | undefined;
   /** Read after the search started, so that it includes all earlier writes. */
-  readonly snapshot: VectorLook;
+  readonly snapshot: VectorSnapshot;
   readonly signal: AbortSignal;
 }
 

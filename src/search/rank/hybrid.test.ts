@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
-import { unrankedReranker } from '../rerank/open-reranker.ts';
+import { rerankerWithoutModel } from '../rerank/open-reranker.ts';
 import type { WordMatch } from './fusion.ts';
 import { searchHybrid } from './hybrid.ts';
 import { createRetrieverCorpus, type MeaningRetriever, type WordRetriever } from './retrievers.ts';
@@ -44,7 +44,7 @@ function corpus(rows: Record<number, [share: number, cosine: number]>, bar: [num
 
 const joined = (retrievers: Parameters<typeof createRetrieverCorpus>[0]) => ({
   corpus: createRetrieverCorpus(retrievers),
-  judging: { reranker: unrankedReranker(), texts: async () => new Map(), words: undefined },
+  judging: { reranker: rerankerWithoutModel(), texts: async () => new Map(), words: undefined },
 });
 
 test('with a quoted phrase, shows only what the words found', async () => {

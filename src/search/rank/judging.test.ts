@@ -21,8 +21,8 @@ function provider(score?: RerankingProvider['score']): RerankingProvider & { sco
 }
 
 const calibration: RerankerDeps['calibration'] = [
-  { features: ['logit'], intercept: 0, weights: [1], cut: 0.5 },
-  { features: ['words'], intercept: 0, weights: [1], cut: 0 },
+  { features: ['logit'], intercept: 0, weights: [1], onTopicMin: 0.5 },
+  { features: ['words'], intercept: 0, weights: [1], onTopicMin: 0 },
 ];
 
 interface Row {
@@ -118,7 +118,7 @@ test('omits and counts weak hits, but never one with every word of the query', a
 });
 
 test('omits hits below 1 % beside a strong one, unless they have the words', async () => {
-  const fits = [{ features: ['logit'] as const, intercept: 0, weights: [1], cut: 0 }];
+  const fits = [{ features: ['logit'] as const, intercept: 0, weights: [1], onTopicMin: 0 }];
   const shown = async (best: number, text: string) => {
     const all = rows(4, () => -6)
       .with(0, { logit: best })
@@ -138,7 +138,10 @@ test('a query of one or two words keeps hits with any of them, and near ones', a
   const all = rows(6, () => -9).with(2, { logit: -9, words: 0.1 });
   const { hits, deps } = corpus(all, provider());
   const near = hits.map((hit) => ({ ...hit, cosine: hit.id === 4 ? 0.9 : 0.1, window: { start: 0, end: 1 } }));
-  const fits = [...calibration.slice(0, 1), { features: ['cosine'] as const, intercept: 0, weights: [1], cut: 0.6 }];
+  const fits = [
+    ...calibration.slice(0, 1),
+    { features: ['cosine'] as const, intercept: 0, weights: [1], onTopicMin: 0.6 },
+  ];
   const reranker = createReranker({ provider: provider(), weight: 1, calibration: fits });
   const shown = async (text: string) =>
     (await judgePage({ ...asked, text, cutoff: 'weak' }, near, { ...deps, reranker })).page.map(({ hit }) => hit.id);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bundledRerankerFolder, readRerankerFacts } from '../rerank/bundled-reranker.ts';
+import { bundledRerankerFolder, readRerankerSettings } from '../rerank/bundled-reranker.ts';
 import { type Evidence, judge, leadsOf } from './relevance.ts';
 
 type Known = keyof Evidence;
 
-const { calibration = [] } = readRerankerFacts(bundledRerankerFolder());
+const { calibration = [] } = readRerankerSettings(bundledRerankerFolder());
 
 test('every kind of search has a calibration, and more evidence means more relevance', () => {
   const strong: Required<Evidence> = { logit: 4, lead: 4, words: 1, cosine: 0.92, length: 300 };

@@ -28,9 +28,9 @@ export interface Logistic {
 export interface Fit extends Logistic {
   readonly features: readonly Feature[];
   /** Estimates the probability that a hit is on topic at all. Default: the fit itself. */
-  readonly about?: Logistic | undefined;
-  /** A hit with a lower probability of being on topic is weak. */
-  readonly cut: number;
+  readonly onTopic?: Logistic | undefined;
+  /** A hit whose probability of being on topic is lower is weak. */
+  readonly onTopicMin: number;
 }
 
 export type Calibration = readonly Fit[];
@@ -48,7 +48,7 @@ export function judge(evidence: Evidence, calibration: Calibration): Verdict {
     .reduce<Fit | undefined>((best, each) => (best && evidenceOf(best) >= evidenceOf(each) ? best : each), undefined);
   if (fit === undefined) return { relevance: 0, isWeak: true };
   const values = fit.features.map((feature) => featureValue(evidence, feature) ?? 0);
-  return { relevance: chanceOf(fit, values), isWeak: chanceOf(fit.about ?? fit, values) < fit.cut };
+  return { relevance: chanceOf(fit, values), isWeak: chanceOf(fit.onTopic ?? fit, values) < fit.onTopicMin };
 }
 
 /** True for a hit of less than 1 % relevance beside one of at least 70 %: it would only distract. */

@@ -28,12 +28,12 @@ const unitsMax = 1_000;
 export function findReplacements(stated: readonly Stated[]): Replacements {
   const texts = stated.toSorted(newestFirst).map((each) => ({ ...each, statements: statementsIn(each.text) }));
   const newer = new Map<number, number[]>();
-  const [direct, former] = [new Map<number, number>(), new Map<number, number>()];
+  const [direct, replacedIds] = [new Map<number, number>(), new Map<number, number>()];
   for (const [index, { id, replaces: explicit, statements }] of texts.entries()) {
     if (explicit !== undefined && explicit !== id) {
       append(newer, explicit, id);
       if (!direct.has(explicit)) direct.set(explicit, id);
-      former.set(id, explicit);
+      replacedIds.set(id, explicit);
     }
     if (statements === undefined) continue;
     for (const older of texts.slice(index + 1)) {
@@ -41,10 +41,14 @@ export function findReplacements(stated: readonly Stated[]): Replacements {
       if (!replaces(statements, older.statements)) continue;
       append(newer, older.id, id);
       if (!direct.has(older.id)) direct.set(older.id, id);
-      if (!former.has(id)) former.set(id, older.id);
+      if (!replacedIds.has(id)) replacedIds.set(id, older.id);
     }
   }
-  return { newer, replaces: former, replacedBy: new Map([...direct.keys()].map((id) => [id, lastOf(id, direct)])) };
+  return {
+    newer,
+    replaces: replacedIds,
+    replacedBy: new Map([...direct.keys()].map((id) => [id, lastOf(id, direct)])),
+  };
 }
 
 function statementsIn(text: string): Statements | undefined {

@@ -15,8 +15,8 @@ const questionMark = /[?\uFF1F\u061F]/;
 
 const feature = z.enum(['logit', 'doubt', 'lead', 'words', 'cosine', 'length']);
 const logistic = z.object({ intercept: z.number(), weights: z.array(z.number()) });
-const fitSchema = logistic.extend({ features: z.array(feature), about: logistic.optional(), cut: z.number() });
-const factsSchema = z.object({
+const fitSchema = logistic.extend({ features: z.array(feature), onTopic: logistic.optional(), onTopicMin: z.number() });
+const settingsSchema = z.object({
   /** Max tokens of the query. */
   questionPieces: z.int().min(1).default(64),
   /** Max tokens of a passage. */
@@ -31,15 +31,15 @@ const factsSchema = z.object({
 });
 
 /** Reads a reranking model's settings from model.json in its folder. */
-export function readRerankerFacts(folder: string) {
-  const facts = factsSchema.parse(readFacts(folder));
-  const { questionPieces, passagePieces, tokenizer, weight, before, calibration } = facts;
+export function readRerankerSettings(folder: string) {
+  const settings = settingsSchema.parse(readModelFile(folder));
+  const { questionPieces, passagePieces, tokenizer, weight, before, calibration } = settings;
   return {
     queryPiecesMax: questionPieces,
     passagePiecesMax: passagePieces,
     tokenizerFolder: join(folder, tokenizer),
     weight,
-    /** Undefined for a model that was not trained to read a question before its answer. */
+    /** Undefined if the model was not trained on passages prefixed with the preceding question. */
     before: before && {
       charsMax: before.charsMax,
       prefixFor(text: string) {
@@ -53,7 +53,7 @@ export function readRerankerFacts(folder: string) {
 }
 
 /** Reads model.json. Models without that file get the defaults. */
-function readFacts(folder: string): unknown {
+function readModelFile(folder: string): unknown {
   try {
     return JSON.parse(readFileSync(join(folder, 'model.json'), 'utf8'));
   } catch (error) {

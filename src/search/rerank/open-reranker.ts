@@ -2,10 +2,10 @@ import { CarrelError } from '../../base/errors.ts';
 import type { SliceValues } from '../../config/field.ts';
 import { modelThreadsOf } from '../models/model-threads.ts';
 import type { Calibration } from '../rank/relevance.ts';
-import { bundledRerankerFolder, readRerankerFacts } from './bundled-reranker.ts';
+import { bundledRerankerFolder, readRerankerSettings } from './bundled-reranker.ts';
 import { createHttpReranking } from './http-reranking.ts';
 import { createLocalReranking } from './local-reranking.ts';
-import { createReranker, type OnScored, type Reranker } from './reranker.ts';
+import { createReranker, type OnReranked, type Reranker } from './reranker.ts';
 import type { rerankingSlice } from './reranking-slice.ts';
 
 export type RerankingSettings = SliceValues<typeof rerankingSlice>;
@@ -17,9 +17,9 @@ const serverTimeoutMs = 2_000;
 const uncalibratedThreshold = 0.05;
 
 /** Creates the configured reranker, but starts nothing: the first search loads the model or calls the server. */
-export function openReranker(settings: RerankingSettings, onScored?: OnScored): Reranker {
-  if (!reranks(settings)) return unrankedReranker();
-  const bundled = readRerankerFacts(bundledRerankerFolder());
+export function openReranker(settings: RerankingSettings, onReranked?: OnReranked): Reranker {
+  if (!reranks(settings)) return rerankerWithoutModel();
+  const bundled = readRerankerSettings(bundledRerankerFolder());
   const { weight, calibration = [] } = bundled;
   if (settings.provider === 'http') {
     const provider = createHttpReranking({
@@ -30,31 +30,31 @@ export function openReranker(settings: RerankingSettings, onScored?: OnScored): 
       attemptsMax: 2,
       concurrencyMax: 4,
     });
-    return createReranker({ provider, weight, calibration: defaultCalibration(calibration), onScored });
+    return createReranker({ provider, weight, calibration: defaultCalibration(calibration), onReranked });
   }
-  const facts = settings.model === undefined ? bundled : readRerankerFacts(settings.model);
+  const own = settings.model === undefined ? bundled : readRerankerSettings(settings.model);
   const provider = createLocalReranking({
     modelFolder: settings.model ?? bundledRerankerFolder(),
     threads: modelThreadsOf(settings.threads),
     queuedPairsMax: 5_000,
     pairTimeoutMs: 30_000,
     budgetMs: settings.budgetMs,
-    queryPiecesMax: facts.queryPiecesMax,
-    passagePiecesMax: facts.passagePiecesMax,
-    tokenizerFolder: facts.tokenizerFolder,
+    queryPiecesMax: own.queryPiecesMax,
+    passagePiecesMax: own.passagePiecesMax,
+    tokenizerFolder: own.tokenizerFolder,
   });
   return createReranker({
     provider,
-    weight: facts.weight,
-    before: facts.before,
-    calibration: facts.calibration ?? defaultCalibration(calibration),
-    onScored,
+    weight: own.weight,
+    before: own.before,
+    calibration: own.calibration ?? defaultCalibration(calibration),
+    onReranked,
   });
 }
 
 /** Creates a reranker without a model: it rates hits by words and vectors only. */
-export function unrankedReranker(): Reranker {
-  const { weight, calibration = [] } = readRerankerFacts(bundledRerankerFolder());
+export function rerankerWithoutModel(): Reranker {
+  const { weight, calibration = [] } = readRerankerSettings(bundledRerankerFolder());
   return createReranker({ provider: undefined, weight, calibration });
 }
 
@@ -65,7 +65,7 @@ export function reranks({ enabled, provider }: RerankingSettings): boolean {
 /** Calibrates a model without its own calibration by the sigmoid of its logit. Hits without a logit use the bundled fits. */
 function defaultCalibration(calibration: Calibration): Calibration {
   const withoutReranking = calibration.filter(({ features }) => !features.includes('doubt'));
-  return [{ features: ['logit'], intercept: 0, weights: [1], cut: uncalibratedThreshold }, ...withoutReranking];
+  return [{ features: ['logit'], intercept: 0, weights: [1], onTopicMin: uncalibratedThreshold }, ...withoutReranking];
 }
 
 function serverOf({ url }: RerankingSettings): string {

@@ -61,10 +61,10 @@ export interface RerankerDeps {
   readonly before?: ReadBefore | undefined;
   readonly calibration: Calibration;
   /** Called after each scoring, for metrics. */
-  readonly onScored?: OnScored | undefined;
+  readonly onReranked?: OnReranked | undefined;
 }
 
-export type OnScored = (scoring: { state: RerankingState['state']; candidates: number; ms: number }) => void;
+export type OnReranked = (outcome: { state: RerankingState['state']; candidates: number; ms: number }) => void;
 
 export const rerankingOff: RerankingState = {
   state: 'off',
@@ -74,7 +74,7 @@ export const rerankingOff: RerankingState = {
 /** Max cached logits, about 100 bytes each. The oldest are dropped first. */
 const logitsMax = 20_000;
 
-export function createReranker({ provider, weight, before, calibration, onScored }: RerankerDeps): Reranker {
+export function createReranker({ provider, weight, before, calibration, onReranked }: RerankerDeps): Reranker {
   /** Logits by query and passage. They never become stale, because a model always returns the same ones. */
   const cache = new Map<string, number>();
 
@@ -114,7 +114,7 @@ export function createReranker({ provider, weight, before, calibration, onScored
       const start = performance.now();
       const scored = await score(query, passages, signal);
       const candidates = passages.length;
-      if (candidates > 0) onScored?.({ state: scored.state.state, candidates, ms: performance.now() - start });
+      if (candidates > 0) onReranked?.({ state: scored.state.state, candidates, ms: performance.now() - start });
       return scored;
     },
     judge: (evidence) => judge(evidence, calibration),

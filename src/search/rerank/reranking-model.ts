@@ -20,7 +20,7 @@ export async function loadRerankingModel(config: RerankingModelConfig) {
   const template = pairTemplate(tokenizer);
   const runtime = await loadOnnxRuntime(config);
   const piecesMax: number = settings.max_position_embeddings ?? 512;
-  const room = piecesMax - template.first.length - template.between.length - template.last.length;
+  const room = piecesMax - template.first.length - template.separator.length - template.last.length;
   let last: { query: string; pieces: readonly number[] } | undefined;
   return {
     device: runtime.device,
@@ -36,13 +36,13 @@ export async function loadRerankingModel(config: RerankingModelConfig) {
   };
 }
 
-/** The special pieces around a pair, which differ by model. */
+/** The special pieces around a query and its passage, which differ by model. */
 interface PairTemplate {
   readonly first: readonly number[];
-  readonly between: readonly number[];
+  readonly separator: readonly number[];
   readonly last: readonly number[];
   /** Token types of the pieces between the texts, and of the second text and the pieces after it. */
-  readonly types: { between: number; second: number };
+  readonly types: { separator: number; second: number };
 }
 
 /** Finds the special pieces by tokenising the pair "a" and "b". */
@@ -56,23 +56,23 @@ function pairTemplate(tokenizer: Tokenizer): PairTemplate {
   if (at < 0 || second < 0) throw new Error('the tokenizer does not accept pairs of texts');
   return {
     first: ids.slice(0, at),
-    between: ids.slice(at + a.length, second),
+    separator: ids.slice(at + a.length, second),
     last: ids.slice(second + b.length),
-    types: { between: types[at + a.length] ?? 0, second: types[second] ?? 1 },
+    types: { separator: types[at + a.length] ?? 0, second: types[second] ?? 1 },
   };
 }
 
 function joined(
-  { first, between, last, types }: PairTemplate,
+  { first, separator, last, types }: PairTemplate,
   query: readonly number[],
   passage: readonly number[],
 ): TokenisedText {
   const head = [...first, ...query];
   return {
-    pieces: [...head, ...between, ...passage, ...last],
+    pieces: [...head, ...separator, ...passage, ...last],
     types: [
       ...head.map(() => 0),
-      ...between.map(() => types.between),
+      ...separator.map(() => types.separator),
       ...passage.map(() => types.second),
       ...last.map(() => types.second),
     ],

@@ -36,14 +36,14 @@ export async function replaceWords(on: Statements, entry: number, text: string):
   await addWords(on, [{ id: entry, text }]);
 }
 
-/** Adds the words of entries to the index. For `also`, see WriteWords. */
+/** Adds the words of entries to the index. For `otherWrites`, see `WriteWords`. */
 export async function addWords(
   on: Statements,
   entries: readonly { readonly id: number; readonly text: string }[],
-  also: readonly Condition[] = [],
+  otherWrites: readonly Condition[] = [],
 ): Promise<void> {
   const documents = entries.map(({ id, text }) => ({ key: id, title: '', heading: '', body: text }));
-  await writeWords(on, entryWords, documents, also);
+  await writeWords(on, entryWords, documents, otherWrites);
 }
 
 export function insertTags(

@@ -9,8 +9,8 @@ import { addEntries, fieldIndex, lockThreads } from './write-entries.ts';
 
 /** An entry to import. Two entries are equal if they have the same thread, source, time and text. */
 export interface ImportedEntry extends NewEntry {
-  /** The id that the entry had where it was exported. */
-  readonly wantedId?: number | undefined;
+  /** The id that the entry had in the database that it was exported from. */
+  readonly exportedId?: number | undefined;
   /** Number of equal entries that precede this one in the import. */
   readonly equalsBefore: number;
   /** True if the entry came without a time. `createdAt` is then the import time and is ignored in comparisons. */
@@ -45,8 +45,8 @@ export async function importEntries(
   const outcomes = entries.map((entry) => {
     const same = existing.get(identityOf(entry))?.[entry.equalsBefore];
     if (same !== undefined) return { id: same, added: false };
-    const { wantedId = 0 } = entry;
-    highest = wantedId > highest && wantedId <= importedIdMax ? wantedId : highest + 1;
+    const { exportedId = 0 } = entry;
+    highest = exportedId > highest && exportedId <= importedIdMax ? exportedId : highest + 1;
     added.push({ entry, id: highest });
     return { id: highest, added: true };
   });

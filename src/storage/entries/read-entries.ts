@@ -26,8 +26,8 @@ export async function getEntries(on: Statements, request: GetRequest): Promise<E
 }
 
 interface LoadRequest extends GetRequest {
-  /** `given` is the order of `ids`; `newest` is newest first. */
-  readonly order: 'given' | 'newest';
+  /** `requested` is the order of `ids`; `newest` is newest first. */
+  readonly order: 'requested' | 'newest';
   /** Max bytes of text, metadata, summaries and images in total. If an entry alone exceeds it, its images are omitted. */
   readonly bytesMax: number;
 }

@@ -2,7 +2,7 @@ import type { ScoredWords, ScoreWordsRequest } from '../../words/ranking/word-in
 import type { Statements } from '../dialect.ts';
 import { numberOf, type Row, textOf, textsOf } from '../rows.ts';
 import { reads, type StoreOf } from '../store-operations.ts';
-import { lookAtPassageVectors, scoreVectors } from '../vectors/read-vectors.ts';
+import { readPassageSnapshot, scoreVectors } from '../vectors/read-vectors.ts';
 import { findWords, scoreWords } from '../words/find-words.ts';
 import { passageWords } from '../words/word-indexes.ts';
 import { matchingPassages } from './matching-passages.ts';
@@ -18,7 +18,7 @@ import type {
 /** The first read of a search. `completePassages` is the second. */
 export async function findPassages(on: Statements, { words, near }: FindPassages): Promise<FoundPassages> {
   return {
-    near: near && (await lookAtPassageVectors(on, near)),
+    near: near && (await readPassageSnapshot(on, near)),
     words: words && (await searchPassages(on, words)),
   };
 }

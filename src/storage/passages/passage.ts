@@ -1,6 +1,6 @@
 import type { CorrectedWord, Page, ScoredWords } from '../../words/ranking/word-index.ts';
 import type { WordQuery } from '../../words/word-query.ts';
-import type { NearestRequest, ScoredVector, ScoreRequest, VectorLook } from '../vectors/vector.ts';
+import type { NearestRequest, ScoredVector, ScoreRequest, VectorSnapshot } from '../vectors/vector.ts';
 
 export interface Passage {
   /** Unique among all passages. */
@@ -48,7 +48,7 @@ export interface FindPassages {
 
 export interface FoundPassages {
   readonly words: PassagePage | undefined;
-  readonly near: VectorLook | undefined;
+  readonly near: VectorSnapshot | undefined;
 }
 
 export interface CompletePassages {

@@ -20,7 +20,7 @@ export const corpora: readonly Corpus[] = [
   { name: 'kb', owners: 'kb_passages', isLive: () => 'TRUE', columns: ['title', 'headings', 'body'] },
 ];
 
-/** Embedding models. A model without a name is being dropped. */
+/** Embedding models. A model without a name is being dropped. The model with the highest `chosen` was chosen last. */
 const modelTable: Table = {
   name: 'vector_models',
   columns: {
@@ -72,7 +72,10 @@ function vectorTables({ name, owners }: Corpus): Table[] {
 /** The word indexes, and the table whose texts each of them covers. */
 export const wordOwners = { note: 'notes', context_entry: 'context_entries', kb_passage: 'kb_passages' } as const;
 
-/** Returns the table with the analysed terms of each text, in their order in the text. */
+/**
+ * Returns the table with the terms of each text, in text order. The `_extra` columns contain other forms of the words, such as
+ * stems.
+ */
 function termTable([name, owner]: readonly [string, string]): Table {
   return {
     name: `${name}_terms`,
@@ -92,7 +95,7 @@ function termTable([name, owner]: readonly [string, string]): Table {
   };
 }
 
-/** Every word that ever occurred in an index. Used to correct misspelt words of a query. */
+/** Every word that ever occurred in an index. Used to correct misspelt words of a query. `place` is only a row key. */
 const vocabularyTable: Table = {
   name: 'word_vocabulary',
   columns: { place: t.key, word_index: t.name, term: t.text },

@@ -9,7 +9,7 @@ import { databaseFiles, sqliteSuffixes } from './database-files.ts';
  */
 export function storageError(error: unknown): unknown {
   const result = resultCode(error);
-  // Not from SQLite: perhaps from the files of originals, which are moved within transactions.
+  // Not an SQLite error. It may come from moving an uploaded file, which happens inside a transaction.
   if (result === undefined) return diskError(error);
   const found = translations[result] ?? translations[result & 0xff];
   return found === undefined ? error : new CarrelError(found.code, found.message, { cause: error, ...found.options });
@@ -32,7 +32,7 @@ function resultCode(error: unknown): number | undefined {
   return typeof error.errcode === 'number' ? error.errcode : undefined;
 }
 
-/** SQLITE_IOERR_SHMSIZE: the log's shared index could not grow, which means a full disk. */
+/** SQLITE_IOERR_SHMSIZE: the shared-memory index of the WAL could not grow, because the disk is full. */
 const shmSizeError = 4874;
 
 interface Translation {
@@ -123,7 +123,8 @@ export function isOutOfFiles(error: unknown): boolean {
 }
 
 export function tooManyFiles(cause: unknown): CarrelError {
-  const message = 'Too many files are open to use the database. Raise the limit (ulimit -n), then try again.';
+  const message =
+    'The process has too many open files to open the database. Raise the limit (ulimit -n), then try again.';
   return new CarrelError('unavailable', message, { cause, retryAfterSeconds: 1 });
 }
 

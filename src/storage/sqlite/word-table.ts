@@ -20,9 +20,9 @@ export function createWordTable(database: Database): WordTable {
     vocabulary: createVocabularyCache(),
     tokenize:
       (texts) =>
-      async (on, index, keys, also = []) => {
+      async (on, index, keys, otherWrites = []) => {
         writeTerms(database, index, keys, texts);
-        for (const { sql, values } of also) await on.query(sql, values);
+        for (const { sql, values } of otherWrites) await on.query(sql, values);
       },
     /**
      * Counts up to `countedMax` matches exactly. FTS5 lists matches in key order, so a larger count is estimated from the last

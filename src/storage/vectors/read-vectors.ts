@@ -13,7 +13,7 @@ import {
   type ScoreRequest,
   type VectorBlock,
   type VectorCorpus,
-  type VectorLook,
+  type VectorSnapshot,
   type VectorState,
 } from './vector.ts';
 export async function vectorState(on: Statements, request: ModelRequest): Promise<VectorState> {
@@ -92,25 +92,24 @@ async function countOwners(on: Statements, corpus: VectorCorpus): Promise<number
   return numberOf(row, 'total');
 }
 
-/** Performs the first read of a vector search. */
-export async function lookAtEntryVectors(on: Statements, request: NearestRequest<EntryFilter>): Promise<VectorLook> {
-  return look(on, 'context', request, on.dialect.vectors.nearest?.context, matchingEntries);
+export async function readEntrySnapshot(on: Statements, request: NearestRequest<EntryFilter>): Promise<VectorSnapshot> {
+  return readSnapshot(on, 'context', request, on.dialect.vectors.nearest?.context, matchingEntries);
 }
 
-export async function lookAtPassageVectors(
+export async function readPassageSnapshot(
   on: Statements,
   request: NearestRequest<PassageFilter>,
-): Promise<VectorLook> {
-  return look(on, 'kb', request, on.dialect.vectors.nearest?.kb, matchingPassages);
+): Promise<VectorSnapshot> {
+  return readSnapshot(on, 'kb', request, on.dialect.vectors.nearest?.kb, matchingPassages);
 }
 
-async function look<Filter>(
+async function readSnapshot<Filter>(
   on: Statements,
   corpus: VectorCorpus,
   request: NearestRequest<Filter>,
   nearest: Operation<NearestRequest<Filter>, ScoredVector[]> | undefined,
   passing: Operation<Filter, number[]>,
-): Promise<VectorLook> {
+): Promise<VectorSnapshot> {
   const { model, filter } = request;
   const state = await vectorState(on, { corpus, model });
   if (nearest) return { state, nearest: await nearest(on, request), passing: undefined };

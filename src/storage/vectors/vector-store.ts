@@ -8,15 +8,15 @@ import { createStore, reads, type StoreOf, writes } from '../store-operations.ts
 import type { ReadOptions, Transactions } from '../transactions.ts';
 import { chooseModel, dropVectors, forgetModel, listModels } from './models.ts';
 import {
-  lookAtEntryVectors,
-  lookAtPassageVectors,
+  readEntrySnapshot,
+  readPassageSnapshot,
   removedVectors,
   scoreVectors,
   vectorState,
   vectorsAfter,
 } from './read-vectors.ts';
 import { claimTexts, releaseClaims, unembeddedOwners, waitingTexts } from './texts-to-embed.ts';
-import type { NearestRequest, VectorCorpus, VectorLook } from './vector.ts';
+import type { NearestRequest, VectorCorpus, VectorSnapshot } from './vector.ts';
 import { putVectors } from './write-vectors.ts';
 export const vectorOperations = {
   ...reads(
@@ -35,7 +35,7 @@ export const vectorOperations = {
 
 /** Operations for the methods below, which `createVectorStores` adds. */
 export const vectorSteps = {
-  ...reads({ lookAtEntryVectors, lookAtPassageVectors }, { replica: true }),
+  ...reads({ readEntrySnapshot, readPassageSnapshot }, { replica: true }),
   ...writes({ forgetModel, dropVectors }),
 };
 
@@ -47,8 +47,8 @@ export const vectorSteps = {
 export interface VectorStore<Filter> extends StoreOf<typeof vectorOperations, { corpus: VectorCorpus }> {
   /** True if the database itself finds the nearest vectors. Otherwise the search has a copy of them in memory. */
   readonly isIndexed: boolean;
-  /** Performs the first read of a search by meaning. */
-  look(request: NearestRequest<Filter>, options?: ReadOptions): Promise<VectorLook>;
+  /** Reads what a search by meaning needs first, in one transaction. */
+  readSnapshot(request: NearestRequest<Filter>, options?: ReadOptions): Promise<VectorSnapshot>;
   /** Returns the owners that pass the filter. */
   matching(filter: Filter, options?: ReadOptions): Promise<readonly number[]>;
   /**
@@ -69,13 +69,13 @@ export function createVectorStores(transactions: Transactions, isIndexed: boolea
     context: {
       ...createVectorStore(transactions, 'context'),
       isIndexed,
-      look: (request, options) => read(lookAtEntryVectors, request, options),
+      readSnapshot: (request, options) => read(readEntrySnapshot, request, options),
       matching: (filter, options) => read(matchingEntries, filter, options),
     },
     kb: {
       ...createVectorStore(transactions, 'kb'),
       isIndexed,
-      look: (request, options) => read(lookAtPassageVectors, request, options),
+      readSnapshot: (request, options) => read(readPassageSnapshot, request, options),
       matching: (filter, options) => read(matchingPassages, filter, options),
     },
   };
@@ -87,7 +87,7 @@ const dropPauseMs = 2_000;
 function createVectorStore(
   transactions: Transactions,
   corpus: VectorCorpus,
-): Omit<VectorStore<never>, 'look' | 'matching' | 'isIndexed'> {
+): Omit<VectorStore<never>, 'readSnapshot' | 'matching' | 'isIndexed'> {
   return {
     ...createStore(transactions, vectorOperations, { corpus }),
     async drop(model) {

@@ -78,8 +78,8 @@ export interface NearestRequest<Filter> {
   readonly allowed?: ArrayLike<number> | undefined;
 }
 
-/** The result of the first read of a vector search, from one snapshot. */
-export interface VectorLook {
+/** What a vector search reads first, in one transaction. */
+export interface VectorSnapshot {
   readonly state: VectorState;
   /**
    * The nearest vectors of the model, with exact scores, best first. They belong to at least `limit` owners, if there are that

@@ -117,7 +117,7 @@ async function findPool({ on, index, query, filter, words: { statistics, counts 
         const terms = documentTerms(row);
         const has = near.map(({ leaf }) => nearIn(leaf, terms));
         for (const [at, each] of near.entries()) for (const term of has[at] ?? []) each.terms.add(term);
-        const id = index.ties === 'id' ? textOf(row, 'id') : '';
+        const id = index.tieBreaker === 'id' ? textOf(row, 'id') : '';
         const rank = score(terms);
         scored.push({ key: numberOf(row, 'key'), id, ...rank });
         const count = has.filter((words) => words.length > 0).length;
@@ -185,12 +185,12 @@ const batchMin = 4;
 
 async function* termRows(
   on: Statements,
-  { name, owner, ties }: WordIndex,
+  { name, owner, tieBreaker }: WordIndex,
   keys: readonly number[],
   { averageLengths: { title, heading, body } }: IndexStatistics,
 ): AsyncGenerator<Row[]> {
   const { fewIntegers } = on.dialect;
-  const [id, owners] = ties === 'id' ? [', o.id', `JOIN ${owner} o ON o.key = t.key`] : ['', ''];
+  const [id, owners] = tieBreaker === 'id' ? [', o.id', `JOIN ${owner} o ON o.key = t.key`] : ['', ''];
   const size = Math.max(batchMin, Math.floor(batchTerms / Math.max(1, title + heading + body)));
   for (let at = 0; at < keys.length; at += size) {
     yield on.query(`SELECT t.*${id} FROM ${name}_terms t ${owners} WHERE t.key IN (${fewIntegers})`, [

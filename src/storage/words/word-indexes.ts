@@ -2,10 +2,11 @@ import type { IndexedDocument } from '../../words/ranking/word-index.ts';
 import type { Statements, WordIndex } from '../dialect.ts';
 import { matchesMax } from '../passages/passage.ts';
 import { type Condition, textOf, textsOf } from '../rows.ts';
+
 export const noteWords: WordIndex = {
   name: 'note',
   owner: 'notes',
-  ties: 'id',
+  tieBreaker: 'id',
   isIndexed: 'o.deleted_at IS NULL',
   totalMax: 1_000_000,
   labels: 'tags',
@@ -25,7 +26,7 @@ export function headingOf(tags: readonly string[]): string {
 export const entryWords: WordIndex = {
   name: 'context_entry',
   owner: 'context_entries',
-  ties: 'key',
+  tieBreaker: 'key',
   isIndexed: 'o.deleted_at IS NULL',
   totalMax: 1_000_000,
   textsOf: (row) => ({ title: '', heading: '', body: textOf(row, 'text_content') }),
@@ -34,7 +35,7 @@ export const entryWords: WordIndex = {
 export const passageWords: WordIndex = {
   name: 'kb_passage',
   owner: 'kb_passages',
-  ties: 'id',
+  tieBreaker: 'id',
   isIndexed: 'TRUE',
   totalMax: matchesMax,
   labels: 'labels',
@@ -49,17 +50,17 @@ export const passageWords: WordIndex = {
 export const wordIndexes = [noteWords, entryWords, passageWords];
 
 /**
- * Indexes documents that are not indexed yet, in key order. One call for many documents is faster than one for each. For `also`,
- * see `WriteWords`.
+ * Adds documents to the index. They must not be in it yet, and their keys must ascend. One call for many documents is faster than
+ * one for each. For `otherWrites`, see `WriteWords`.
  */
 export async function writeWords(
   on: Statements,
   index: WordIndex,
   documents: readonly IndexedDocument[],
-  also: readonly Condition[] = [],
+  otherWrites: readonly Condition[] = [],
 ): Promise<void> {
   const keys = documents.map(({ key }) => key);
-  await on.dialect.words.tokenize(documents)(on, index, keys, also);
+  await on.dialect.words.tokenize(documents)(on, index, keys, otherWrites);
 }
 
 export async function removeWords(on: Statements, index: WordIndex, keys: readonly number[]): Promise<void> {

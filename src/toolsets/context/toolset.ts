@@ -4,7 +4,7 @@ import type { Logger } from '../../base/log.ts';
 import { createMeaning } from '../../search/meaning/meaning.ts';
 import type { EmbeddingProvider } from '../../search/models/embedding-provider.ts';
 import type { SummaryProvider } from '../../search/models/summary-provider.ts';
-import { unrankedReranker } from '../../search/rerank/open-reranker.ts';
+import { rerankerWithoutModel } from '../../search/rerank/open-reranker.ts';
 import type { Reranker } from '../../search/rerank/reranker.ts';
 import type { EntryStore } from '../../storage/entries/entry-store.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -41,7 +41,7 @@ export interface ContextDeps {
   /** Undefined if embeddings are disabled. */
   embeddings: EmbeddingProvider | undefined;
   /** Returns the provider of a previously used model, by name. */
-  formerEmbeddings?: (model: string) => Promise<EmbeddingProvider | undefined>;
+  previousEmbeddings?: (model: string) => Promise<EmbeddingProvider | undefined>;
   /** If undefined, nothing is reranked. */
   reranker?: Reranker | undefined;
   /** If undefined, a summary consists of the text's best sentences. */
@@ -72,7 +72,7 @@ export async function openContextToolset(
 }
 
 /** Max entries that a search waits for while they are embedded, newest first. */
-const lastWaitedFor = 32;
+const waitForNewest = 32;
 
 /** Creates the toolset for an agent's memory, which is compatible with mcp-context-server. */
 export function createContextToolset(config: ContextConfig, deps: ContextDeps): Toolset {
@@ -83,9 +83,9 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
     ? createMeaning({
         vectors: storage.vectors.context,
         provider: inParts(embeddings, config),
-        providerOf: deps.formerEmbeddings,
+        providerOf: deps.previousEmbeddings,
         log,
-        lastWaitedFor,
+        waitForNewest,
       })
     : undefined;
   const words = config.fullTextSearch !== 'false';
@@ -116,7 +116,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
     },
     truncationChars: config.truncationChars,
     rrfK: config.rrfK,
-    reranker: deps.reranker ?? unrankedReranker(),
+    reranker: deps.reranker ?? rerankerWithoutModel(),
   };
   const chunkChars = config.chunking ? config.chunkChars : undefined;
   const statistics = { words, chunkChars, summaryCharsMin: config.summaryMinChars };
@@ -152,7 +152,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
     consoleTools: createContextConsoleTools(view),
     failures: { as: 'result' },
     readsNumbers: true,
-    instructions: `Memory: look up what is view before a task (${search}; get_context_by_ids for whole entries), and store decisions, results and the user's preferences as they come up (store_context, one thread_id per task).`,
+    instructions: `Memory: look up what is known before a task (${search}; get_context_by_ids for whole entries), and store decisions, results and the user's preferences as they come up (store_context, one thread_id per task).`,
     resources: [createEntryResources(view.entries)],
     prompts: createContextPrompts(view.entries, { search }),
     citable: [createCitableEntries(view.entries)],

@@ -36,7 +36,7 @@ export interface KbDeps {
   stagingFolder: string;
   /** Stores uploads that must survive a restart, so that any process can continue them. */
   shared?: SharedStore | undefined;
-  /** Max bytes of a message of the transport. */
+  /** Max bytes per transport message. */
   messageBytesMax: number;
   /** True if callers are on this machine and may name local paths. */
   isLocal: boolean;

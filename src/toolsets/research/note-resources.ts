@@ -48,7 +48,7 @@ export function createNoteResources(notes: NoteStore): ResourceProvider {
       );
       return { resources, ...next };
     },
-    async stamp(uri, { signal }) {
+    async fingerprint(uri, { signal }) {
       if (uri === undefined) {
         const { notes: newest, total } = await notes.list({ limit: 1, offset: 0 }, { signal });
         return JSON.stringify([total, newest[0]?.id, newest[0]?.updatedAt]);

@@ -32,9 +32,9 @@ test("scores a note's title and tags along with the passage", async (context) =>
       close: async () => {},
     },
     weight: 1,
-    calibration: [{ features: ['logit'], intercept: 0, weights: [1], cut: 0.5 }],
+    calibration: [{ features: ['logit'], intercept: 0, weights: [1], onTopicMin: 0.5 }],
   });
-  const request = { query: 'renewal', tags: [], limit: 5, offset: 0, cutsWeak: false, signal: context.signal };
+  const request = { query: 'renewal', tags: [], limit: 5, offset: 0, hidesWeak: false, signal: context.signal };
   const { notes } = await searchNotes(request, storage.notes, reranker);
   assert.equal(notes.length, 1);
   assert.deepEqual(read, ['Passport / office\nThe renewal takes six weeks.']);

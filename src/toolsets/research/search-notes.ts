@@ -9,13 +9,13 @@ interface NoteSearch {
   readonly limit: number;
   readonly offset: number;
   /** Omit low-relevance notes. */
-  readonly cutsWeak: boolean;
+  readonly hidesWeak: boolean;
   readonly signal: AbortSignal;
 }
 
 /** Searches notes by words and reranks the best ones. */
 export async function searchNotes(request: NoteSearch, notes: NoteStore, reranker: Reranker) {
-  const { query, tags, limit, offset, cutsWeak, signal } = request;
+  const { query, tags, limit, offset, hidesWeak, signal } = request;
   const reach = reachOf({ limit, offset });
   const { notes: found, total } = await notes.list({ query, tags, ...reach }, { signal });
   const ranked = found.map((note, index) => {
@@ -34,7 +34,7 @@ export async function searchNotes(request: NoteSearch, notes: NoteStore, reranke
       limit,
       offset: offset - reach.offset,
       before: reach.offset,
-      cutoff: cutsWeak ? 'weak' : undefined,
+      cutoff: hidesWeak ? 'weak' : undefined,
       signal,
     },
     ranked,

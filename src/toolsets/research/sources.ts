@@ -26,7 +26,7 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
         tags: tag === undefined ? undefined : [tag],
         limit,
         offset: 0,
-        cutsWeak: !includesWeak,
+        hidesWeak: !includesWeak,
         signal,
       };
       const judge = wordsOnly ? withoutModel(reranker) : reranker;

@@ -4,7 +4,7 @@ import type { SharedStore } from '../../base/shared-store.ts';
 import { createSharedWindow } from '../../base/shared-window.ts';
 import { createSlidingWindow } from '../../base/sliding-window.ts';
 import type { Extractor } from '../../documents/extractor.ts';
-import { unrankedReranker } from '../../search/rerank/open-reranker.ts';
+import { rerankerWithoutModel } from '../../search/rerank/open-reranker.ts';
 import type { Reranker } from '../../search/rerank/reranker.ts';
 import type { NoteStore } from '../../storage/notes/notes.ts';
 import type { Toolset } from '../../tools/toolset.ts';
@@ -46,7 +46,7 @@ const pageCache = { bytesMax: 32 * 1024 * 1024, entriesMax: 256 };
 
 /** Creates the toolset for web search, web pages and notes. */
 export function createResearchToolset(config: ResearchConfig, deps: ResearchDeps): Toolset {
-  const { notes, extractor, log, reranker = unrankedReranker() } = deps;
+  const { notes, extractor, log, reranker = rerankerWithoutModel() } = deps;
   const chain = createProviderChain(
     { chosen: config.searchProvider, fallback: config.searchFallback },
     { providers: createProviders(config), log },
@@ -70,14 +70,14 @@ export function createResearchToolset(config: ResearchConfig, deps: ResearchDeps
       createDeleteNoteTool(notes),
     ],
     consoleTools: createNoteConsoleTools(notes),
-    // The specification demands -32000 for every failed tool call, with our code in `data`.
+    // The specification of the research tools demands -32000 for every failed tool call, with our code in `data`.
     failures: { as: 'jsonrpc', codes: { input: -32_000, limit: -32_000, not_found: -32_000 } },
     quotas,
     resources: [createNoteResources(notes)],
     citable: [createCitableNotes(notes), createCitablePages(quotas.fetch, pages)],
     sources: [createNotesSource(notes, reranker), createWebSource({ resultsMax, quota: quotas.search }, chain)],
     health: () => ({ search_provider: chain.chosen }),
-    translate: asSpecified,
+    translate: toSpecError,
     ...(deps.close ? { close: deps.close } : {}),
   };
 }
@@ -113,10 +113,10 @@ async function loadFetch(config: SafeFetchConfig): Promise<SafeFetch> {
 }
 
 /**
- * Adapts an error to the specification. It defines `data: {code, details}` for every error, and the exact message for
- * an exceeded rate limit.
+ * Adapts an error to the specification of the research tools. It defines `data: {code, details}` for every error, and the
+ * exact message for an exceeded rate limit.
  */
-function asSpecified(error: CarrelError): CarrelError {
+function toSpecError(error: CarrelError): CarrelError {
   const { code, message, data, cause, retryAfterSeconds } = error;
   const retry = retryAfterSeconds === undefined ? {} : { retryAfter: retryAfterSeconds };
   return new CarrelError(code, code === 'rate_limit_exceeded' ? 'Rate limit exceeded' : message, {

@@ -69,7 +69,7 @@ test('contract §9: init writes all ten clients, starts the server once, keeps t
   const { run, content, copies, pathOf } = setUp(t);
   const first = run('all');
   assert.equal(first.status, 0, first.stderr);
-  assert.match(first.stdout, /^It answers: carrel \d+\.\d+\.\d+, protocol 2025-11-25, \d\d tools\.$/m);
+  assert.match(first.stdout, /^The server responded: carrel \d+\.\d+\.\d+, protocol 2025-11-25, \d\d tools\.$/m);
   for (const [id, [, before]] of Object.entries(files)) {
     const after = content(id);
     assert.ok(
@@ -114,8 +114,8 @@ test('init without a client lists the installed ones; on a terminal it asks', (t
   );
   assert.equal(content('cursor'), files['cursor']?.[1]);
   const asked = runOnTerminal(home, ['init'], { env, input: 'zed\nall\n\n', columns: 200 });
-  assert.match(asked.stdout, /Which ones to connect\?/);
-  assert.match(asked.stdout, /It answers: carrel/);
+  assert.match(asked.stdout, /Which clients do you want to connect\?/);
+  assert.match(asked.stdout, /The server responded: carrel/);
   assert.match(asked.stdout, /essential or all\?.*by path\?/s);
   assert.match(content('zed'), /"carrel": \{[^}]*"serve"\s*\]/);
   const papers = join(home, 'papers');
@@ -213,7 +213,7 @@ test('--http writes the address of a running server with its token, which is sho
   assert.equal(status, 0, stderr);
   assert.match(stdout, /codex.* now contains the token, so only you can read it/);
   for (const client of ['claude-code', 'codex']) assert.equal(statSync(pathOf(client)).mode & 0o777, 0o600, client);
-  assert.match(stdout, /It answers: carrel .* \d\d tools/);
+  assert.match(stdout, /The server responded: carrel .* \d\d tools/);
   assert.doesNotMatch(stdout + stderr, new RegExp(token));
   const { carrel } = JSON.parse(readFileSync(pathOf('claude-code'), 'utf8')).mcpServers;
   assert.deepEqual(carrel, { type: 'http', url: server.url, headers: { Authorization: `Bearer ${token}` } });

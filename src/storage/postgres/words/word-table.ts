@@ -19,11 +19,11 @@ export function createWordTable(tokenizer: Tokenizer): WordTable {
     vocabulary: createVocabularyCache(),
     tokenize(texts) {
       const groups = tokenizer.tokenize(texts);
-      return async (on, index, keys, also = []) => {
+      return async (on, index, keys, otherWrites = []) => {
         let written = 0;
         for await (const rows of groups) {
           const group = keys.slice(written, written + rows.vectors.length);
-          await runTogether(on, [...(written === 0 ? also : []), ...insertWords(index, group, rows)]);
+          await runTogether(on, [...(written === 0 ? otherWrites : []), ...insertWords(index, group, rows)]);
           written += group.length;
         }
       };

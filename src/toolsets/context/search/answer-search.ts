@@ -88,7 +88,7 @@ export async function answerSearch(
       images: input.include_images,
       asOf: filter.asOf,
       ...(highlight ? {} : { textChars: truncationChars + 1 }),
-      order: 'given',
+      order: 'requested',
       input,
       show: async (entry, bytesLeft) => {
         const { relevance, scores, stages, range, replaces, replacedBy } = hits.get(entry.id) ?? {};

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { judgePage } from '../../../search/rank/judging.ts';
-import { bundledRerankerFolder, readRerankerFacts } from '../../../search/rerank/bundled-reranker.ts';
+import { bundledRerankerFolder, readRerankerSettings } from '../../../search/rerank/bundled-reranker.ts';
 import { createReranker } from '../../../search/rerank/reranker.ts';
 import { createSqliteStorage } from '../../../storage/sqlite/sqlite-storage.ts';
 import { createEntryJudging } from './entry-judging.ts';
@@ -15,7 +15,7 @@ test('002 reranking: a short reply is scored with its question; past versions ar
   const storage = await createSqliteStorage({ path: join(folder, 'test.db'), queryTimeoutMs: 60_000 });
   const texts = createTextThread();
   const read: string[] = [];
-  const { before, weight, calibration = [] } = readRerankerFacts(bundledRerankerFolder());
+  const { before, weight, calibration = [] } = readRerankerSettings(bundledRerankerFolder());
   const score = async (_: string, passages: readonly string[]) => {
     read.push(...passages);
     return passages.map(() => 0);

@@ -1,18 +1,18 @@
 import { type EntryFilter, restorableDays } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { PastGaps } from '../../../storage/entries/search-entries.ts';
-import { freeAnswer } from '../../../tools/tool.ts';
+import { looseOutput } from '../../../tools/tool.ts';
 import { entryUriPrefix } from '../show/entry-shapes.ts';
 
 const sometimes =
   'hint?, stats?, clamped_limit?, budget?, truncated?, omitted_ids?, omitted_next?, next_offset?, cut?, degraded?, warnings?, error?, validation_errors?';
 
 /** Output of search_context: the fields that every search returns, then the optional ones. */
-export const listAnswer = freeAnswer(`results, count, has_more, ${sometimes}`);
+export const listAnswer = looseOutput(`results, count, has_more, ${sometimes}`);
 
 /** Creates the output schema of a text search: these fields and those of search_context. */
 export function searchAnswer(fields: string) {
-  return freeAnswer(`${fields}, and the fields of search_context`);
+  return looseOutput(`${fields}, and the fields of search_context`);
 }
 
 /** Returns the offset to continue from if entries did not fit into the answer. */

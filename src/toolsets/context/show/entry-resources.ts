@@ -60,7 +60,13 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
       const resources: ResourceSummary[] = [];
       let ids = members;
       while (ids.length > 0) {
-        const request = { ids, images: false, textChars: firstChars, order: 'given', bytesMax: batchBytes } as const;
+        const request = {
+          ids,
+          images: false,
+          textChars: firstChars,
+          order: 'requested',
+          bytesMax: batchBytes,
+        } as const;
         const batch = await entries.load(request, { signal });
         for (const { id, text, threadId, source, createdAt } of batch.entries) {
           resources.push({
@@ -75,11 +81,11 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
       }
       return { resources, ...next };
     },
-    async stamp(uri, { signal }) {
+    async fingerprint(uri, { signal }) {
       if (uri === undefined) return JSON.stringify((await newest(signal)).map(({ id, updatedAt }) => [id, updatedAt]));
       const [, idText = ''] = /^([1-9]\d{0,14})$/.exec(uri.slice(entryUriPrefix.length)) ?? [];
       const request = { ids: [Number(idText)], images: false, textChars: 1, bytesMax: batchBytes } as const;
-      const [entry] = idText === '' ? [] : (await entries.load({ ...request, order: 'given' }, { signal })).entries;
+      const [entry] = idText === '' ? [] : (await entries.load({ ...request, order: 'requested' }, { signal })).entries;
       if (entry === undefined) throw notFound(uri);
       return entry.updatedAt;
     },

@@ -23,7 +23,7 @@ interface FitRequest<Shown> {
   readonly asOf?: string | undefined;
   /** Max characters to load of each text. */
   readonly textChars?: number | undefined;
-  readonly order: 'given' | 'newest';
+  readonly order: 'requested' | 'newest';
   show(entry: Entry, bytesLeft: number): Shown | Promise<Shown>;
   /** The caller's arguments. Follow-up calls repeat `as_of`. */
   readonly input: { readonly budget_tokens?: number | undefined; readonly as_of?: string | undefined };

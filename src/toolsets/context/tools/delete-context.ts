@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { RemoveOutcome } from '../../../storage/entries/remove-entries.ts';
 import { agreedTo, askToRemove, unconfirmedIdsMax } from '../../../tools/question.ts';
-import { defineTool, freeAnswer, named, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, named, type Tool } from '../../../tools/tool.ts';
 import { type ContextParts, type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { bounds } from '../inputs.ts';
 import { remarks, truncate } from '../show/entry-shapes.ts';
@@ -25,7 +25,7 @@ export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries
       ...dryRunInput,
       ...idempotencyInput,
     }),
-    output: freeAnswer(
+    output: looseOutput(
       'success, deleted_count, message, missing_threads?, dry_run?, would_delete_count?, would_delete_ids?',
     ),
     async run(input) {
@@ -173,7 +173,7 @@ export function createRestoreContextTool(parts: Omit<WriteParts, 'writes'>): Too
       thread_id: z.string().min(1).optional(),
       ...idempotencyInput,
     }),
-    output: freeAnswer('success, restored_count, restored_ids, message'),
+    output: looseOutput('success, restored_count, restored_ids, message'),
     async run(input) {
       const { context_ids: ids, thread_id: threadId } = input;
       if ((ids === undefined) === (threadId === undefined)) {
@@ -204,7 +204,7 @@ export function createContextConsoleTools({ entries }: Pick<ContextParts, 'entri
       description: 'Lists deleted memory entries that can be restored, last deleted first.',
       effect: 'read',
       input: z.object({ limit: z.int().min(1).max(500).default(50), offset: z.int().min(0).default(0) }),
-      output: freeAnswer('entries, total'),
+      output: looseOutput('entries, total'),
       async run(request, { signal }) {
         const { entries: deleted, total } = await entries.deleted(request, { signal });
         const shown = deleted.map(({ id, threadId, text, createdAt, deletedAt }) => ({
@@ -223,7 +223,7 @@ export function createContextConsoleTools({ entries }: Pick<ContextParts, 'entri
       description: 'Permanently removes deleted memory entries.',
       effect: 'change',
       input: z.object({ context_ids: z.array(z.int()).min(1).max(500) }),
-      output: freeAnswer('purged'),
+      output: looseOutput('purged'),
       run: async ({ context_ids: ids }) => ({ purged: await entries.purge({ ids }) }),
     }),
   ];

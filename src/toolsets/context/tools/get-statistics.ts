@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Reranker } from '../../../search/rerank/reranker.ts';
 import type { Storage } from '../../../storage/storage.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { currentLanguage } from '../../../words/language.ts';
 import type { ContextParts } from '../context-parts.ts';
 
@@ -26,7 +26,7 @@ export function createGetStatisticsTool(
     description: 'Reports counts of memory entries, threads, tags and images, and which search modes are available.',
     effect: 'read',
     input: z.object({}),
-    output: freeAnswer(
+    output: looseOutput(
       'total_entries, by_source, by_content_type, total_images, unique_tags, total_threads, avg_entries_per_thread, most_active_threads, top_tags, backend, database_size_mb, connection_metrics, semantic_search, fts, chunking, reranking, summary',
     ),
     async run(_input, { signal }) {

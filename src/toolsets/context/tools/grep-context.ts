@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { itemBytesMax } from '../../../answers/answer-limit.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../answers/token-budget.ts';
 import { CarrelError } from '../../../base/errors.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { grepEntries, type MatchPosition } from '../grep/grep-entries.ts';
 import { emptyHint } from '../search/hints.ts';
@@ -54,7 +54,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
       ...asOfInput,
       ...budgetInput,
     }),
-    output: freeAnswer(
+    output: looseOutput(
       'mode, total_matches, entries_scanned, truncated (there may be more), results, next_cursor?, hint?, budget?, warnings?, timed_out_context_ids?',
     ),
     async run(input, call) {

@@ -4,7 +4,7 @@ import { CarrelError } from '../../../base/errors.ts';
 import { countCharacters } from '../../../base/text.ts';
 import { fittingUnits } from '../../../base/wire-bytes.ts';
 import { originField, originOfMetadata } from '../../../tools/origin.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { asOfFilter, asOfInput } from '../search/search-input.ts';
 import type { Section } from '../search/text-thread.ts';
@@ -21,7 +21,7 @@ export function createNavigateContextTool({ entries, texts }: Pick<ContextParts,
       max_depth: z.int().min(1).max(6).default(6),
       ...asOfInput,
     }),
-    output: freeAnswer(
+    output: looseOutput(
       'context_id, total_chars, total_lines, node_count, root: {node_id, title, char_start, char_end, children}, truncated?, hint?',
     ),
     async run({ context_id: id, max_depth: depth, ...then }, call) {

@@ -53,7 +53,7 @@ export function createSearchContextTool({
           images: input.include_images,
           asOf: filter.asOf,
           textChars: truncationChars + 1,
-          order: 'given',
+          order: 'requested',
           input,
           show: (entry) => ({
             ...showFound(entry, truncationChars),

@@ -41,11 +41,11 @@ export async function importEntries(entries: EntryStore, path: string, now: stri
   const write = async () => {
     const outcomes = batch.length === 0 ? [] : await entries.import({ entries: batch });
     for (const [index, { id, added: isNew }] of outcomes.entries()) {
-      const { wantedId, metadata } = batch[index] ?? {};
+      const { exportedId, metadata } = batch[index] ?? {};
       if (isNew) added += 1;
       else present += 1;
-      if (wantedId !== undefined && wantedId !== id) newIds.set(wantedId, id);
-      const from = wantedId === undefined ? {} : referencesOf(metadata);
+      if (exportedId !== undefined && exportedId !== id) newIds.set(exportedId, id);
+      const from = exportedId === undefined ? {} : referencesOf(metadata);
       if (Object.keys(from).length > 0) referring.push({ id, from });
     }
     batch = [];
@@ -55,12 +55,12 @@ export async function importEntries(entries: EntryStore, path: string, now: stri
       skipped.push(found);
       continue;
     }
-    const { entry, id: wantedId, hasNoTime = false } = found;
+    const { entry, id: exportedId, hasNoTime = false } = found;
     const identity = identityOf(entry, hasNoTime);
     const equalsBefore = equals.get(identity) ?? 0;
     equals.set(identity, equalsBefore + 1);
     const summaryWanted = entry.summary === undefined && entry.text.length >= summaryCharsMin;
-    batch.push({ ...entry, summaryWanted, wantedId, equalsBefore, hasNoTime });
+    batch.push({ ...entry, summaryWanted, exportedId, equalsBefore, hasNoTime });
     if (batch.length >= batchSize) await write();
   }
   await write();

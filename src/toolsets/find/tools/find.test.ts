@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CarrelError } from '../../../base/errors.ts';
 import { createLogger, silentLogger } from '../../../base/log.ts';
-import { unrankedReranker } from '../../../search/rerank/open-reranker.ts';
+import { rerankerWithoutModel } from '../../../search/rerank/open-reranker.ts';
 import { type Call, localUser } from '../../../tools/call.ts';
 import type { SearchSource, SourceAnswer } from '../../../tools/search-source.ts';
 import { createFindTool } from './find.ts';
@@ -39,7 +39,7 @@ interface Found {
 }
 
 async function find(sources: SearchSource[], input: Record<string, unknown>): Promise<Found> {
-  const tool = createFindTool(sources, unrankedReranker());
+  const tool = createFindTool(sources, rerankerWithoutModel());
   return (await tool.run(tool.input.parse({ query: 'q', explain: true, ...input }), call)) as Found;
 }
 
@@ -96,7 +96,7 @@ test('a source cancelled with the call ends it without an incident', async () =>
   const controller = new AbortController();
   const logged: string[] = [];
   const log = createLogger([{ level: 'debug', write: ({ event }) => logged.push(event), flush() {} }]);
-  const tool = createFindTool([source('slow', () => new Promise(() => {}))], unrankedReranker());
+  const tool = createFindTool([source('slow', () => new Promise(() => {}))], rerankerWithoutModel());
   const running = tool.run(tool.input.parse({ query: 'q' }), { ...call, log, signal: controller.signal });
   controller.abort();
   await assert.rejects(running, { code: 'cancelled' });

@@ -6,7 +6,7 @@ import type { Call } from '../../../tools/call.ts';
 import { originField } from '../../../tools/origin.ts';
 import type { SearchSource, SourceQuestion } from '../../../tools/search-source.ts';
 import { boundedText } from '../../../tools/text-input.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { askSources, type SourceReport } from '../ask-sources.ts';
 import { byRelevance, type FoundHit, judgeHits } from '../rank-hits.ts';
 
@@ -34,7 +34,7 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
       include_weak: z.boolean().optional().describe('Include low-relevance results.'),
       ...explainInput,
     }),
-    output: freeAnswer('query, results, sources, omitted, weak_omitted?, hint?, reranking?, budget?'),
+    output: looseOutput('query, results, sources, omitted, weak_omitted?, hint?, reranking?, budget?'),
     async run(input, call) {
       const { query, limit, budget_tokens: budget, include_weak: includesWeak = false, explain } = input;
       const request = { query, limit, includesWeak, names: input.sources };
@@ -75,7 +75,7 @@ export function createFindFilteredTool(sources: readonly SearchSource[], reranke
       include_weak: z.boolean().default(false),
       words_only: z.boolean().default(false),
     }),
-    output: freeAnswer('results, sources, weak_omitted?, hint?, reranking?'),
+    output: looseOutput('results, sources, weak_omitted?, hint?, reranking?'),
     async run({ query, source, limit, include_weak: includesWeak, words_only: wordsOnly, ...filters }, call) {
       const request = {
         query,

@@ -3,7 +3,7 @@ import { shortHash } from '../../../answers/explain.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import type { CitablePassage, CitableText, CitableTexts } from '../../../tools/citable-texts.ts';
 import { boundedText } from '../../../tools/text-input.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { findNearestSentence, findQuote, isQuotable } from '../find-quote.ts';
 
 export function createVerifyTool(texts: readonly CitableTexts[]): Tool {
@@ -26,7 +26,7 @@ export function createVerifyTool(texts: readonly CitableTexts[]): Tool {
         .optional()
         .describe('The hash of a search result, to detect changes of the text.'),
     }),
-    output: freeAnswer('uri, found, changed, hash, where?, nearest?, message'),
+    output: looseOutput('uri, found, changed, hash, where?, nearest?, message'),
     async run({ uri, quote, hash }, call) {
       const source = texts.find(({ uriPrefixes }) => uriPrefixes.some((prefix) => uri.startsWith(prefix)));
       if (source === undefined) throw unknownKind(uri, prefixes);

@@ -48,7 +48,7 @@ export function createDocumentResources(
       }));
       return { resources, ...next };
     },
-    async stamp(uri, { signal }) {
+    async fingerprint(uri, { signal }) {
       if (uri === undefined) {
         const { documents, total } = await engine.documents({ limit: 1 }, { signal });
         return JSON.stringify([total, documents[0]?.id, documents[0]?.updated_at]);

@@ -1,7 +1,7 @@
 import { rounded, shortHash } from '../../../answers/explain.ts';
 import type { EngineDocument, EngineHit, EngineJob } from '../../../engine/engine.ts';
 import { type Origin, originField, originOfSources } from '../../../tools/origin.ts';
-import { freeAnswer } from '../../../tools/tool.ts';
+import { looseOutput } from '../../../tools/tool.ts';
 import { splitTags } from '../inputs/collections.ts';
 
 /* Functions that convert the engine's data to answers. They list the fields, because an engine may send more. */
@@ -87,7 +87,7 @@ export const documentFields =
   'document_id, id, uri, title, doc_type, collection, tags, source_path, origin?, language, content_hash, chunk_count, has_file, truncated?, pending?, created_at, updated_at';
 
 /** Output of tools that return a document. The fields are described only in kb_get, to save tokens. */
-export const documentOutput = freeAnswer('some fields of kb_get');
+export const documentOutput = looseOutput('some fields of kb_get');
 
 const errorCharsMax = 500;
 

@@ -1,13 +1,13 @@
 import { isObject } from '../../../base/json.ts';
 import type { Engine, EngineCall, EngineDocument, JobId, SubmitOutcome } from '../../../engine/engine.ts';
-import { freeAnswer, type LastingWork } from '../../../tools/tool.ts';
+import { type BackgroundWork, looseOutput } from '../../../tools/tool.ts';
 import { splitTags } from '../inputs/collections.ts';
 import { showJob } from './shapes.ts';
 
 /** If `status` is `duplicate`, `document_id` or `job_id` is that of the existing content. */
 export const outcomeFields = 'status, job_id?, document_id?, filename?, title?, collection?, tags?, message?';
 
-export const outcomeOutput = freeAnswer(`${outcomeFields}, upload_id?`);
+export const outcomeOutput = looseOutput(`${outcomeFields}, upload_id?`);
 
 /** Returns the answer to a submission: its job, or the document or job that already has the same content. */
 export async function describeOutcome(
@@ -35,7 +35,7 @@ export async function describeOutcome(
   };
 }
 
-/** Returns a hint if the existing document is in another collection than the requested one. */
+/** Returns a hint if the existing document is not in the requested collection. */
 function hintToMove(requested: readonly string[], existing: EngineDocument | undefined): string {
   if (existing === undefined) return '';
   const [from, to] = [splitTags(existing.tags).collection, splitTags(requested).collection];
@@ -44,8 +44,8 @@ function hintToMove(requested: readonly string[], existing: EngineDocument | und
   return ` It is ${location}; kb_set_collection moves it to ${to}.`;
 }
 
-/** Lets a call wait for its ingestion job. The job runs in the engine, so it continues even if the call ends. */
-export function createLastingIngestion(engine: Pick<Engine, 'job' | 'cancelJob'>): LastingWork {
+/** Lets a call wait for its ingestion job, which continues in the engine even if the call ends. */
+export function createIngestionWork(engine: Pick<Engine, 'job' | 'cancelJob'>): BackgroundWork {
   return {
     nameOf(answer) {
       const { job_id: id, status } = isObject(answer) ? answer : {};

@@ -4,11 +4,11 @@ import { idsHash, textHash } from '../../../base/text-hash.ts';
 import { collectionTag, isCollectionTag } from '../../../engine/collection-tag.ts';
 import type { BulkOutcome, BulkSelection, Engine, EngineCall, EngineDocument } from '../../../engine/engine.ts';
 import { agreedTo, askToRemove, unconfirmedIdsMax } from '../../../tools/question.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, readTags, tagListInput, tagsToMatch } from '../inputs/collections.ts';
 import { docTypeInput, documentIdInput } from '../inputs/document-inputs.ts';
 
-/** Names the conditions in tool descriptions. */
+/** Part of the tool descriptions: which documents are affected. */
 const selected =
   'the documents that match every given condition: document_ids, collection, tags (all of them), doc_type, from_id and to_id (inclusive range of ids)';
 
@@ -59,7 +59,7 @@ export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete' | 'docu
       ...selectionInput,
       dry_run: z.boolean().default(false).describe('Only report which documents would be deleted.'),
     }),
-    output: freeAnswer(`${outcomeFields}; with dry_run: dry_run, matched, total, changed, document_ids, titles`),
+    output: looseOutput(`${outcomeFields}; with dry_run: dry_run, matched, total, changed, document_ids, titles`),
     async questions(input, { signal }) {
       const selection = readSelection(input);
       if (input.dry_run || (selection.document_ids?.length ?? Number.POSITIVE_INFINITY) <= unconfirmedIdsMax)
@@ -115,7 +115,7 @@ export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags'>): Tool {
       remove: tagListInput.optional(),
       set_collection: collectionInput.optional(),
     }),
-    output: freeAnswer(outcomeFields),
+    output: looseOutput(outcomeFields),
     async run({ add, remove = [], set_collection: named, ...selection }, { signal }) {
       const { collection, tags } = readTags({ collection: named, tags: add });
       if (collection === undefined && tags.length === 0 && remove.length === 0) {
@@ -142,7 +142,7 @@ export function createKbBulkSetTagsTool(engine: Pick<Engine, 'bulkSetTags' | 'bu
     effect: 'change',
     idempotent: true,
     input: z.object({ ...selectionInput, set_tags: tagListInput, set_collection: collectionInput.optional() }),
-    output: freeAnswer(outcomeFields),
+    output: looseOutput(outcomeFields),
     async run({ set_tags: newTags, set_collection: named, ...selection }, { signal }) {
       const { collection, tags } = readTags({ collection: named, tags: newTags });
       const documents = readSelection(selection);
@@ -181,7 +181,7 @@ async function previewSelection(
     const ids = [...found.keys()];
     return { count: found.size, titles: sampleTitles(), ids, hash: idsHash(ids) };
   }
-  // The total makes the hash detect new documents, which are listed first, even though not all were examined.
+  // Not all documents were examined. With the total, the hash still changes when a document is added.
   const hash = textHash(`${idsHash([...found.keys()])} ${total}`);
   return { count: `${found.size} or more`, titles: sampleTitles(), hash };
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { collectionTag, isCollectionTag } from '../../../engine/collection-tag.ts';
 import type { Engine, EngineCall, EngineDocument } from '../../../engine/engine.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { collectionInput } from '../inputs/collections.ts';
 import { documentIdInput, noteInput } from '../inputs/document-inputs.ts';
 import { documentOutput, showDocument } from '../shapes/shapes.ts';
@@ -28,7 +28,7 @@ export function createKbDeleteTool(engine: Pick<Engine, 'deleteDocument' | 'rest
     effect: 'change',
     idempotent: true,
     input: z.object({ document_id: documentIdInput, restore: z.boolean().optional() }),
-    output: freeAnswer('status, document_id, title, job_id?'),
+    output: looseOutput('status, document_id, title, job_id?'),
     async run({ document_id: id, restore }, { signal }) {
       return { ...(await (restore ? engine.restoreDocument(id, { signal }) : engine.deleteDocument(id, { signal }))) };
     },

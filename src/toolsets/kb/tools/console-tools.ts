@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Engine } from '../../../engine/engine.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { splitTags } from '../inputs/collections.ts';
 import { createKbTableTool } from './kb-list.ts';
 
@@ -15,7 +15,7 @@ export function createKbConsoleTools(engine: Engine): Tool[] {
     description: 'Cancels an ingestion job. Jobs that have ended do not change.',
     effect: 'change',
     input: z.object({ job_id: jobId }),
-    output: freeAnswer('job_id, status'),
+    output: looseOutput('job_id, status'),
     async run({ job_id: id }, { signal }) {
       const { status } = await engine.cancelJob(id, { signal });
       return { job_id: id, status };
@@ -32,7 +32,7 @@ export function createKbConsoleTools(engine: Engine): Tool[] {
       description: 'Removes finished uploads from the list of jobs.',
       effect: 'change',
       input: z.object({}),
-      output: freeAnswer('cleared'),
+      output: looseOutput('cleared'),
       run: async (_, { signal }) => ({ cleared: await upkeep.clearJobs({ signal }) }),
     }),
     defineTool({
@@ -41,7 +41,7 @@ export function createKbConsoleTools(engine: Engine): Tool[] {
       description: 'Lists deleted documents that can be restored, last deleted first.',
       effect: 'read',
       input: z.object(page),
-      output: freeAnswer('documents, total'),
+      output: looseOutput('documents, total'),
       async run(request, { signal }) {
         const { documents, total } = await upkeep.deletedDocuments(request, { signal });
         return { documents: documents.map(({ tags, ...rest }) => ({ ...rest, ...splitTags(tags) })), total };
@@ -53,7 +53,7 @@ export function createKbConsoleTools(engine: Engine): Tool[] {
       description: 'Permanently removes deleted documents.',
       effect: 'change',
       input: z.object({ document_ids: z.array(z.int()).min(1).max(500) }),
-      output: freeAnswer('purged'),
+      output: looseOutput('purged'),
       run: async ({ document_ids: ids }, { signal }) => ({ purged: await upkeep.purgeDocuments(ids, { signal }) }),
     }),
   ];

@@ -5,7 +5,7 @@ import type { Engine } from '../../../engine/engine.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { splitTags, tagsToStore } from '../inputs/collections.ts';
 import { newDocumentInput, noteInput, pathInput } from '../inputs/document-inputs.ts';
-import { createLastingIngestion, describeOutcome, outcomeOutput } from '../shapes/submission.ts';
+import { createIngestionWork, describeOutcome, outcomeOutput } from '../shapes/submission.ts';
 import { type PathRules, submitPath } from '../uploads/local-file.ts';
 
 interface KbAddDeps {
@@ -37,7 +37,7 @@ export function createKbAddTool(
       ...describingInput,
     }),
     output: outcomeOutput,
-    lasting: createLastingIngestion(engine),
+    backgroundWork: createIngestionWork(engine),
     async run({ text, path, url, mode, title, ...tagArguments }, call) {
       if ([text, path, url].filter((each) => each !== undefined).length !== 1) {
         throw new CarrelError('invalid_arguments', 'Give exactly one of text, path and url.');
@@ -80,7 +80,7 @@ export function createKbAddnoteTool(
     idempotent: true,
     input: z.object({ text: noteInput, ...newDocumentInput }),
     output: outcomeOutput,
-    lasting: createLastingIngestion(engine),
+    backgroundWork: createIngestionWork(engine),
     async run({ text, title, source_path, ...tagArguments }, { signal }) {
       const tags = tagsToStore(tagArguments, allowed);
       const outcome = await engine.submit({ note: text, title, tags, source_path }, { signal });

@@ -6,7 +6,7 @@ import { CarrelError } from '../../../base/errors.ts';
 import { wireBytes } from '../../../base/wire-bytes.ts';
 import { nextChunk, partsAfter } from '../../../engine/document-parts.ts';
 import type { Engine, EngineCall, EngineChunk, EngineDocumentWithChunks } from '../../../engine/engine.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { documentIdInput, sourcePathInput } from '../inputs/document-inputs.ts';
 import { outlineOf, type PlacedChunk } from '../shapes/outline.ts';
 import { documentFields, showDocument } from '../shapes/shapes.ts';
@@ -34,7 +34,7 @@ export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>):
       max_chunks: z.int().min(0).max(10_000).default(chunksDefault),
       budget_tokens: z.int().min(100).max(1_000_000).default(budgetDefault),
     }),
-    output: freeAnswer(`${documentFields}, outline?, chunks, next?, budget?; or documents, total`),
+    output: looseOutput(`${documentFields}, outline?, chunks, next?, budget?; or documents, total`),
     async run({ document_id: id, source_path: sourcePath, ...page }, call) {
       const { signal } = call;
       if ((id === undefined) === (sourcePath === undefined)) {

@@ -4,7 +4,7 @@ import { wireBytes } from '../../../base/wire-bytes.ts';
 import type { DocumentsRequest, Engine, EngineDocument, EngineUpkeep } from '../../../engine/engine.ts';
 import { documentSorts } from '../../../storage/documents/read-documents.ts';
 import type { Call } from '../../../tools/call.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, splitTags, tagListInput, tagsToMatch } from '../inputs/collections.ts';
 import { docTypeInput, queryInput } from '../inputs/document-inputs.ts';
 import { checkCollection, type DocumentFilters, noDocuments, overview } from '../shapes/hints.ts';
@@ -21,7 +21,7 @@ const tagInput = z
 
 const listInput = z.object({
   collection: collectionInput.optional(),
-  tag: tagInput.optional().describe('All of these, separated by commas.'),
+  tag: tagInput.optional().describe('Only documents with all of these tags, separated by commas.'),
   type: docTypeInput.optional(),
   query: queryInput.optional().describe('Words of title or path.'),
   limit: z.int().min(1).max(500).default(50),
@@ -38,7 +38,7 @@ export function createKbListTool(engine: ListEngine): Tool {
       'Lists documents, last changed first, and all collections and tags with counts. kb_search searches their text.',
     effect: 'read',
     input: listInput,
-    output: freeAnswer(
+    output: looseOutput(
       'documents, total, collections, tags, collections_omitted?, tags_omitted?, truncated?, next_offset?, hint?',
     ),
     run: (input, call) => list(engine, input, call),
@@ -53,7 +53,7 @@ export function createKbTableTool(engine: ListEngine, upkeep: EngineUpkeep): Too
     description: 'Lists documents like kb_list, in any order, with the types of all documents.',
     effect: 'read',
     input: listInput.extend({ sort: z.enum(documentSorts).default('changed'), descending: z.boolean().default(true) }),
-    output: freeAnswer('the fields of kb_list, and types'),
+    output: looseOutput('the fields of kb_list, and types'),
     async run({ sort: by, descending, ...input }, call) {
       const [listed, types] = await Promise.all([
         list(engine, input, call, { by, descending }),

@@ -5,7 +5,7 @@ import { type Budgeted, budgetInput, fitBudget } from '../../../answers/token-bu
 import { CarrelError } from '../../../base/errors.ts';
 import type { Engine, EngineHit, EngineSearchAnswer } from '../../../engine/engine.ts';
 import { rerankingField } from '../../../search/rerank/reranker.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, tagListInput, tagsToMatch } from '../inputs/collections.ts';
 import { docTypeInput, queryInput } from '../inputs/document-inputs.ts';
 import { checkCollection, nothingFound } from '../shapes/hints.ts';
@@ -27,7 +27,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' |
       limit: z.int().min(1).max(100).optional().describe(`Max results; default ${resultsDefault}.`),
       top: z.int().min(1).max(100).optional().describe('Same as limit.'),
       collection: collectionInput.optional(),
-      tags: tagListInput.optional().describe('All of these.'),
+      tags: tagListInput.optional().describe('Only documents with all of these tags.'),
       doc_type: docTypeInput.optional().describe('Such as note, pdf, markdown, code.'),
       fts_only: z.boolean().default(false).describe('Words only.'),
       vec_only: z.boolean().default(false).describe('Meaning only.'),
@@ -37,7 +37,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' |
       ...explainInput,
       ...budgetInput,
     }),
-    output: freeAnswer(
+    output: looseOutput(
       'query, results, total_matches, returned, weak_omitted?, reranking?, degraded?, budget?, truncated?, omitted?, hint?',
     ),
     async run(input, call) {

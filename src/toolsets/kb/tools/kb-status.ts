@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Engine, jobStatuses } from '../../../engine/engine.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { showJob } from '../shapes/shapes.ts';
 
 export function createKbStatusTool(engine: Pick<Engine, 'status'>): Tool {
@@ -11,7 +11,7 @@ export function createKbStatusTool(engine: Pick<Engine, 'status'>): Tool {
       'Reports engine version, model, device, counts of documents and chunks, the queue, and whether you are authenticated.',
     effect: 'read',
     input: z.object({}),
-    output: freeAnswer(
+    output: looseOutput(
       'version, authenticated, model, device, documents, chunks, collections, queue, storage, unembedded?, degraded?',
     ),
     run: async (_, { signal, caller }) => ({
@@ -34,7 +34,7 @@ export function createKbJobsTool(engine: Pick<Engine, 'jobs' | 'job'>): Tool {
       limit: z.int().min(1).max(500).default(50),
       offset: z.int().min(0).default(0),
     }),
-    output: freeAnswer('jobs, total'),
+    output: looseOutput('jobs, total'),
     async run({ job_id: id, ...request }, { signal }) {
       if (id !== undefined) return { jobs: [showJob(await engine.job(id, { signal }))], total: 1 };
       const { jobs, total } = await engine.jobs(request, { signal });

@@ -3,7 +3,7 @@ import { CarrelError } from '../../../base/errors.ts';
 import type { ShownSource, WebSources } from '../../../crawl/web-sources.ts';
 import { collectionTag } from '../../../engine/collection-tag.ts';
 import type { ResourceProvider } from '../../../tools/resource.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { tagsToStore } from '../inputs/collections.ts';
 import { newDocumentInput } from '../inputs/document-inputs.ts';
 
@@ -15,7 +15,7 @@ export function createKbSourcesTool(sources: Pick<WebSources, 'list'>, allowed?:
       'Lists the web pages, sites and feeds that documents come from, each with its last run. kb_add adds one.',
     effect: 'read',
     input: z.object({}),
-    output: freeAnswer('sources, total'),
+    output: looseOutput('sources, total'),
     async run() {
       const found = await sources.list({ anyTags: allowed?.map(collectionTag) });
       return { sources: found, total: found.length };
@@ -26,7 +26,7 @@ export function createKbSourcesTool(sources: Pick<WebSources, 'list'>, allowed?:
 const { collection, tags } = newDocumentInput;
 const patterns = z.array(z.string()).max(50).optional();
 
-/** Creates the web source tools of the console. `allowed` has the collections of a restricted caller. */
+/** Creates the web source tools of the console. `allowed` lists the collections of a restricted caller. */
 export function createSourceTools(sources: WebSources, allowed?: readonly string[]): Tool[] {
   return [
     defineTool({
@@ -46,7 +46,7 @@ export function createSourceTools(sources: WebSources, allowed?: readonly string
         refresh: z.string().optional(),
         version: z.string().optional(),
       }),
-      output: freeAnswer('source_id, job_id, url'),
+      output: looseOutput('source_id, job_id, url'),
       run: ({ collection, tags, mode, ...request }) =>
         sources.add({ ...request, [mode]: true, tags: tagsToStore({ collection, tags }, allowed) }),
     }),
@@ -60,10 +60,10 @@ export function createSourceTools(sources: WebSources, allowed?: readonly string
         action: z.enum(['refresh', 'pause', 'resume', 'remove']),
         documents: z.boolean().default(false).describe('With remove: also delete its documents.'),
       }),
-      output: freeAnswer('job_id?, deleted?, kept?'),
+      output: looseOutput('job_id?, deleted?, kept?'),
       async run({ source_id: id, action, documents }) {
-        const [known] = await sources.list({ ids: [id], anyTags: allowed?.map(collectionTag) });
-        if (known === undefined) throw new CarrelError('source_not_found', 'This web source was removed.');
+        const [source] = await sources.list({ ids: [id], anyTags: allowed?.map(collectionTag) });
+        if (source === undefined) throw new CarrelError('source_not_found', 'This web source was removed.');
         if (action === 'refresh') return { job_id: await sources.refresh(id) };
         if (action === 'remove') return sources.remove(id, { documents });
         await sources[action](id);
@@ -113,9 +113,9 @@ export function createSourceResources(
         })),
       };
     },
-    async stamp(uri) {
-      if (uri !== undefined) return stampOf(await find(uri));
-      return JSON.stringify((await sources.list({ anyTags })).map(stampOf));
+    async fingerprint(uri) {
+      if (uri !== undefined) return fingerprintOf(await find(uri));
+      return JSON.stringify((await sources.list({ anyTags })).map(fingerprintOf));
     },
     async read({ uri }) {
       return { contents: [{ uri, mimeType, text: JSON.stringify(await find(uri), null, 2) }] };
@@ -123,6 +123,6 @@ export function createSourceResources(
   };
 }
 
-function stampOf({ source_id, status, documents, last_run }: ShownSource): string {
+function fingerprintOf({ source_id, status, documents, last_run }: ShownSource): string {
   return JSON.stringify([source_id, status, documents, last_run?.['job_id'], last_run?.['ended_at']]);
 }

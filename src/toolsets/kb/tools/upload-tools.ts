@@ -3,11 +3,11 @@ import { CarrelError } from '../../../base/errors.ts';
 import { readDocType } from '../../../engine/contract/validate-input.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { Call } from '../../../tools/call.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import type { SecretRoute } from '../../../tools/toolset.ts';
 import { tagsToStore } from '../inputs/collections.ts';
 import { docTypeInput, newDocumentInput, pathInput } from '../inputs/document-inputs.ts';
-import { createLastingIngestion, describeOutcome, outcomeFields, outcomeOutput } from '../shapes/submission.ts';
+import { createIngestionWork, describeOutcome, outcomeFields, outcomeOutput } from '../shapes/submission.ts';
 import type { Uploads } from '../uploads/create-uploads.ts';
 import { type PathRules, submitPath } from '../uploads/local-file.ts';
 
@@ -41,8 +41,8 @@ export function createKbUploadStartTool(
       total_size: z.int().min(1).optional().describe('Bytes.'),
       ...describingInput,
     }),
-    output: freeAnswer(`${startedFields}; with path ${outcomeFields}`),
-    lasting: createLastingIngestion(engine),
+    output: looseOutput(`${startedFields}; with path ${outcomeFields}`),
+    backgroundWork: createIngestionWork(engine),
     async run({ path, filename, total_size, ...filing }, call) {
       if (path === undefined) {
         if (filename === undefined || total_size === undefined) {
@@ -73,7 +73,7 @@ async function start(
   const docType = readDocType(doc_type);
   const upload = { filename, totalSize: total_size, tags, title, docType, sourcePath: source_path };
   const { id, secret } = await uploads.start(upload, caller.id);
-  const origin = (caller.reachedAt === undefined ? undefined : config.publicUrl) ?? caller.reachedAt;
+  const origin = (caller.serverOrigin === undefined ? undefined : config.publicUrl) ?? caller.serverOrigin;
   return {
     upload_id: id,
     ...(origin === undefined ? {} : { upload_url: `${origin.replace(/\/+$/, '')}${uploadPath}${id}/${secret}` }),
@@ -100,7 +100,7 @@ export function createKbUploadChunkTool(uploads: Pick<Uploads, 'addChunk'>): Too
         .max(chunksMax - 1)
         .describe('From 0.'),
     }),
-    output: freeAnswer('upload_id, chunk_index, received_bytes, total_size, chunks'),
+    output: looseOutput('upload_id, chunk_index, received_bytes, total_size, chunks'),
     async run({ upload_id, data, chunk_index }, call) {
       const bytes = decodeBase64(data, 'data');
       const { receivedBytes, totalSize, chunks } = await uploads.addChunk(upload_id, chunk_index, bytes, call);
@@ -121,7 +121,7 @@ export function createKbUploadFinishTool(deps: {
     idempotent: true,
     input: z.object({ upload_id: z.string() }),
     output: outcomeOutput,
-    lasting: createLastingIngestion(deps.engine),
+    backgroundWork: createIngestionWork(deps.engine),
     async run({ upload_id: id }, call) {
       const { outcome, tags } = await deps.uploads.finish(id, call, deps.engine);
       return { upload_id: id, ...(await describeOutcome(deps.engine, outcome, tags, call)) };

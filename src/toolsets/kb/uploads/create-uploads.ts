@@ -82,7 +82,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     const current = uploads.get(id);
     if (current !== undefined) {
       // For a shared upload, the database decides whether it has expired; `refresh` checks that.
-      if (staging.between !== undefined || !isExpired(current)) return current;
+      if (staging.shared !== undefined || !isExpired(current)) return current;
       await forget(id);
       throw notFound();
     }
@@ -95,11 +95,11 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
   };
 
   const idleMsOf = async (id: string): Promise<number | undefined> =>
-    staging.between ? 0 : (await staging.idle()).find((each) => each.id === id)?.idleMs;
+    staging.shared ? 0 : (await staging.idle()).find((each) => each.id === id)?.idleMs;
 
   /** Reloads the state of a shared upload, which another process may have changed. */
   const refresh = async (upload: Upload): Promise<void> => {
-    if (staging.between === undefined) return;
+    if (staging.shared === undefined) return;
     const { id } = upload.manifest;
     const found = await staging.find(id);
     if (found === undefined) {
@@ -113,8 +113,8 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
   /** Returns unfinished uploads of other processes, which count towards the quotas too. */
   const unfinishedElsewhere = async (): Promise<Upload[]> => {
     if (!config.survivesRestart) return [];
-    if (staging.between !== undefined) {
-      return (await staging.between.manifests()).map((manifest) => createUpload(manifest, new Map(), clock()));
+    if (staging.shared !== undefined) {
+      return (await staging.shared.manifests()).map((manifest) => createUpload(manifest, new Map(), clock()));
     }
     const stored = (await staging.idle()).filter(({ id, idleMs }) => !uploads.has(id) && idleMs < config.idleMs);
     const found = await Promise.all(stored.map(({ id }) => staging.find(id)));
@@ -158,15 +158,15 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
 
   /** Runs work on an upload while no other process does. */
   const exclusively = <Result>(upload: Upload, signal: AbortSignal, run: () => Promise<Result>): Promise<Result> =>
-    staging.between === undefined
+    staging.shared === undefined
       ? run()
-      : staging.between.exclusively(upload.manifest.id, signal, async () => {
+      : staging.shared.exclusively(upload.manifest.id, signal, async () => {
           await refresh(upload);
           return run();
         });
 
   const sweep = async (): Promise<void> => {
-    if (staging.between !== undefined) {
+    if (staging.shared !== undefined) {
       // The database removes expired uploads. Here, only the copies in memory are removed.
       for (const [id, upload] of uploads) if (isExpired(upload)) uploads.delete(id);
       return;
@@ -194,7 +194,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       }
       const others = await unfinishedElsewhere();
       // No `await` from here until the upload is registered, so that no other call uses the same quota.
-      const ours = staging.between === undefined ? [...uploads.values()] : inUse();
+      const ours = staging.shared === undefined ? [...uploads.values()] : inUse();
       const ourIds = new Set(ours.map(({ manifest }) => manifest.id));
       const open = [...ours, ...others.filter(({ manifest }) => !ourIds.has(manifest.id))].filter(
         (upload) => !isFinished(upload) && !isExpired(upload),

@@ -56,7 +56,7 @@ export function createSharedStaging(shared: SharedStore, { idleMs }: { idleMs: n
       return manifest && { manifest, chunks: new Map(chunks.map((each) => [each.part - firstChunkPart, each.bytes])) };
     },
     idle: async () => [],
-    between: {
+    shared: {
       async manifests() {
         const all = await shared.readAll({ kind, part: manifestPart });
         return all.flatMap((content) => readManifest(content.toString()) ?? []);

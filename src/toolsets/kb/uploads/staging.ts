@@ -61,10 +61,10 @@ export interface Staging {
   /** Lists uploads with their idle times by the wall clock, the only clock that processes share. */
   idle(): Promise<{ id: string; idleMs: number }[]>;
   /** Present if several processes may work on the same upload. */
-  readonly between?: UploadsBetween;
+  readonly shared?: SharedUploads;
 }
 
-interface UploadsBetween {
+interface SharedUploads {
   /** Manifests of all unexpired uploads. */
   manifests(): Promise<Manifest[]>;
   /** Runs work on an upload while no other process does. */

@@ -3,7 +3,7 @@ import { itemBytesMax } from '../../../answers/answer-limit.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { fittingUnits } from '../../../base/wire-bytes.ts';
 import type { Origin } from '../../../tools/origin.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import type { Page, PageReader } from '../page-reader.ts';
 import { windowAt } from '../page-window.ts';
 
@@ -26,7 +26,7 @@ export function createFetchPageTool({ pageCharsMax }: { pageCharsMax: number }, 
       extract_mode: z.enum(['text', 'markdown']).default('text'),
       start: z.int().min(0).default(0),
     }),
-    output: freeAnswer(
+    output: looseOutput(
       'url, title, content, origin, content_length, truncated, start, total_length, next_start?, hint?, language?, published?',
     ),
     async run({ url, max_chars: charsMax, extract_mode: mode, start }, call) {

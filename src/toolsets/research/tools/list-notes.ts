@@ -4,7 +4,7 @@ import { sharesOf } from '../../../search/rank/evidence-shares.ts';
 import { type Reranker, rerankingField } from '../../../search/rerank/reranker.ts';
 import type { NoteStore } from '../../../storage/notes/notes.ts';
 import { boundedText } from '../../../tools/text-input.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { noteCitation, noteUriPrefix } from '../note-resources.ts';
 import { showListedNote, tagList, tagsMax } from '../notes.ts';
 import { searchNotes } from '../search-notes.ts';
@@ -21,12 +21,12 @@ export function createListNotesTool(notes: NoteStore, reranker: Reranker): Tool 
     argumentError: 'validation_error',
     input: z.object({
       query: boundedText({ max: 1000, trim: true }).optional(),
-      tags: tagList(tagsMax).optional().describe('All of these.'),
+      tags: tagList(tagsMax).optional().describe('Only notes with all of these tags.'),
       limit: z.int().min(1).max(100).default(20),
       offset: z.int().min(0).default(0),
       ...explainInput,
     }),
-    output: freeAnswer(
+    output: looseOutput(
       'notes: [{id, title, tags, created_at, origin?, snippet, relevance?}], count, total_count, has_more, limit, offset, weak_omitted?, hint?, reranking?',
     ),
     async run({ query, tags, limit, offset, explain }, call) {
@@ -36,11 +36,11 @@ export function createListNotesTool(notes: NoteStore, reranker: Reranker): Tool 
       if (words === undefined) {
         const listed = await notes.list({ tags, ...page }, { signal: call.signal });
         return {
-          ...counted(listed.notes.map(showListedNote), listed.total, page),
+          ...pageOf(listed.notes.map(showListedNote), listed.total, page),
           ...hintFor(listed, { tags, offset }),
         };
       }
-      const request = { query: words, tags, ...page, cutsWeak: false, signal: call.signal };
+      const request = { query: words, tags, ...page, hidesWeak: false, signal: call.signal };
       const { notes: found, total, reranking } = await searchNotes(request, notes, reranker);
       const shown = found.map(({ note, relevance, evidence }) => {
         const listed = showListedNote(note);
@@ -51,12 +51,12 @@ export function createListNotesTool(notes: NoteStore, reranker: Reranker): Tool 
         return { ...listed, relevance, ...noteCitation(note), why, scores };
       });
       const hint = hintFor({ notes: found, total }, { query: words, tags, offset });
-      return { ...counted(shown, total, page), ...hint, ...rerankingField(reranking) };
+      return { ...pageOf(shown, total, page), ...hint, ...rerankingField(reranking) };
     },
   });
 }
 
-function counted<Note>(notes: Note[], total: number, { limit, offset }: { limit: number; offset: number }) {
+function pageOf<Note>(notes: Note[], total: number, { limit, offset }: { limit: number; offset: number }) {
   return {
     notes,
     count: notes.length,

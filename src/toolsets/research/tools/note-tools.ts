@@ -6,7 +6,7 @@ import { type Idempotency, restorableDays } from '../../../storage/entries/entry
 import { noteNotFound } from '../../../storage/notes/note.ts';
 import type { NoteStore } from '../../../storage/notes/notes.ts';
 import { storedText } from '../../../tools/text-input.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { findNote, noteContent, noteId, noteTitle, showNote, sourceUrlList, tagList, tagsMax } from '../notes.ts';
 
 /** Repeated calls with the same key run once and return the same answer. */
@@ -62,7 +62,7 @@ export function createSaveNoteTool(notes: NoteStore): Tool {
       source_urls: sourceUrlList().default([]),
       ...idempotencyInput,
     }),
-    output: freeAnswer('note, with the fields of get_note'),
+    output: looseOutput('note, with the fields of get_note'),
     async run(input) {
       const { title, content, tags, source_urls: sourceUrls } = input;
       const idempotency = idempotencyOf('save_note', input);
@@ -81,7 +81,7 @@ export function createGetNoteTool(notes: NoteStore): Tool {
     quota: 'notes',
     argumentError: 'validation_error',
     input: z.object({ id: z.string() }),
-    output: freeAnswer('note: {id, title, content, tags, source_urls, origin?, created_at, updated_at}'),
+    output: looseOutput('note: {id, title, content, tags, source_urls, origin?, created_at, updated_at}'),
     async run({ id }, call) {
       const note = await findNote(notes, id, call.signal);
       if (note === undefined) throw noteNotFound(id);
@@ -107,7 +107,7 @@ export function createUpdateNoteTool(notes: NoteStore): Tool {
       source_urls: sourceUrlList().optional(),
       ...idempotencyInput,
     }),
-    output: freeAnswer('note, with the fields of get_note'),
+    output: looseOutput('note, with the fields of get_note'),
     async run(input) {
       const { title, content, tags, source_urls: sourceUrls } = input;
       if ([title, content, tags, sourceUrls].every((field) => field === undefined)) {
@@ -131,7 +131,7 @@ export function createDeleteNoteTool(notes: NoteStore): Tool {
     quota: 'notes',
     argumentError: 'validation_error',
     input: z.object({ id: z.string(), restore: z.boolean().default(false), ...idempotencyInput }),
-    output: freeAnswer('id, deleted, restorable_until?'),
+    output: looseOutput('id, deleted, restorable_until?'),
     async run(input) {
       const id = existingId(input.id);
       const request = { id, idempotency: idempotencyOf('delete_note', input) };
@@ -154,7 +154,7 @@ export function createNoteConsoleTools(notes: NoteStore): Tool[] {
       description: 'Lists deleted research notes that can be restored, last deleted first.',
       effect: 'read',
       input: z.object({ limit: z.int().min(1).max(500).default(50), offset: z.int().min(0).default(0) }),
-      output: freeAnswer('notes, total'),
+      output: looseOutput('notes, total'),
       async run(request, { signal }) {
         const { notes: deleted, total } = await notes.deleted(request, { signal });
         const shown = deleted.map(({ id, title, tags, createdAt, deletedAt }) => ({
@@ -173,7 +173,7 @@ export function createNoteConsoleTools(notes: NoteStore): Tool[] {
       description: 'Permanently removes deleted research notes.',
       effect: 'change',
       input: z.object({ ids: z.array(z.string()).min(1).max(500) }),
-      output: freeAnswer('purged'),
+      output: looseOutput('purged'),
       run: async ({ ids }) => ({ purged: await notes.purge({ ids }) }),
     }),
   ];

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { Origin } from '../../../tools/origin.ts';
 import { boundedText } from '../../../tools/text-input.ts';
-import { defineTool, freeAnswer, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import type { ProviderChain } from '../web-search/provider-chain.ts';
 
 /** Max and default of the argument `limit`, from the research server's specification. An operator may allow more. */
@@ -29,7 +29,7 @@ export function createWebSearchTool({ resultsMax }: { resultsMax: number }, chai
         .describe(`At most ${resultsMax}.`),
       provider: z.enum(chain.names).optional().describe(`Provider to try first; default ${chain.chosen}.`),
     }),
-    output: freeAnswer(
+    output: looseOutput(
       'results: [{title, url, snippet}], provider, query, origin, attempts?: [{provider, outcome, status?}]',
     ),
     async run({ query, limit, provider }, call) {

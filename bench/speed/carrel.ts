@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { silentLogger } from '../../src/base/log.ts';
 import { searchDocuments } from '../../src/engine/local/search-documents.ts';
 import { createMeaning } from '../../src/search/meaning/meaning.ts';
-import { unrankedReranker } from '../../src/search/rerank/open-reranker.ts';
+import { rerankerWithoutModel } from '../../src/search/rerank/open-reranker.ts';
 import type { Reranker } from '../../src/search/rerank/reranker.ts';
 import type { PassageFilter } from '../../src/storage/passages/passage.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
@@ -13,20 +13,19 @@ import { passageWriter } from '../../test/support/passages.ts';
 import { frequentWords, queryOf } from './rows.ts';
 import { dimensions, queryVectorOf, vectorOf } from './vectors.ts';
 
-/** Carrel's own code for writing and searching, with a fake embedding model that takes no time. */
-export type Product = Awaited<ReturnType<typeof createProduct>>;
+export type CarrelOnSqlite = Awaited<ReturnType<typeof openCarrel>>;
 
-/** The same on any database. */
-export type SearchedProduct = ReturnType<typeof createProductOn>;
+/** Carrel's own code for writing and searching on any database, with a fake embedding model that takes no time. */
+export type CarrelUnderTest = ReturnType<typeof openCarrelOn>;
 
 export const model = 'made vectors';
 
-export async function createProduct(path: string) {
+export async function openCarrel(path: string) {
   const storage = await createSqliteStorage({ path, queryTimeoutMs: 60_000 });
-  return { ...createProductOn(storage), bytes: () => statSync(path).size };
+  return { ...openCarrelOn(storage), bytes: () => statSync(path).size };
 }
 
-export function createProductOn(storage: Storage, reranker: Reranker = unrankedReranker()) {
+export function openCarrelOn(storage: Storage, reranker: Reranker = rerankerWithoutModel()) {
   const meaning = createMeaning<PassageFilter>({
     vectors: storage.vectors.kb,
     provider: {
@@ -36,7 +35,7 @@ export function createProductOn(storage: Storage, reranker: Reranker = unrankedR
       close: async () => {},
     },
     log: silentLogger,
-    waitedForMax: 0,
+    waitForAllMax: 0,
   });
   const signal = new AbortController().signal;
   return {
