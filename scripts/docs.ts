@@ -122,14 +122,14 @@ ${sections.join('\n')}`;
 
 function commandLinePage(): string {
   const sections = (Object.keys(groups) as CommandGroup[]).map((group) => {
-    const own = commands.filter((command) => command.group === group);
+    const groupCommands = commands.filter((command) => command.group === group);
     // Flags that a whole group takes are listed once, above its commands.
-    const [first, ...others] = own;
+    const [first, ...others] = groupCommands;
     const shared = (first?.flags ?? []).filter(
       (flag) => !commonFlags.includes(flag) && others.every(({ flags }) => flags.includes(flag)),
     );
     const common = shared.length === 0 ? '' : `All commands in this group also take:\n\n${flagTable(shared)}\n`;
-    const listed = own.map((command) => commandSection(command, [...commonFlags, ...shared]));
+    const listed = groupCommands.map((command) => commandSection(command, [...commonFlags, ...shared]));
     return `## ${groups[group]}\n\n${common}${listed.join('\n')}`;
   });
   return `# Command line
@@ -160,11 +160,11 @@ const codeInHelp =
   /carrel [a-z]+(?: [a-z]+ --all)?|--source web|--[a-z-]+|~?[\w./<>-]+\.(?:jsonl|json|md)\b|[A-Z]+_(?= |,|\.)/g;
 
 function commandSection(command: CommandDescription, known: readonly FlagDescription[]): string {
-  const own = command.flags.filter((flag) => !known.includes(flag));
+  const flags = command.flags.filter((flag) => !known.includes(flag));
   // In help, commands and flags are plain text.
   const more = command.more === undefined ? '' : `${command.more.replaceAll(codeInHelp, '`$&`')}\n\n`;
   const examples = command.examples === undefined ? '' : `\`\`\`sh\n${command.examples.join('\n')}\n\`\`\`\n\n`;
-  return `### ${command.name}\n\n\`${usageOf(command)}\`: ${command.summary}.\n\n${more}${examples}${own.length === 0 ? '' : `${flagTable(own)}`}`;
+  return `### ${command.name}\n\n\`${usageOf(command)}\`: ${command.summary}.\n\n${more}${examples}${flags.length === 0 ? '' : `${flagTable(flags)}`}`;
 }
 
 function flagTable(flags: readonly FlagDescription[]): string {

@@ -57,20 +57,20 @@ export function stage(folder: string, system: System): void {
   const bundled = packagesFor(system);
   for (const name of bundled) {
     for (const pattern of runtimeFiles[name as keyof typeof runtimeFiles]) {
-      const own = pattern.replace('<system>', `${system.platform}/${system.arch}`);
-      for (const file of globSync(`node_modules/${name}/${own}`, { cwd: root }))
+      const systemPattern = pattern.replace('<system>', `${system.platform}/${system.arch}`);
+      for (const file of globSync(`node_modules/${name}/${systemPattern}`, { cwd: root }))
         if (!isDuplicateLibrary(file)) copy(file);
     }
   }
   const { scripts: _, devDependencies: _dev, overrides: _overrides, allowScripts: _allow, ...published } = manifest;
-  const own = {
+  const packageJson = {
     ...published,
     os: [system.platform],
     cpu: [system.arch],
     optionalDependencies: Object.fromEntries(bundled.map((name) => [name, packageOf(name).version])),
     bundleDependencies: bundled,
   };
-  writeJson(join(folder, 'package.json'), own);
+  writeJson(join(folder, 'package.json'), packageJson);
   if (!bundled.includes('onnxruntime-node')) return;
   // Drops the runtime's install script, which downloads GPU libraries, and the dependencies that only the script needs.
   const { scripts: _install, dependencies, devDependencies: _theirs, ...runtime } = packageOf('onnxruntime-node');
@@ -78,7 +78,7 @@ export function stage(folder: string, system: System): void {
   writeJson(join(folder, 'node_modules/onnxruntime-node/package.json'), { ...runtime, dependencies: needed });
 }
 
-/** Whether the file is the redundant second copy of the macOS library. The native binding loads the copy with the other name. */
+/** True if the file is the redundant second copy of the macOS library. The native binding loads the copy with the other name. */
 function isDuplicateLibrary(file: string): boolean {
   return /libonnxruntime\.\d+\.\d+\.\d+\.dylib$/.test(file);
 }

@@ -95,11 +95,11 @@ function ratioToSdk(
     results
       .find(({ case: each }) => each.group === group && each.server === name)
       ?.rounds.map((round) => round.cpuMicroseconds) ?? [];
-  const own = cpu(server);
+  const serverCpu = cpu(server);
   const sdk = cpu('SDK v2');
   return {
-    median: median(own.map((value, round) => value / (sdk[round] ?? Number.NaN))),
-    best: Math.min(...own) / Math.min(...sdk),
+    median: median(serverCpu.map((value, round) => value / (sdk[round] ?? Number.NaN))),
+    best: Math.min(...serverCpu) / Math.min(...sdk),
   };
 }
 

@@ -24,8 +24,8 @@ try {
   const domain = { id: 'finance', name: 'Finance', description: 'Reports', labelFilter: 'finance' };
   writeFileSync(fessFile, JSON.stringify({ fessBaseUrl: 'http://127.0.0.1:9', domain }));
   const argvOf = (role: string): string[] => {
-    const own = role === 'fess' ? ['--config', fessFile] : ['--data-dir', join(folder, role)];
-    return [product, role, '--alone', '--transport', 'stdio', ...own];
+    const flags = role === 'fess' ? ['--config', fessFile] : ['--data-dir', join(folder, role)];
+    return [product, role, '--alone', '--transport', 'stdio', ...flags];
   };
   const fileOf = await bundlePeers(['sdk-v2-stdio']);
   const servers: [string, string[]][] = ['serve', 'context', 'research', 'kb', 'fess'].map((role) => [

@@ -223,16 +223,16 @@ function report(fits: Calibration): void {
     );
     console.log('|---|---|---|---|---|---|---|');
     for (const set of [...fittedOn, ...measured]) {
-      const own = topTenFor(mode[0]?.features ?? []).filter((hit) => hit.set === set);
-      const judged = own.filter(({ isOffTopic }) => !isOffTopic);
-      const off = own.filter(({ isOffTopic }) => isOffTopic);
+      const hitsOfSet = topTenFor(mode[0]?.features ?? []).filter((hit) => hit.set === set);
+      const judged = hitsOfSet.filter(({ isOffTopic }) => !isOffTopic);
+      const off = hitsOfSet.filter(({ isOffTopic }) => isOffTopic);
       if (judged.length === 0) continue;
       const pairs = listsOf(hits.filter((hit) => hit.set === set && !hit.isOffTopic))
         .flatMap((list) => relevanceOf(list, mode))
         .filter(({ hit }) => judged.includes(hit))
         .map(({ hit, relevance }) => ({ relevance, isRelevant: hit.gain > 0 }));
       const hidden = hiddenBy(mode, set);
-      const relevant = own.filter(({ gain }) => gain > 0);
+      const relevant = hitsOfSet.filter(({ gain }) => gain > 0);
       const cells = [
         calibrationError(pairs).toFixed(3),
         mean(pairs.map(({ relevance }) => relevance)).toFixed(3),

@@ -14,7 +14,7 @@ export interface ScaleConfig {
   readonly clients: number;
   readonly seconds: number;
   readonly seed: number;
-  /** Whether one process is killed and replaced in the middle of the run. */
+  /** True to kill and replace one process during the run. */
   readonly kills: boolean;
   readonly databaseUrl: string;
   /** Returns the CPU time of all database processes. */

@@ -35,9 +35,9 @@ async function measure(args: readonly string[]): Promise<void> {
       const client = await startClient(folder, args);
       clients.push(client);
       await delay(startUpMs);
-      const own = memoryOf(client.pid);
+      const relay = memoryOf(client.pid);
       const all = processesOf(folder).reduce((sum, pid) => sum + memoryOf(pid).pss, 0);
-      console.log(`| ${number} | ${client.startMs.toFixed(0)} | ${mb(all)} | ${mb(own.pss)}, ${mb(own.rss)} |`);
+      console.log(`| ${number} | ${client.startMs.toFixed(0)} | ${mb(all)} | ${mb(relay.pss)}, ${mb(relay.rss)} |`);
     }
     for (const { request } of clients) {
       await request('tools/call', { name: 'find', arguments: { query: 'what is the answer?' } });

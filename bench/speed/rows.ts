@@ -63,8 +63,8 @@ export function parentOf(number: number): string {
 export function queryOf(number: number): string[] {
   const random = createRandom(0x5eed + number);
   const words = new Set<string>();
-  const wanted = 2 + Math.floor(random() * 4);
-  while (words.size < wanted) {
+  const wordCount = 2 + Math.floor(random() * 4);
+  while (words.size < wordCount) {
     const rank = rankOf(random);
     if (rank >= functionWords.length) words.add(wordAt(rank));
   }

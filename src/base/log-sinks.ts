@@ -18,7 +18,7 @@ const flushDelayMs = 200;
 const bufferCharsMax = 64 * 1024;
 
 /**
- * Creates a sink for a log file. It buffers lines to save system calls, but writes warnings and errors at once. If a write fails,
+ * Creates a sink for a log file. It buffers lines to save system calls, but writes warnings and errors immediately. If a write fails,
  * its lines are dropped: logging must not stop the server.
  */
 export function createFileSink(options: FileSinkOptions): LogSink {

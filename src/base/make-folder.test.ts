@@ -15,7 +15,7 @@ test('creates missing folders for the owner only and leaves existing ones alone'
   assert.equal(statSync(join(root, 'a')).mode & 0o777, 0o700);
 });
 
-test('fails at once if no folder can be created', (t) => {
+test('fails immediately if no folder can be created', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   t.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
   writeFileSync(join(root, 'file'), '');

@@ -136,7 +136,7 @@ test('starts one extra job beside slow ones if it is quick', async () => {
   await queue.close();
 });
 
-test('the first poll may be delayed, and waking makes it at once', async () => {
+test('the first poll may be delayed, and waking runs it immediately', async () => {
   const later = source(1);
   const slow = createDurableQueue({ ...config, firstPollMs: 60_000 }, later.jobs, silentLogger);
   assert.equal(later.told.recovered, 0);

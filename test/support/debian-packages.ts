@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
-/** Whether this machine can fetch and unpack Debian packages. Needs no privileges. */
+/** True if this machine can fetch and unpack Debian packages. Needs no privileges. */
 export function hasDebianPackages(): boolean {
   return process.platform === 'linux' && existsSync(keyring) && existsSync('/usr/bin/apt-get');
 }
@@ -13,7 +13,7 @@ export interface PackageSelection {
   /** Lines of a sources.list: address, suite, components. */
   sources: readonly string[];
   packages: readonly string[];
-  /** Whether to skip packages that are installed on the machine. */
+  /** True to skip packages that are installed on the machine. */
   usesInstalled?: boolean;
 }
 

@@ -70,7 +70,7 @@ const platforms: Partial<Record<string, Platform>> = {
   arm64: { libraries: 'usr/lib/aarch64-linux-gnu', loader: 'ld-linux-aarch64.so.1' },
 };
 
-/** Whether the installation is complete: the folder gets its final name only then. */
+/** True if the installation is complete. Only then does the folder get its final name. */
 function isInstalled(root: string): boolean {
   return existsSync(join(root, binaries, 'postgres.bin'));
 }

@@ -67,7 +67,7 @@ test('replaces a dead worker, busy or idle', async () => {
   assert.equal(await pool.use(async ({ number }) => number), 3);
 });
 
-// Under overload, 3 of these 14 were left waiting for good.
+// Under overload, 3 of these 14 were left waiting forever.
 test('refuses waiting callers when lingering workers block new ones', { timeout: 60_000 }, async () => {
   const { started, start } = lingeringWorkers();
   const pool = createPool({ ...config, lingeringMax: 8 }, start);
@@ -83,7 +83,7 @@ test('refuses waiting callers when lingering workers block new ones', { timeout:
   assert.equal(await pool.use(async () => 'room again'), 'room again');
 });
 
-// On close, 2 of these 4 were left waiting for good.
+// On close, 2 of these 4 were left waiting forever.
 test('closing ends the workers and refuses waiting callers', { timeout: 60_000 }, async () => {
   const { started, start } = lingeringWorkers();
   const pool = createPool(config, start);

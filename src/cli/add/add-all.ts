@@ -99,7 +99,7 @@ export async function forEachFile<File extends { size: number }>(
   work: (file: File) => Promise<void>,
 ): Promise<void> {
   const total = amountOf(files);
-  const done = { files: 0, bytes: 0 };
+  const added = { files: 0, bytes: 0 };
   const queue = files.values();
   let failure: { error: unknown } | undefined;
   const worker = async (): Promise<void> => {
@@ -107,9 +107,9 @@ export async function forEachFile<File extends { size: number }>(
       if (failure !== undefined) return;
       try {
         await work(file);
-        done.files += 1;
-        done.bytes += file.size;
-        reporter.progress(done, total);
+        added.files += 1;
+        added.bytes += file.size;
+        reporter.progress(added, total);
       } catch (error) {
         failure ??= { error };
       }

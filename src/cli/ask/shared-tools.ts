@@ -116,6 +116,9 @@ function resultOf(answer: Fields | undefined): Fields {
   const { structuredContent } = isObject(result) ? result : {};
   const fault = isObject(structuredContent) ? structuredContent['error'] : error;
   const { code, message, data } = isObject(fault) ? fault : {};
-  const own = isObject(data) ? data['code'] : code;
-  throw new CarrelError((typeof own === 'string' ? own : 'unavailable') as ErrorCode, String(message ?? ''));
+  const errorCode = isObject(data) ? data['code'] : code;
+  throw new CarrelError(
+    (typeof errorCode === 'string' ? errorCode : 'unavailable') as ErrorCode,
+    String(message ?? ''),
+  );
 }

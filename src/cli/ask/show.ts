@@ -75,7 +75,7 @@ export function number(value: unknown): string {
 
 /** Abbreviates the home folder to ~. */
 export function path(value: unknown): string {
-  const whole = text(value);
+  const path = text(value);
   const home = `${findHome() ?? ''}/`;
-  return home.length > 1 && whole.startsWith(home) ? `~/${whole.slice(home.length)}` : whole;
+  return home.length > 1 && path.startsWith(home) ? `~/${path.slice(home.length)}` : path;
 }

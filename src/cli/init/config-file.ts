@@ -102,8 +102,8 @@ function resolveLink(path: string): string {
 }
 
 function checkOwner(path: string, { uid }: fs.Stats): void {
-  const own = process.getuid?.();
-  if (own !== undefined && uid !== own) throw refusal(path, 'belongs to another user');
+  const currentUser = process.getuid?.();
+  if (currentUser !== undefined && uid !== currentUser) throw refusal(path, 'belongs to another user');
 }
 
 /** Checks that this user owns the nearest existing parent folder. Another owner could read new files in it. */

@@ -111,10 +111,10 @@ export function minimalEnvironment(
     'PATHEXT',
   ];
   const inherited = platform === 'win32' ? windows : ['HOME', 'USER', 'LOGNAME', 'LANG', 'TMPDIR'];
-  const own = inherited.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
+  const inheritedVariables = inherited.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
   const path =
     platform === 'win32' ? `${env['SystemRoot'] ?? 'C:\\Windows'}\\System32` : '/usr/bin:/bin:/usr/sbin:/sbin';
-  return { ...Object.fromEntries(own), PATH: path };
+  return { ...Object.fromEntries(inheritedVariables), PATH: path };
 }
 
 function notStarted(command: string, stderrTail: string): CarrelError {

@@ -106,8 +106,8 @@ function detailsOf(document: Record<string, unknown>): [string, Part][] {
 }
 
 function toastOf(query: URLSearchParams): Html | undefined {
-  const done = outcomeOf(query);
-  return done?.what === 'saved' ? toast('Saved') : undefined;
+  const outcome = outcomeOf(query);
+  return outcome?.what === 'saved' ? toast('Saved') : undefined;
 }
 
 function pageNumber(chunk: Record<string, unknown> = {}): number | undefined {

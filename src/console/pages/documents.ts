@@ -232,9 +232,9 @@ function noDocuments(isFiltered: boolean): Html {
 }
 
 function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefined {
-  const done = outcomeOf(query);
-  if (done === undefined) return undefined;
-  const { what, ids } = done;
+  const outcome = outcomeOf(query);
+  if (outcome === undefined) return undefined;
+  const { what, ids } = outcome;
   const count = plural(ids.length, 'document');
   switch (what) {
     case 'deleted':

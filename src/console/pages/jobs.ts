@@ -80,14 +80,14 @@ ${pager(path, query, { offset, limit, total: read.number(answer, 'total') ?? job
 }
 
 function toastOf(query: URLSearchParams): Html | undefined {
-  const done = outcomeOf(query);
+  const outcome = outcomeOf(query);
   const messages: Record<string, string> = {
     cleared: 'Finished files cleared from the list',
     cancelled: 'Cancelled',
     restored: 'Restoring',
     added: 'Added to the queue',
   };
-  const message = done && messages[done.what];
+  const message = outcome && messages[outcome.what];
   return message === undefined ? undefined : toast(message);
 }
 

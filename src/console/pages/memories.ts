@@ -113,11 +113,11 @@ function newMemory(): Html {
 }
 
 function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefined {
-  const done = outcomeOf(query);
-  if (done?.what === 'saved') return toast('Saved');
-  if (done?.what === 'restored') return toast('Memory restored');
-  if (done?.what !== 'deleted') return undefined;
-  const [id = ''] = done.ids;
+  const outcome = outcomeOf(query);
+  if (outcome?.what === 'saved') return toast('Saved');
+  if (outcome?.what === 'restored') return toast('Memory restored');
+  if (outcome?.what !== 'deleted') return undefined;
+  const [id = ''] = outcome.ids;
   return toast('Memory deleted', tools.has('restore_context') ? { action: `${entryUrl(id)}/restore` } : undefined);
 }
 

@@ -64,11 +64,12 @@ export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
   const metadata = entry['metadata'];
   const shownMetadata = isObject(metadata) ? JSON.stringify(metadata, null, 2) : '';
   const isChanged = read.text(entry, 'updated_at') !== read.text(entry, 'created_at');
-  const done = outcomeOf(query);
+  const outcome = outcomeOf(query);
   return {
     title: `Memory ${id}`,
     layout: 'wide',
-    toast: done?.what === 'saved' ? toast('Saved') : done?.what === 'restored' ? toast('Memory restored') : undefined,
+    toast:
+      outcome?.what === 'saved' ? toast('Saved') : outcome?.what === 'restored' ? toast('Memory restored') : undefined,
     body: html`${pageHeader({
       title: `Memory ${id}`,
       trail: [

@@ -96,11 +96,11 @@ ${textArea({ label: 'Sources', name: 'sources', rows: 2, value: sources.join('\n
 }
 
 function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefined {
-  const done = outcomeOf(query);
-  if (done?.what === 'saved') return toast('Saved');
-  if (done?.what === 'restored') return toast('Note restored');
-  if (done?.what !== 'deleted') return undefined;
-  const [id = ''] = done.ids;
+  const outcome = outcomeOf(query);
+  if (outcome?.what === 'saved') return toast('Saved');
+  if (outcome?.what === 'restored') return toast('Note restored');
+  if (outcome?.what !== 'deleted') return undefined;
+  const [id = ''] = outcome.ids;
   return toast(
     'Note deleted',
     tools.has('delete_note') ? { action: `${path}/${encodeURIComponent(id)}/restore` } : undefined,

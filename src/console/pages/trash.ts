@@ -175,10 +175,10 @@ function emptyButton(kind: Kind, items: readonly Item[], total: number): Html {
 }
 
 function toastOf(query: URLSearchParams, kind: Kind): Html | undefined {
-  const done = outcomeOf(query);
-  const count = plural(done?.ids.length ?? 0, kind.one, kind.name);
-  if (done?.what === 'restored') return toast(`${count} restored`);
-  if (done?.what === 'purged') return toast(`${count} permanently deleted`);
+  const outcome = outcomeOf(query);
+  const count = plural(outcome?.ids.length ?? 0, kind.one, kind.name);
+  if (outcome?.what === 'restored') return toast(`${count} restored`);
+  if (outcome?.what === 'purged') return toast(`${count} permanently deleted`);
   return undefined;
 }
 

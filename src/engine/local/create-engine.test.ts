@@ -103,7 +103,7 @@ test('retries temporary failures and reports them meanwhile', async (t) => {
   assert.deepEqual([done.status, done.error, done['attempts']], ['done', null, failures + 1]);
 });
 
-test('a faulty file fails for good', async (t) => {
+test('a faulty file fails permanently', async (t) => {
   const engine = await open(t, failing(new CarrelError('encrypted_document', 'It has a password.')));
   const failed = await ended(engine, await submit(engine, 'secret'));
   assert.deepEqual([failed.status, failed.error, failed['attempts']], ['failed', 'It has a password.', 1]);

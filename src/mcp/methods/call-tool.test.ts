@@ -108,7 +108,7 @@ test('does not count or run calls with invalid arguments', async () => {
   assert.equal(runs, 1);
 });
 
-test('rejects calls at once when both slots and queue are full', async () => {
+test('rejects calls immediately when both slots and queue are full', async () => {
   const gate = Promise.withResolvers<object>();
   const { callTool } = funnel([tool('slow', () => gate.promise)], {}, { runningMax: 1, waitingMax: 1 });
   const first = callTool('slow', {}, call());

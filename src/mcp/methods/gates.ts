@@ -3,7 +3,7 @@ import type { Toolset } from '../../tools/toolset.ts';
 
 export type Gates = ReturnType<typeof createGates>;
 
-/** Limits how many calls run at once: in total, and per toolset, if it has its own limit. */
+/** Limits how many calls run at the same time: in total, and per toolset, if it has its own limit. */
 export function createGates(toolsets: readonly Toolset[], inFlight: SlotsOptions) {
   const { runningMax } = inFlight;
   // One caller can use at most seven eighths of the slots, so that slow calls do not block other callers.

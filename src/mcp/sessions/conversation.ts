@@ -137,8 +137,8 @@ export function createConversation(
       client,
       capabilities,
       signal,
-      notify: (method, params) => send({ jsonrpc: '2.0', method, params: params }),
-      send: (method, asked, timeoutMs) => questions.send(method, asked, { timeoutMs, signal, send }),
+      notify: (method, params) => send({ jsonrpc: '2.0', method, params }),
+      send: (method, params, timeoutMs) => questions.send(method, params, { timeoutMs, signal, send }),
       keepCancellable(cancel) {
         late.set(id.key, cancel);
         return () => {

@@ -131,7 +131,7 @@ export function createWatches(options: WatchesOptions): Watches {
       async watchTask(taskId) {
         const view = tasks.size < watchedMax ? await taskOf(taskId, call).catch(() => undefined) : undefined;
         if (view === undefined) return undefined;
-        // An empty state differs from every other, so a finished task is reported at once.
+        // An empty state differs from every other, so a finished task is reported immediately.
         tasks.set(taskId, isOver(view) ? '' : stateOf(view));
         start();
         if (isOver(view)) wake();

@@ -188,7 +188,7 @@ test('contract §3: a search does not wait long for a silent server, the next on
   assert.deepEqual(await answered, [new Float32Array([0, 1])]);
 });
 
-test('contract §2: cancelling a queued call takes effect at once and frees its place', async (context) => {
+test('contract §2: cancelling a queued call takes effect immediately and frees its place', async (context) => {
   const held: ServerResponse[] = [];
   const { base, calls } = await startServer(context, (_call, response) => void held.push(response));
   const remote = createRemoteCalls({ ...fast, concurrencyMax: 1 });
@@ -207,7 +207,7 @@ test('contract §2: cancelling a queued call takes effect at once and frees its 
   assert.equal(calls.length, 2);
 });
 
-test('a cancelled call ends at once and does not count as a failure', async (context) => {
+test('a cancelled call ends immediately and does not count as a failure', async (context) => {
   const { base } = await startServer(context, () => undefined);
   const remote = createRemoteCalls({ ...fast, failuresMax: 1 });
   const controller = new AbortController();

@@ -31,7 +31,7 @@ export interface FacetScope {
   found: readonly FakeDocument[];
   /** Every document of the index, regardless of rights: with `minDocCount` 0, the engine lists values of all of them. */
   indexed: readonly FakeDocument[];
-  /** Whether the server always lists values without documents. */
+  /** True if the server always lists values without documents. */
   listsEmptyBuckets: boolean;
 }
 

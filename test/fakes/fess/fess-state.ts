@@ -17,7 +17,7 @@ export interface FessState {
   /** Answer to searches while the engine is down: 15.4 to 15.8 return an empty result, older versions fail with a status. */
   outage: 'empty' | 400 | 500;
   additionalFields: readonly string[];
-  /** Whether the version is 15.7 or later. */
+  /** True if the version is 15.7 or later. */
   recent: boolean;
   scroll: boolean;
   popularWordsEnabled: boolean;

@@ -20,7 +20,7 @@ export interface SearchPage {
   /** Null if no search was run. */
   terms: string[] | null;
   hits: Scored[];
-  /** Whether hits have a score: only if they are sorted by it. */
+  /** True if hits have a score, which they have only if sorted by it. */
   withScore: boolean;
   facets: FacetAnswer | undefined;
 }

@@ -27,12 +27,12 @@ export interface FakeFessOptions {
   orSearchMinHitCount?: number;
   /** Simulates a plugin that loses the filters of every search. */
   dropsFilters?: boolean;
-  /** Whether facets include values without documents, even if not requested. */
+  /** True if facets include values without documents, even if not requested. */
   listsEmptyBuckets?: boolean;
   wrongTokenStatus?: FessState['wrongTokenStatus'];
-  /** Whether 15.8 has the plugin that restores `/api/v1`. */
+  /** True if 15.8 has the plugin that restores `/api/v1`. */
   v1Plugin?: boolean;
-  /** Whether the operator has disabled the JSON API. */
+  /** True if the operator has disabled the JSON API. */
   jsonDisabled?: boolean;
   port?: number;
 }

@@ -55,7 +55,7 @@ export function elapsed(start: number): number {
   return Math.round((performance.now() - start) * 100) / 100;
 }
 
-/** Returns the answer to a search with invalid filters. It lists all faults at once, and the call does not fail. */
+/** Returns the answer to a search with invalid filters. It lists all faults together, and the call does not fail. */
 export function filterFaults(faults: readonly string[]) {
   return {
     results: [],

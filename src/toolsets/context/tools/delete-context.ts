@@ -16,7 +16,7 @@ export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries
   return defineTool({
     name: 'delete_context',
     title: 'Delete Context',
-    description: 'Deletes memory entries by id, or a whole thread. restore_context can undo this for 30 days.',
+    description: 'Deletes memory entries by id, or a whole thread. Within 30 days, restore_context brings them back.',
     effect: 'change',
     idempotent: true,
     input: z.object({
@@ -92,13 +92,13 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
     name: 'delete_context_batch',
     title: 'Delete Context (Batch)',
     description:
-      'Deletes the memory entries that match every given criterion: ids, threads, source, age. restore_context can undo this for 30 days.',
+      'Deletes the memory entries that match every given criterion: ids, threads, source, age. Within 30 days, restore_context brings them back.',
     effect: 'change',
     idempotent: true,
     input: z.object({
       context_ids: z.array(z.int()).min(1).max(bounds.idsToRemove.max).optional(),
       thread_ids: z.array(z.string().min(1)).min(1).max(bounds.threads.max).optional(),
-      source: z.enum(['user', 'agent']).optional().describe('Only with another criterion.'),
+      source: z.enum(['user', 'agent']).optional().describe('Requires another criterion.'),
       older_than_days: z.int().min(1).max(bounds.days.max).optional(),
       ...dryRunInput,
       ...idempotencyInput,

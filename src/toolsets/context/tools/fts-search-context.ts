@@ -39,7 +39,7 @@ export function createFtsSearchContextTool(parts: Parts): Tool {
         .enum(searchModes)
         .default('match')
         .describe(
-          'match: all words in any form, else most of them; word* is a prefix. prefix: all words as prefixes. phrase: adjacent words. boolean: AND, OR, NOT, "phrases", parentheses.',
+          'match: all words (any inflected form), else most of them; word* is a prefix. prefix: all words as prefixes. phrase: adjacent words. boolean: AND, OR, NOT, "phrases", parentheses.',
         ),
       ...searchInput({ limit: 5 }),
       highlight: z.boolean().default(false).describe('Add the text with <mark> around matches.'),

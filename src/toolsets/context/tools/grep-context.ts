@@ -48,7 +48,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
       output_mode: z.enum(['content', 'files_with_matches', 'count']).default('content'),
       context_lines: z.int().min(0).max(20).default(0),
       max_matches: z.int().min(1).max(1000).default(100),
-      cursor: z.string().max(100).optional().describe('next_cursor from the last answer.'),
+      cursor: z.string().max(100).optional().describe('next_cursor of the previous answer.'),
       max_entries_scanned: z.int().min(1).max(100_000).default(10_000),
       ...filterInput,
       ...asOfInput,

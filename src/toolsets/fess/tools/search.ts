@@ -74,7 +74,7 @@ export function createSearchTool({ label, pageSizeMax }: { label: string; pageSi
 const facetsInput = z
   .object({
     field: oneOrMore('Fields to count by, such as filetype, host, label.'),
-    query: oneOrMore('Queries to count.'),
+    query: oneOrMore('Queries whose results to count.'),
     size: z.int().min(1).max(1000).optional(),
     minDocCount: z.int().min(1).optional(),
     sort: z.string().optional(),

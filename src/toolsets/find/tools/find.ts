@@ -18,7 +18,7 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
   return defineTool({
     name: 'find',
     title: 'Find in every source',
-    description: `Searches several sources at once; returns one list, best first. Start here. Sources: ${descriptions}. The answer's sources field tells failed sources from empty ones.`,
+    description: `Searches several sources at once; returns one list, best first. Start here. Sources: ${descriptions}. The sources field of the answer distinguishes failed sources from empty ones.`,
     effect: 'read',
     found: { list: 'results', title: 'title' },
     openWorld: true,

@@ -39,7 +39,7 @@ export function createKbSetCollectionTool(engine: Pick<Engine, 'documentAlone' |
   return defineTool({
     name: 'kb_set_collection',
     title: 'Set the collection',
-    description: 'Moves a document to another collection. Without collection, removes it from its own.',
+    description: 'Moves a document to another collection. Without collection, removes it from its current one.',
     effect: 'change',
     idempotent: true,
     input: z.object({ document_id: documentIdInput, collection: collectionInput.optional() }),

@@ -97,7 +97,7 @@ test('each failure in a row doubles the rest, and success ends it', async () => 
   assert.equal(asked.filter((name) => name === 'duckduckgo').length, 5);
 });
 
-test('retries a failed provider at once if there is no other', async () => {
+test('retries a failed provider immediately if there is no other', async () => {
   const { search } = chainOf({ duckduckgo: [blocked(), [hit]] });
   await assert.rejects(search(), { code: 'search_failed' });
   assert.equal((await search()).provider, 'duckduckgo');

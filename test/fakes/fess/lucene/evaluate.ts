@@ -76,7 +76,7 @@ function searchedTexts(document: FakeDocument, defaultField: DefaultField): stri
   return [document.title ?? '', document.content];
 }
 
-/** Whether the text has the term's tokens as a phrase (`e-mail` has two tokens). A term without tokens matches nothing. */
+/** True if the text has the term's tokens as a phrase (`e-mail` has two tokens). A term without tokens matches nothing. */
 function hasPhrase(text: string, term: Term): boolean {
   const wanted = words(term.text);
   const there = wordsOfDocument(text);
