@@ -20,7 +20,7 @@ export const toggle = (name: string, summary: string, short?: string): FlagDescr
   ...(short === undefined ? {} : { short }),
 });
 
-export const valued = (
+export const valueFlag = (
   name: string,
   value: string,
   summary: string,
@@ -28,14 +28,14 @@ export const valued = (
 ): FlagDescription => ({ name, type: 'string', value, summary, ...more });
 
 /** Describes a flag that may be repeated. */
-export const listed = (name: string, value: string, summary: string): FlagDescription => ({
-  ...valued(name, value, summary),
+export const listFlag = (name: string, value: string, summary: string): FlagDescription => ({
+  ...valueFlag(name, value, summary),
   type: 'list',
 });
 
 export const commonFlags: readonly FlagDescription[] = [
-  valued('config', 'file', 'configuration file (default: config.json in the data folder)', { completes: 'files' }),
-  valued('data-dir', 'folder', 'data folder (default ~/.carrel)', { completes: 'folders' }),
+  valueFlag('config', 'file', 'configuration file (default: config.json in the data folder)', { completes: 'files' }),
+  valueFlag('data-dir', 'folder', 'data folder (default ~/.carrel)', { completes: 'folders' }),
   toggle('debug', 'log at debug level, to the log file and to stderr'),
   toggle('help', 'show help', 'h'),
   toggle('version', 'show the version', 'v'),
@@ -44,7 +44,7 @@ export const commonFlags: readonly FlagDescription[] = [
 export const readOnlyFlag = toggle('read-only', 'offer only tools that change nothing');
 
 export const transportFlags: readonly FlagDescription[] = [
-  valued(
+  valueFlag(
     'transport',
     'stdio|http',
     'how clients connect (default: http for research, kb and engine, otherwise stdio)',
@@ -52,8 +52,8 @@ export const transportFlags: readonly FlagDescription[] = [
       choices: ['stdio', 'http'],
     },
   ),
-  valued('host', 'address', 'address to listen on (default 127.0.0.1)'),
-  valued('port', 'number', 'port to listen on; 0 picks a free one'),
+  valueFlag('host', 'address', 'address to listen on (default 127.0.0.1)'),
+  valueFlag('port', 'number', 'port to listen on; 0 picks a free one'),
 ];
 
 export const aloneFlag = toggle('alone', "don't share a process with other stdio clients");
@@ -73,49 +73,49 @@ export const engineRoleFlags: readonly FlagDescription[] = [
   toggle('search', 'answer searches'),
 ];
 
-export const toolsetsFlag = valued('toolsets', 'a,b,c', 'toolsets to offer (default: all that are configured)');
+export const toolsetsFlag = valueFlag('toolsets', 'a,b,c', 'toolsets to offer (default: all that are configured)');
 
-export const toolsFlag = valued('tools', 'essential|all', 'tools to list (default all)', {
+export const toolsFlag = valueFlag('tools', 'essential|all', 'tools to list (default all)', {
   choices: ['essential', 'all'],
 });
 
 /** A flag for roles that have the knowledge base. */
-export const allowFlag = valued('allow', 'folders', 'stdio only: folders whose files agents may add by path', {
+export const allowFlag = valueFlag('allow', 'folders', 'stdio only: folders whose files agents may add by path', {
   completes: 'folders',
 });
 
 export const jsonFlag = toggle('json', 'print JSON');
 export const verboseFlag = toggle('verbose', 'show which process answered');
-export const collectionFilter = valued('collection', 'name', 'only documents in this collection');
-export const tagFlag = listed('tag', 'tag', 'tag to store; can be repeated');
-export const tagFilter = listed('tag', 'tag', 'only items with this tag; can be repeated');
-export const limitFlag = valued('limit', 'number', 'max number of results');
-export const offsetFlag = valued('offset', 'number', 'number of results to skip');
+export const collectionFilter = valueFlag('collection', 'name', 'only documents in this collection');
+export const tagFlag = listFlag('tag', 'tag', 'tag to store; can be repeated');
+export const tagFilter = listFlag('tag', 'tag', 'only items with this tag; can be repeated');
+export const limitFlag = valueFlag('limit', 'number', 'max number of results');
+export const offsetFlag = valueFlag('offset', 'number', 'number of results to skip');
 export const openFlag = toggle('open', "open the document's file in the default program");
 
 export const addFlags: readonly FlagDescription[] = [
   toggle('watch', 'keep the knowledge base in sync with the folders until stopped'),
-  valued('collection', 'name', 'collection for the documents (default "documents")'),
+  valueFlag('collection', 'name', 'collection for the documents (default "documents")'),
   tagFlag,
-  listed('include', 'pattern', 'only matching files or pages, such as "*.md"; can be repeated'),
-  listed('exclude', 'pattern', 'skip matching files or pages, such as "drafts/**"; can be repeated'),
+  listFlag('include', 'pattern', 'only matching files or pages, such as "*.md"; can be repeated'),
+  listFlag('exclude', 'pattern', 'skip matching files or pages, such as "drafts/**"; can be repeated'),
   toggle('no-gitignore', 'include files that .gitignore excludes'),
 ];
 
 /** Flags of `carrel add` for URLs. */
 export const webPageFlags: readonly FlagDescription[] = [
-  listed('tags', 'a,b,c', 'tags to store, separated by commas'),
+  listFlag('tags', 'a,b,c', 'tags to store, separated by commas'),
   toggle('site', 'add the pages below the URL, by following links'),
   toggle('sitemap', 'add the pages in the sitemap of the URL'),
   toggle('feed', 'add the entries of the RSS, Atom or JSON feed at the URL'),
-  valued('depth', 'number', 'with --site: max link depth from the first page (default 3)'),
-  valued('pages', 'number', 'max pages per source (default 1000)'),
-  valued(
+  valueFlag('depth', 'number', 'with --site: max link depth from the first page (default 3)'),
+  valueFlag('pages', 'number', 'max pages per source (default 1000)'),
+  valueFlag(
     'refresh',
     'interval',
     'how often to fetch again: daily, weekly, never or a number of hours (default: feeds daily, single pages never, others weekly)',
   ),
-  valued('version', 'version', 'version that the pages document, such as 2.1; adds the tag version:<version>'),
+  valueFlag('version', 'version', 'version that the pages document, such as 2.1; adds the tag version:<version>'),
   toggle('wait', 'fetch in this process and show progress until done'),
 ];
 

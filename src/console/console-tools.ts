@@ -15,7 +15,7 @@ export interface ConsoleTools {
 export interface Visit {
   tools: ConsoleTools;
   /** The decoded path after the page's own path. */
-  rest: string;
+  subpath: string;
   query: URLSearchParams;
   /** The fields of a submitted form. */
   form: URLSearchParams;

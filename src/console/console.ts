@@ -132,7 +132,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       const url = URL.parse(request.url ?? '', 'http://console');
       const method = request.method ?? '';
       if (url === null || !['GET', 'HEAD', 'POST'].includes(method)) return false;
-      const { base, rest: path } = splitBase(url.pathname);
+      const { base, path } = splitBase(url.pathname);
       if (path.startsWith('/console/') && method !== 'POST') {
         return sendAsset(path.slice('/console/'.length), request, response);
       }
@@ -188,8 +188,8 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
         respondEmpty(response, 303, { ...securityHeaders, location: '/', 'set-cookie': cookie });
         return true;
       }
-      const rest = decodeURIComponentSafely(path.slice(current.length + 1));
-      const visit: Visit = { tools, rest, query: url.searchParams, form };
+      const subpath = decodeURIComponentSafely(path.slice(current.length + 1));
+      const visit: Visit = { tools, subpath, query: url.searchParams, form };
       if (action) {
         await answerScript(action(visit), response);
         return true;
@@ -224,7 +224,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
         const done = await section.change(visit, context);
         return typeof done === 'string' ? { title: '', body: html``, location: done } : done;
       }
-      if (visit.rest === '') return await section.show(visit, context);
+      if (visit.subpath === '') return await section.show(visit, context);
       const file = await section.download?.(visit);
       if (file !== undefined) return { title: '', body: html``, file };
       return section.showOne === undefined ? notFound() : await section.showOne(visit, context);

@@ -26,9 +26,9 @@ const perPrincipalMax = 20;
 const attributes = 'HttpOnly; SameSite=Strict';
 
 /** Splits the secret path of a session from the rest of a path. */
-export function splitBase(path: string): { base: string; rest: string } {
-  const [, base = '', rest = path] = /^(\/~[\w-]{22})(\/.*)$/.exec(path) ?? [];
-  return { base, rest };
+export function splitBase(pathname: string): { base: string; path: string } {
+  const [, base = '', path = pathname] = /^(\/~[\w-]{22})(\/.*)$/.exec(pathname) ?? [];
+  return { base, path };
 }
 
 export function createSignIns(clock: () => number = () => performance.now()): SignIns {

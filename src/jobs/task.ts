@@ -42,7 +42,7 @@ export interface Task {
   view(): TaskView;
   report(message: string): void;
   /** Names the background work that continues the task, even after a restart. Resolves when the name is on disk. */
-  lasts(work: string): Promise<void>;
+  continueAs(work: string): Promise<void>;
   /** Asks the client. Resolves with all answers, under the same keys. */
   ask(requests: Readonly<Record<string, object>>): Promise<Record<string, unknown>>;
   /** Ends the task. Only the first outcome counts. */

@@ -167,7 +167,7 @@ export function createTasks(options: TasksOptions): Tasks {
       task.message = message.slice(0, messageCharsMax);
       touch(id);
     },
-    async lasts(work) {
+    async continueAs(work) {
       const task = running.get(id);
       if (task === undefined || closed) return;
       task.beginning = { ...task.beginning, work };

@@ -1,6 +1,6 @@
 import type { Logger } from '../base/log.ts';
 import { fullRights, type Principal } from '../base/rights.ts';
-import type { Asked } from './question.ts';
+import type { AnsweredQuestions } from './question.ts';
 
 export interface Caller extends Principal {
   /** Identifies the caller for quotas and uploads: a principal's identity, else an address. */
@@ -45,5 +45,5 @@ export interface Call {
   /** Folders that the client exposes, as local paths; absent if the client is remote or names none. */
   roots?: () => Promise<readonly string[]>;
   /** The tool's questions with the user's answers; absent if nobody could be asked. */
-  asked?: Asked;
+  answered?: AnsweredQuestions;
 }

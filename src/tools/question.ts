@@ -43,7 +43,7 @@ export function askToRemove(
 }
 
 /** Questions with the user's answers. */
-export interface Asked {
+export interface AnsweredQuestions {
   questions: Questions;
   answers: Answers;
 }
@@ -51,9 +51,9 @@ export interface Asked {
 /**
  * Returns the `about` of the confirmed question, or undefined if nobody could be asked. Throws if the user declined.
  */
-export function agreedTo(asked: Asked | undefined): string | undefined {
-  if (asked === undefined) return undefined;
-  if (asked.answers['confirm']?.['confirm'] === true) return asked.questions['confirm']?.about;
+export function agreedTo(answered: AnsweredQuestions | undefined): string | undefined {
+  if (answered === undefined) return undefined;
+  if (answered.answers['confirm']?.['confirm'] === true) return answered.questions['confirm']?.about;
   throw new CarrelError('not_confirmed', 'The user declined. Nothing was deleted.');
 }
 

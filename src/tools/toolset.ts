@@ -89,7 +89,7 @@ export interface SecretRoute {
 
 interface SecretRequest {
   /** The path after the prefix, without the query. */
-  rest: string;
+  subpath: string;
   /** As declared by the client. */
   contentLength: number | undefined;
   /** Throws if the upload aborts or stalls. May be left unread. */

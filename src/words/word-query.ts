@@ -69,9 +69,9 @@ const queryUnitsMax = 10_000;
  * dropped. Question words are used only if there are no others and `allowsQuestionWords` is true.
  */
 export function plainQuery(text: string, { allowsQuestionWords = true } = {}): WordQuery {
-  const { phrases, rest } = quotedIn(text);
+  const { phrases, unquoted } = quotedIn(text);
   if (phrases.length === 0) return anyWord(text, allowsQuestionWords);
-  const others = anyWord(rest, false);
+  const others = anyWord(unquoted, false);
   // The phrases must match, so the other words only affect the ranking.
   return allOf(others.kind === 'nothing' ? phrases : [...phrases, anyOf([...phrases, others])]);
 }
@@ -80,13 +80,13 @@ export function plainQuery(text: string, { allowsQuestionWords = true } = {}): W
 const quote = /(?<![^\s(])(?:"(?=\S)([^"]*\S)"|“([^”]+)”)(?![\p{L}\p{N}])/gu;
 
 /** Returns the quoted phrases, and the text without them. */
-export function quotedIn(text: string): { readonly phrases: readonly WordQuery[]; readonly rest: string } {
+export function quotedIn(text: string): { readonly phrases: readonly WordQuery[]; readonly unquoted: string } {
   const phrases = Array.from(text.slice(0, queryUnitsMax).matchAll(quote), ([, plain, curly]) =>
     phraseQuery(plain ?? curly ?? ''),
   )
     .filter(({ kind }) => kind !== 'nothing')
     .slice(0, queryPhrasesMax);
-  return { phrases, rest: phrases.length === 0 ? text : text.replace(quote, ' ') };
+  return { phrases, unquoted: phrases.length === 0 ? text : text.replace(quote, ' ') };
 }
 
 function anyWord(text: string, allowsQuestionWords: boolean): WordQuery {

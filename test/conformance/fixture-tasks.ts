@@ -48,7 +48,7 @@ export const taskToolsets: readonly Toolset[] = [
         questions: async ({ filename }) => ({
           confirm: { message: `Delete ${filename}?`, fields: { confirm: { type: 'boolean', title: 'Delete it' } } },
         }),
-        run: async (_input, { asked }) => ({ deleted: asked?.answers['confirm']?.['confirm'] }),
+        run: async (_input, { answered }) => ({ deleted: answered?.answers['confirm']?.['confirm'] }),
       }),
       defineTool({
         ...common,
@@ -58,7 +58,7 @@ export const taskToolsets: readonly Toolset[] = [
         input: z.object({}),
         output: z.object({ answers: z.unknown() }),
         questions: async () => ({ first: nameQuestion, second: nameQuestion }),
-        run: async (_input, { asked }) => ({ answers: asked?.answers }),
+        run: async (_input, { answered }) => ({ answers: answered?.answers }),
       }),
       defineTool({
         ...common,
@@ -69,7 +69,7 @@ export const taskToolsets: readonly Toolset[] = [
         input: z.object({}),
         output: z.object({ name: z.unknown() }),
         questions: async () => ({ user_name: nameQuestion }),
-        run: async (_input, { asked }) => ({ name: asked?.answers['user_name']?.['name'] }),
+        run: async (_input, { answered }) => ({ name: answered?.answers['user_name']?.['name'] }),
       }),
     ],
   },

@@ -121,7 +121,7 @@ onEachBackend('reads and writes within tags and threads', (backend) => {
       ['a'],
     );
     const loaded = await entries.load({ ids, images: false, order: 'requested', bytesMax: 1_000_000, ...scope });
-    assert.deepEqual([loaded.entries.length, loaded.rest.length], [1, 0]);
+    assert.deepEqual([loaded.entries.length, loaded.remainingIds.length], [1, 0]);
     assert.equal(await entries.image({ id: ids[1] ?? 0, position: 0, ...scope }), undefined);
     assert.deepEqual(await entries.tags(scope), [{ tag: 'a', count: 1 }]);
     assert.equal((await entries.threads({ limit: 10, offset: 0, ...scope })).total, 1);

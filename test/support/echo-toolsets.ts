@@ -120,10 +120,10 @@ export const slowToolset: Toolset = {
       questions: async ({ what }) => ({
         sure: { message: `Bury ${what}?`, fields: { confirm: { type: 'boolean', title: 'Bury it' } } },
       }),
-      run: async ({ what }, { asked }) => {
-        const buried = asked === undefined || asked.answers['sure']?.['confirm'] === true;
+      run: async ({ what }, { answered }) => {
+        const buried = answered === undefined || answered.answers['sure']?.['confirm'] === true;
         if (buried) logEvent('buried', what);
-        return { buried, asked: asked !== undefined };
+        return { buried, asked: answered !== undefined };
       },
     }),
   ],

@@ -66,7 +66,7 @@ function isQuiet(event: AddEvent): boolean {
 /** Formats the progress. The remaining time is estimated by bytes and excludes embedding, which comes later. */
 export function progressBar(done: Amount, total: Amount, seconds: number): string {
   const share = total.bytes === 0 ? 1 : Math.min(1, done.bytes / total.bytes);
-  const parts = [`${barOf(share)} ${done.files}/${counted(total.files, 'file')}`];
+  const parts = [`${barOf(share)} ${done.files}/${pluralize(total.files, 'file')}`];
   if (done.files > 0 && seconds > 0) {
     parts.push(`${(done.files / seconds).toFixed(1)} files/s`, `${(done.bytes / seconds / 1e6).toFixed(1)} MB/s`);
     parts.push(...remaining(share, seconds).map((time) => `searchable in ${time}`));
@@ -76,7 +76,7 @@ export function progressBar(done: Amount, total: Amount, seconds: number): strin
 
 export function embeddingBar(done: number, total: number, seconds: number): string {
   const share = done / Math.max(1, total);
-  const bar = `${barOf(share)} keyword search is ready; embedding ${done}/${counted(total, 'chunk')}`;
+  const bar = `${barOf(share)} keyword search is ready; embedding ${done}/${pluralize(total, 'chunk')}`;
   return [bar, ...remaining(share, seconds).map((time) => `${time} left`)].join('  ');
 }
 
@@ -90,13 +90,15 @@ function remaining(share: number, seconds: number): string[] {
   const left = (seconds * (1 - share)) / share;
   if (left < 60) return ['less than a minute'];
   const minutes = Math.round(left / 60);
-  return [minutes < 90 ? `about ${counted(minutes, 'minute')}` : `about ${counted(Math.round(minutes / 60), 'hour')}`];
+  return [
+    minutes < 90 ? `about ${pluralize(minutes, 'minute')}` : `about ${pluralize(Math.round(minutes / 60), 'hour')}`,
+  ];
 }
 
 function describe(event: AddEvent): string | undefined {
   switch (event.event) {
     case 'found':
-      return `${counted(event.files, 'file')}, ${(event.bytes / 1e6).toFixed(1)} MB${describePassedOver(event.passed_over)}`;
+      return `${pluralize(event.files, 'file')}, ${(event.bytes / 1e6).toFixed(1)} MB${describePassedOver(event.passed_over)}`;
     case 'accepted':
       return undefined;
     case 'added':
@@ -116,7 +118,7 @@ function describe(event: AddEvent): string | undefined {
     case 'watching':
       return `watching ${event.folders.join(', ')}`;
     case 'in_step':
-      return `in sync: ${counted(event.files, 'file')}`;
+      return `in sync: ${pluralize(event.files, 'file')}`;
     case 'embedding':
       return undefined;
     case 'summary':
@@ -127,10 +129,10 @@ function describe(event: AddEvent): string | undefined {
 function describePending(pending: number): string {
   return pending === 0
     ? ''
-    : `; ${counted(pending, 'chunk')} will be searchable by meaning once a running engine has embedded them`;
+    : `; ${pluralize(pending, 'chunk')} will be searchable by meaning once a running engine has embedded them`;
 }
 
-function counted(count: number, noun: string): string {
+function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
@@ -142,7 +144,7 @@ function describeOwner({ document_id, job_id }: { document_id?: number; job_id?:
 function describeDocument({ document_id, chunks }: { document_id: number | null; chunks: number | null }): string {
   return document_id === null
     ? ''
-    : ` (document ${document_id}${chunks === null ? '' : `, ${counted(chunks, 'chunk')}`})`;
+    : ` (document ${document_id}${chunks === null ? '' : `, ${pluralize(chunks, 'chunk')}`})`;
 }
 
 function describeTruncation({ truncated }: Stored): string {

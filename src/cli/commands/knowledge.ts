@@ -2,12 +2,12 @@ import {
   collectionFilter,
   jsonFlag,
   limitFlag,
-  listed,
+  listFlag,
   offsetFlag,
   openFlag,
   tagFilter,
   tagFlag,
-  valued,
+  valueFlag,
   verboseFlag,
 } from '../flags.ts';
 import { type GroupedCommand, many } from './command.ts';
@@ -36,7 +36,7 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
     more: 'The web is searched only if you add --source web.',
     examples: ['carrel find who signed the lease', 'carrel find sqlite wal --source notes --source web'],
     flags: [
-      listed('source', 'name', 'only this source: context, notes, kb, web or fess_<domain>; can be repeated'),
+      listFlag('source', 'name', 'only this source: context, notes, kb, web or fess_<domain>; can be repeated'),
       verboseFlag,
       ...resultFlags,
     ],
@@ -77,7 +77,7 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
     flags: [
       collectionFilter,
       tagFilter,
-      valued('type', 'type', 'only this type, such as pdf, markdown or note'),
+      valueFlag('type', 'type', 'only this type, such as pdf, markdown or note'),
       ...resultFlags,
       offsetFlag,
     ],
@@ -88,7 +88,7 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
     words: '[id]',
     wordsMax: 1,
     flags: [
-      valued('status', 'status', 'only jobs with this status', {
+      valueFlag('status', 'status', 'only jobs with this status', {
         choices: ['queued', 'processing', 'done', 'failed', 'cancelled', 'skipped'],
       }),
       ...resultFlags,
@@ -117,6 +117,11 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
     wordsMax: many,
     needs: 'the text to store, or - to read it from standard input',
     examples: ['carrel remember the gate code changes in May', 'git log -5 | carrel remember - --thread carrel'],
-    flags: [valued('thread', 'name', 'thread to store the text in (default memory)'), tagFlag, verboseFlag, jsonFlag],
+    flags: [
+      valueFlag('thread', 'name', 'thread to store the text in (default memory)'),
+      tagFlag,
+      verboseFlag,
+      jsonFlag,
+    ],
   },
 ];

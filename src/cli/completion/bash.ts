@@ -5,8 +5,8 @@ import type { FlagDescription } from '../flags.ts';
 /** Creates the completion script for bash 3.2 (macOS) and newer. It doesn't need the bash-completion package. */
 export function bashCompletion(commands: readonly CommandDescription[]): string {
   const names = commands.map(({ name }) => name).join(' ');
-  const valued = flagsOf(commands).filter(({ type }) => type !== 'boolean');
-  const values = valued.map((flag) => `      --${flag.name}) ${valueReply(flag)}; return ;;`);
+  const valueFlag = flagsOf(commands).filter(({ type }) => type !== 'boolean');
+  const values = valueFlag.map((flag) => `      --${flag.name}) ${valueReply(flag)}; return ;;`);
   return `# Completes carrel in bash: source <(carrel completion bash)
 _carrel() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="" word index

@@ -50,9 +50,9 @@ export async function addWeb(line: CommandLine): Promise<void> {
 function requestOf({ flags, lists }: CommandLine, url: string): SourceRequest {
   const text = (name: string): string | undefined => (typeof flags[name] === 'string' ? flags[name] : undefined);
   const number = (name: string): number | undefined => (text(name) === undefined ? undefined : Number(text(name)));
-  const listed = (lists['tags'] ?? []).flatMap((names) => names.split(',').map((name) => name.trim()));
+  const namedTags = (lists['tags'] ?? []).flatMap((names) => names.split(',').map((name) => name.trim()));
   try {
-    const tags = tagsToStore({ collection: text('collection'), tags: [...(lists['tag'] ?? []), ...listed] });
+    const tags = tagsToStore({ collection: text('collection'), tags: [...(lists['tag'] ?? []), ...namedTags] });
     const request: SourceRequest = {
       url,
       tags,

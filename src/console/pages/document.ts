@@ -38,8 +38,8 @@ const path = documentPath;
 const budget = 20_000;
 
 /** Shows one document: text, outline, original, versions, and forms to change it. */
-export async function documentPage({ tools, rest, query }: Visit): Promise<Page> {
-  const id = Number(rest);
+export async function documentPage({ tools, subpath, query }: Visit): Promise<Page> {
+  const id = Number(subpath);
   if (query.get('delete') === '1' && tools.has('kb_delete')) return await deleteQuestion(tools, id);
   const first = offsetOf(query);
   const document = await tools.call('kb_get', {
@@ -223,8 +223,8 @@ export async function hasTrash(tools: Visit['tools']): Promise<boolean> {
   return read.object(status, 'storage')['keeps_deleted'] === true;
 }
 
-export async function changeDocument({ tools, rest, form }: Visit): Promise<string> {
-  const [idText = '', change] = rest.split('/');
+export async function changeDocument({ tools, subpath, form }: Visit): Promise<string> {
+  const [idText = '', change] = subpath.split('/');
   const id = Number(idText);
   switch (change) {
     case 'delete': {
@@ -267,7 +267,7 @@ async function updateLabels(tools: Visit['tools'], id: number, form: URLSearchPa
 }
 
 /** Returns the original file, for a download. */
-export function originalOf({ tools, rest }: Visit): Promise<FileToSend> | undefined {
-  const [, id] = /^(\d{1,15})\/original$/.exec(rest) ?? [];
+export function originalOf({ tools, subpath }: Visit): Promise<FileToSend> | undefined {
+  const [, id] = /^(\d{1,15})\/original$/.exec(subpath) ?? [];
   return id === undefined ? undefined : tools.original(Number(id));
 }

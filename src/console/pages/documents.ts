@@ -264,7 +264,7 @@ function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefine
 
 /** Shows one document, or asks for confirmation before the selected ones are permanently deleted. */
 export async function documentOrQuestion(visit: Visit): Promise<Page> {
-  if (visit.rest !== 'selected') return await documentPage(visit);
+  if (visit.subpath !== 'selected') return await documentPage(visit);
   const ids = (visit.query.get('delete') ?? '').split(',').map(Number).filter(Number.isSafeInteger).slice(0, limit);
   const question = `Permanently delete ${plural(ids.length, 'document')}?`;
   return {
@@ -276,8 +276,8 @@ export async function documentOrQuestion(visit: Visit): Promise<Page> {
 
 /** Handles a form about one document, or about those selected in the table. */
 export async function changeDocuments(visit: Visit): Promise<string> {
-  const { tools, rest, form } = visit;
-  if (rest !== 'selected') return await changeDocument(visit);
+  const { tools, subpath, form } = visit;
+  if (subpath !== 'selected') return await changeDocument(visit);
   const ids = form.getAll('id').map(Number).filter(Number.isSafeInteger);
   const back = backTo(form.get('back'));
   if (ids.length === 0) return redirectTo(back, 'unchanged');

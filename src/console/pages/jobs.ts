@@ -220,19 +220,19 @@ function state(job: Record<string, unknown>, kind: string, status: string): Html
   }
 }
 
-export async function changeJobs({ tools, rest, form }: Visit): Promise<string> {
-  const [name = '', change] = rest.split('/');
+export async function changeJobs({ tools, subpath, form }: Visit): Promise<string> {
+  const [name = '', change] = subpath.split('/');
   const collection = (form.get('collection') ?? '').trim();
   const target = collection === '' ? {} : { collection };
-  if (rest === 'clear') {
+  if (subpath === 'clear') {
     await tools.call('kb_clear_jobs', {});
     return redirectTo(path, 'cleared');
   }
-  if (rest === 'page') {
+  if (subpath === 'page') {
     await tools.call('kb_add', { url: form.get('url') ?? '', ...target });
     return redirectTo(path, 'added');
   }
-  if (rest === 'note') {
+  if (subpath === 'note') {
     const title = (form.get('title') ?? '').trim();
     await tools.call('kb_add', { text: form.get('text') ?? '', ...(title === '' ? {} : { title }), ...target });
     return redirectTo(path, 'added');

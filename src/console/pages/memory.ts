@@ -44,8 +44,8 @@ export function replacedId(entry: Record<string, unknown>): number | undefined {
 }
 
 /** Shows one memory: text, replacements and metadata. */
-export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
-  const id = Number(rest.replace(/^entry\//, ''));
+export async function entryPage({ tools, subpath, query }: Visit): Promise<Page> {
+  const id = Number(subpath.replace(/^entry\//, ''));
   const entry = await findEntry(tools, id);
   if (entry === undefined) {
     return {
@@ -144,9 +144,9 @@ function replaceButton(thread: string, id: number): Html {
 }
 
 export async function changeEntry(visit: Visit): Promise<string> {
-  const { tools, rest, form } = visit;
-  if (rest === 'new') return await addEntry(visit);
-  const [, idText = '', change = ''] = rest.split('/');
+  const { tools, subpath, form } = visit;
+  if (subpath === 'new') return await addEntry(visit);
+  const [, idText = '', change = ''] = subpath.split('/');
   const id = Number(idText);
   const url = entryUrl(idText);
   switch (change) {

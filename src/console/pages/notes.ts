@@ -57,7 +57,7 @@ export async function notesPage({ tools, query }: Visit): Promise<Page> {
 <form class="filters" method="get" action="${path}" data-live="#list">${field({ label: 'Words', name: 'query', type: 'search', value: text, placeholder: 'Search notes', icon: 'search', hidesLabel: true })}${tag !== '' && hidden('tag', tag)}<noscript>${button('Search')}</noscript></form>
 <div id="list" aria-live="polite">
 ${tag !== '' && html`<p class="row">Tag ${badge(tag, 'accent', 'tag')} ${linkButton(path, 'Clear', { kind: 'quiet', isSmall: true, icon: 'x' })}</p>`}
-${notes.length === 0 ? noNotes(text !== '' || tag !== '') : html`<ol class="hits">${notes.map((note) => listed(note, tagged))}</ol>`}
+${notes.length === 0 ? noNotes(text !== '' || tag !== '') : html`<ol class="hits">${notes.map((note) => noteItem(note, tagged))}</ol>`}
 ${pager(path, query, { offset, limit, total })}</div>`,
   };
 }
@@ -72,7 +72,7 @@ function noNotes(isFiltered: boolean): Html {
       });
 }
 
-function listed(note: Record<string, unknown>, tagged: (name: string) => string): Html {
+function noteItem(note: Record<string, unknown>, tagged: (name: string) => string): Html {
   return html`<li class="hit" tabindex="0"><h2><a href="${path}/${read.text(note, 'id')}">${read.text(note, 'title')}</a></h2>
 <p class="snippet">${plainText(read.text(note, 'snippet'))}</p>
 <div class="row"><span class="meta">${time(read.text(note, 'created_at'))}</span>${tagList(read.texts(note, 'tags'), tagged)}</div></li>`;
@@ -107,10 +107,10 @@ function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefine
   );
 }
 
-export async function notePage({ tools, rest, query }: Visit): Promise<Page> {
+export async function notePage({ tools, subpath, query }: Visit): Promise<Page> {
   // Encoded, so that an id from the URL cannot send the form elsewhere.
-  const url = `${path}/${encodeURIComponent(rest)}`;
-  const note = read.object(await tools.call('get_note', { id: rest }), 'note');
+  const url = `${path}/${encodeURIComponent(subpath)}`;
+  const note = read.object(await tools.call('get_note', { id: subpath }), 'note');
   const tags = read.texts(note, 'tags');
   const [title, content] = [read.text(note, 'title'), read.text(note, 'content')];
   const sources = read.texts(note, 'source_urls');
@@ -130,8 +130,8 @@ ${sources.length > 0 && card(html`<ul class="links">${sources.map((source) => ht
   };
 }
 
-export async function changeNote({ tools, rest, form }: Visit): Promise<string> {
-  const [id = '', change = ''] = rest.split('/');
+export async function changeNote({ tools, subpath, form }: Visit): Promise<string> {
+  const [id = '', change = ''] = subpath.split('/');
   const url = `${path}/${encodeURIComponent(id)}`;
   if (id === 'new' || change === 'save') {
     const values = {

@@ -121,14 +121,14 @@ function facets({ hits }: Answer, { filters }: SearchRequest): Html {
     'source',
     'Source',
     'All sources',
-    counted(
+    optionsByCount(
       hits.map((hit) => [read.text(hit, 'source')]),
       sourceName,
     ),
   )}
-${facet('collection', 'Collection', 'All collections', counted(hits.map((hit) => [read.text(hit, 'collection')])))}
-${facet('type', 'Type', 'All types', counted(hits.map((hit) => [read.text(hit, 'type')])))}
-${facet('tag', 'Tag', 'All tags', counted(hits.map((hit) => read.texts(hit, 'tags'))))}
+${facet('collection', 'Collection', 'All collections', optionsByCount(hits.map((hit) => [read.text(hit, 'collection')])))}
+${facet('type', 'Type', 'All types', optionsByCount(hits.map((hit) => [read.text(hit, 'type')])))}
+${facet('tag', 'Tag', 'All tags', optionsByCount(hits.map((hit) => read.texts(hit, 'tags'))))}
 ${select({ label: 'Date', name: 'date', options: dates, value: filters.date ?? '', all: 'Any date', group, hidesLabel: true, attributes: { 'data-set': filters.date !== undefined } })}
 ${select({ label: 'Sort', name: 'sort', options: [{ value: 'date', label: 'Newest first' }], value: filters.sort ?? '', all: 'Most relevant', hidesLabel: true })}
 ${checkbox('Low relevance', 'weak', { isChecked: filters.weak === '1' })}`;
@@ -136,7 +136,7 @@ ${checkbox('Low relevance', 'weak', { isChecked: filters.weak === '1' })}`;
 
 const optionsMax = 30;
 
-function counted(values: readonly (readonly string[])[], labelOf = (value: string) => value): Option[] {
+function optionsByCount(values: readonly (readonly string[])[], labelOf = (value: string) => value): Option[] {
   const counts = new Map<string, number>();
   for (const value of values.flat()) if (value !== '') counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts]

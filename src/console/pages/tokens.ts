@@ -123,8 +123,8 @@ function expiryCell({ expiresAt }: StoredToken): Html {
 }
 
 /** Shows the form for a new token. */
-export async function newTokenPage({ rest }: Visit, deps: TokenDeps): Promise<Page> {
-  if (rest !== 'new') throw pageNotFound();
+export async function newTokenPage({ subpath }: Visit, deps: TokenDeps): Promise<Page> {
+  if (subpath !== 'new') throw pageNotFound();
   const store = await storeOf(deps);
   const isFirst = deps.principal === undefined && !(await store.any());
   return {
@@ -153,10 +153,10 @@ ${button('Add token', { kind: 'primary' })}</form>`)}</div>`,
 }
 
 /** Adds a token and returns a page that shows it once, or revokes a token and returns the path of the next page. */
-export async function changeToken({ rest, form }: Visit, deps: TokenDeps): Promise<string | Page> {
+export async function changeToken({ subpath, form }: Visit, deps: TokenDeps): Promise<string | Page> {
   const store = await storeOf(deps);
-  if (rest === 'new') return addToken(store, form, deps);
-  const [, name] = /^([\w.-]{1,64})\/revoke$/.exec(rest) ?? [];
+  if (subpath === 'new') return addToken(store, form, deps);
+  const [, name] = /^([\w.-]{1,64})\/revoke$/.exec(subpath) ?? [];
   if (name === undefined) throw pageNotFound();
   if (!(await store.revoke({ name }))) throw new CarrelError('resource_not_found', 'This token was already revoked.');
   return `${path}?done=revoked`;

@@ -182,8 +182,8 @@ function toastOf(query: URLSearchParams, kind: Kind): Html | undefined {
   return undefined;
 }
 
-export async function changeTrash({ tools, rest, form }: Visit): Promise<string> {
-  const [name, change] = rest.split('/');
+export async function changeTrash({ tools, subpath, form }: Visit): Promise<string> {
+  const [name, change] = subpath.split('/');
   const kind = kinds.find((each) => each.name === name);
   const ids = form.getAll('id').filter((id) => /^[\w-]{1,40}$/.test(id));
   if (kind === undefined || ids.length === 0 || !['restore', 'purge'].includes(change ?? '')) throw pageNotFound();

@@ -167,8 +167,8 @@ ${confirmButton({
 }
 
 /** Shows the form for a new source. */
-export async function newWebSourcePage({ tools, rest, query }: Visit): Promise<Page> {
-  if (rest !== 'new' || !tools.has('kb_add_source')) throw pageNotFound();
+export async function newWebSourcePage({ tools, subpath, query }: Visit): Promise<Page> {
+  if (subpath !== 'new' || !tools.has('kb_add_source')) throw pageNotFound();
   return {
     title: 'Add a web source',
     body: html`${pageHeader({ title: 'Add a web source', trail: [{ href: path, label: 'Web sources' }] })}
@@ -210,12 +210,12 @@ ${button('Add source', { kind: 'primary' })}</form>`)}
 }
 
 /** Adds or changes a source. Returns the path of the next page. */
-export async function changeWebSource({ tools, rest, form }: Visit): Promise<string> {
-  if (rest === 'new') {
+export async function changeWebSource({ tools, subpath, form }: Visit): Promise<string> {
+  if (subpath === 'new') {
     await tools.call('kb_add_source', requestOf(form));
     return `${path}?done=added`;
   }
-  const [, id, action] = /^(\d{1,15})\/(refresh|pause|resume|remove)$/.exec(rest) ?? [];
+  const [, id, action] = /^(\d{1,15})\/(refresh|pause|resume|remove)$/.exec(subpath) ?? [];
   if (id === undefined || action === undefined) throw pageNotFound();
   const documents = action === 'remove' && form.get('documents') !== null ? { documents: true } : {};
   await tools.call('kb_change_source', { source_id: Number(id), action, ...documents });

@@ -38,8 +38,8 @@ export function readPpt(bytes: Uint8Array, options: ReadOptions): Reading {
         'soffice --headless --convert-to pptx <file>.',
     );
   }
-  const slides = listed(saved.document, slideList);
-  const notes = notesBySlide(listed(saved.document, noteList), saved.find);
+  const slides = slidesOf(saved.document, slideList);
+  const notes = notesBySlide(slidesOf(saved.document, noteList), saved.find);
   const flow = createFlow(options.mode, options.charsMax);
   let read = 0;
   for (const slide of slides) {
@@ -78,7 +78,7 @@ function addSlide(flow: Flow, { texts }: Slide, slide: PptRecord | undefined): v
 }
 
 /** Reads the slides of one of the document's lists, each with its texts. */
-function listed(document: PptRecord, which: number): Slide[] {
+function slidesOf(document: PptRecord, which: number): Slide[] {
   const slides: (Slide & { texts: Text[] })[] = [];
   let kind = 4;
   for (const list of document.children()) {

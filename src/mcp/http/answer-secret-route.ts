@@ -42,7 +42,7 @@ export async function answerSecretRoute(
   const declared = request.headers['content-length'];
   try {
     const answer = await route.handle({
-      rest: path.slice(route.pathPrefix.length),
+      subpath: path.slice(route.pathPrefix.length),
       contentLength: declared === undefined ? undefined : Number(declared),
       body: bodyOf(request),
       signal: controller.signal,

@@ -24,8 +24,8 @@ function open(answerMs: number) {
     input: z.object({}),
     output: z.object({ removed: z.int() }),
     questions: async () => askToRemove(['thing', 'things'], 7, { samples: [], about: 'seven' }),
-    async run(_input, { asked }) {
-      if (agreedTo(asked) === 'seven') removed += 7;
+    async run(_input, { answered }) {
+      if (agreedTo(answered) === 'seven') removed += 7;
       return { removed };
     },
   });

@@ -72,7 +72,7 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
         // Creating the questions needs a slot; waiting for the user does not.
         const questions = await gates.pass(toolset, running.signal, async () => tool.questions?.(input, running));
         const answers = questions && (await running.ask?.(questions));
-        return questions && answers ? { ...running, asked: { questions, answers } } : running;
+        return questions && answers ? { ...running, answered: { questions, answers } } : running;
       };
       if (call.tasks === undefined || wait) {
         const readyCall = mustAsk ? await ask(call) : call;
@@ -87,7 +87,7 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
           const first = await gates.pass(toolset, running.signal, () => run(tool, input, readyCall));
           const remaining = tool.backgroundWork?.nameOf(first);
           if (tool.backgroundWork === undefined || remaining === undefined) return first;
-          await running.lasts(remaining);
+          await running.continueAs(remaining);
           return await followWork(tool.backgroundWork, remaining, first, running);
         } catch (thrown) {
           throw failure(thrown, offered, call);

@@ -127,7 +127,7 @@ export function serveLines(baseOptions: ClientLinesOptions): ClientLines {
 }
 
 /** Requests that change the session. `resources/list` does, because it subscribes to changes of the list. */
-const lastingMethods: ReadonlySet<string> = new Set([
+const sessionMethods: ReadonlySet<string> = new Set([
   'initialize',
   'resources/list',
   'resources/subscribe',
@@ -147,10 +147,10 @@ function createSessionPeer(options: ClientLinesOptions): Peer {
       output.noAnswer?.(line);
       return;
     }
-    const lasts = item.kind === 'request' && lastingMethods.has(item.method);
+    const changesSession = item.kind === 'request' && sessionMethods.has(item.method);
     void conversation.receive(item, {
       answer(message) {
-        if (lasts && 'result' in message) output.keep?.(line);
+        if (changesSession && 'result' in message) output.keep?.(line);
         output.write(message, line);
         idle.check();
       },

@@ -26,7 +26,7 @@ export interface TaskCallOptions {
 /** The call, with two more functions for work that may become a task. */
 export interface TaskedCall extends IncomingCall {
   /** Names the remaining background work. */
-  lasts(name: string): Promise<void>;
+  continueAs(name: string): Promise<void>;
   /** Sets the task's status message. */
   setStatus(text: string): void;
 }
@@ -43,11 +43,11 @@ export async function runOrBecomeTask(
 ): Promise<object> {
   const { begins, required } = tool.task ?? {};
   let task: Task | undefined;
-  let lasting: string | undefined;
+  let workName: string | undefined;
   let message: string | undefined;
   let becoming: Promise<void> | undefined;
   const become = (cancel: () => void): Promise<void> => {
-    becoming ??= tasks.start(tool.name, cancel, lasting).then((started) => {
+    becoming ??= tasks.start(tool.name, cancel, workName).then((started) => {
       task = started;
       if (message !== undefined) task?.report(message);
     });
@@ -73,9 +73,9 @@ export async function runOrBecomeTask(
           message = text;
           task?.report(text);
         },
-        async lasts(name) {
-          lasting = name;
-          await task?.lasts(name);
+        async continueAs(name) {
+          workName = name;
+          await task?.continueAs(name);
         },
         ...(call.ask && {
           ask: async (questions) => {
@@ -125,13 +125,13 @@ const checkMsMax = 1_000;
 
 /** Waits for background work and returns its answer. */
 export async function followWork(
-  lasting: BackgroundWork,
+  backgroundWork: BackgroundWork,
   name: string,
   first: object,
   call: TaskedCall,
 ): Promise<object> {
   for (let waitMs = firstCheckMs; ; waitMs = Math.min(waitMs * 2, checkMsMax)) {
-    const state = await checkWork(lasting, name, call, first).catch((error: unknown) => {
+    const state = await checkWork(backgroundWork, name, call, first).catch((error: unknown) => {
       // Not every engine reports the state of such work. Then the first answer is final.
       if (waitMs === firstCheckMs && isCarrelError(error) && error.kind === 'not_found') return { answer: first };
       throw error;
@@ -144,13 +144,13 @@ export async function followWork(
 
 /** Returns the state of background work. A temporary outage counts as a state, not as a failure. */
 export async function checkWork(
-  lasting: BackgroundWork,
+  backgroundWork: BackgroundWork,
   name: string,
   call: Pick<IncomingCall, 'signal'>,
   first?: object,
 ): Promise<{ message: string } | { answer: object }> {
   try {
-    return await lasting.check(name, call, first);
+    return await backgroundWork.check(name, call, first);
   } catch (error) {
     if (isCarrelError(error) && (error.kind === 'upstream' || error.kind === 'timeout')) {
       return { message: error.message };

@@ -64,9 +64,9 @@ function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskF
     call: Call,
   ): Promise<{ message: string } | TaskOutcome> => {
     try {
-      const lasting = catalogue.find(tool)?.tool.backgroundWork;
-      if (lasting === undefined) return { message: 'This server no longer has the tool.' };
-      const state = await checkWork(lasting, work, call);
+      const backgroundWork = catalogue.find(tool)?.tool.backgroundWork;
+      if (backgroundWork === undefined) return { message: 'This server no longer has the tool.' };
+      const state = await checkWork(backgroundWork, work, call);
       return 'message' in state ? state : render(tool, { result: state.answer });
     } catch (failure) {
       return render(tool, { failure });
@@ -91,9 +91,9 @@ function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskF
     },
     async cancel(taskId: unknown, { caller }: Call): Promise<object> {
       const { tool, unfinishedWork } = await tasks.cancel(taskId, caller.owner);
-      const lasting = unfinishedWork === undefined ? undefined : catalogue.find(tool)?.tool.backgroundWork;
+      const backgroundWork = unfinishedWork === undefined ? undefined : catalogue.find(tool)?.tool.backgroundWork;
       // Ignores a failure: the work may have already ended.
-      if (unfinishedWork !== undefined) await lasting?.stop(unfinishedWork).catch(() => {});
+      if (unfinishedWork !== undefined) await backgroundWork?.stop(unfinishedWork).catch(() => {});
       return {};
     },
   };

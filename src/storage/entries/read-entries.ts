@@ -35,13 +35,13 @@ interface LoadRequest extends GetRequest {
 interface LoadedEntries {
   readonly entries: readonly Entry[];
   /** Ids of existing entries that did not fit, in the same order. */
-  readonly rest: readonly number[];
+  readonly remainingIds: readonly number[];
 }
 
 /** Loads as many entries as fit into `bytesMax`, but at least one. */
 export async function loadEntries(on: Statements, request: LoadRequest): Promise<LoadedEntries> {
   const { ids, images, order } = request;
-  if (ids.length === 0) return { entries: [], rest: [] };
+  if (ids.length === 0) return { entries: [], remainingIds: [] };
   const page = newestFirst(sizeColumns(images), amongIds(on, request), ids.length);
   const rows = await on.query(page.sql, page.values);
   const byId = new Map(rows.map((row) => [numberOf(row, 'key'), row]));
@@ -80,7 +80,7 @@ export interface ListRequest {
 interface EntryPage {
   readonly entries: readonly Entry[];
   /** Ids of entries on this page that did not fit. */
-  readonly rest: readonly number[];
+  readonly remainingIds: readonly number[];
   readonly plan: string | undefined;
 }
 
@@ -164,7 +164,7 @@ async function loadFitting(
   const ids = sized.map((row) => numberOf(row, 'key'));
   return {
     entries: ids.flatMap((id) => byId.get(id) ?? []),
-    rest: ids.slice(complete.length + withoutImages.length),
+    remainingIds: ids.slice(complete.length + withoutImages.length),
   };
 }
 

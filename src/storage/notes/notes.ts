@@ -85,7 +85,7 @@ export async function listNotes(on: Statements, request: NoteListRequest): Promi
       coverage: shareOf(covered),
       passage: makeSnippet(textOf(row, 'content'), query, passageUnits).text,
     };
-    notes.push({ ...listed(row, query), match });
+    notes.push({ ...listedNote(row, query), match });
     // Let other requests run: a long note takes tens of milliseconds, and on PostgreSQL this thread also serves requests.
     await nextTurn();
   }
@@ -102,10 +102,10 @@ async function newestNotes(
     values: filter?.values ?? [],
   };
   const { rows, total } = await readPage(on, columnsOf(noteFields), from, 'created_at DESC, id', { limit, offset });
-  return { notes: rows.map((row) => listed(row, nothing)), total };
+  return { notes: rows.map((row) => listedNote(row, nothing)), total };
 }
 
-function listed(row: Row, query: WordQuery): ListedNote {
+function listedNote(row: Row, query: WordQuery): ListedNote {
   const { content, ...note } = recordOf(noteFields, row);
   return { ...note, contentHash: textHash(content), snippet: makeSnippet(content, query) };
 }

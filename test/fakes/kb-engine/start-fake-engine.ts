@@ -131,7 +131,7 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
         const found = [...documents.values()].filter(
           (each) => (type === null || type === each.doc_type) && tags.every((tag) => each.tags.includes(tag)),
         );
-        return fine(found.map(listed));
+        return fine(found.map(summaryOf));
       }
       case 'GET /tags': {
         const counts = new Map<string, number>();
@@ -154,7 +154,7 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
         return fine({ status: 'deleted', document_id: id, title: document.title });
       case 'PUT /documents/:id/tags':
         changeTags(document, body);
-        return fine(listed(document));
+        return fine(summaryOf(document));
       case 'PATCH /notes/:id':
         if (document.doc_type !== 'note') return failure(422, 'Only notes can be updated');
         document.text = String(body['text']);
@@ -219,7 +219,7 @@ function failure(status: number, detail: string) {
   return { status, body: { detail } };
 }
 
-function listed({ id, title, doc_type, tags, source_path }: FakeDocument) {
+function summaryOf({ id, title, doc_type, tags, source_path }: FakeDocument) {
   return {
     id,
     title,
@@ -237,7 +237,7 @@ function detailed(document: FakeDocument) {
   const chunks = text
     .split('\f')
     .map((part, index) => ({ id: document.id * 10 + index, chunk_index: index, text: part, chunk_metadata: null }));
-  return { ...listed(document), language: 'en', content_hash: hash, has_file: false, chunks };
+  return { ...summaryOf(document), language: 'en', content_hash: hash, has_file: false, chunks };
 }
 
 function hitOf({ id, title, doc_type, tags, source_path, text }: FakeDocument) {
@@ -256,18 +256,20 @@ function hitOf({ id, title, doc_type, tags, source_path, text }: FakeDocument) {
 }
 
 function matches({ text, tags, doc_type }: FakeDocument, body: Record<string, unknown>): boolean {
-  const wanted = (body['tags'] ?? []) as string[];
+  const requested = (body['tags'] ?? []) as string[];
   const isType = body['doc_type'] === undefined || body['doc_type'] === doc_type;
   const words = String(body['query']).toLowerCase().split(/\s+/);
-  return isType && wanted.every((tag) => tags.includes(tag)) && words.some((word) => text.toLowerCase().includes(word));
+  return (
+    isType && requested.every((tag) => tags.includes(tag)) && words.some((word) => text.toLowerCase().includes(word))
+  );
 }
 
 function selects(body: Record<string, unknown>, { id, tags, doc_type }: FakeDocument): boolean {
   const ids = body['document_ids'] as number[] | undefined;
-  const wanted = (body['tags'] ?? []) as string[];
+  const requested = (body['tags'] ?? []) as string[];
   return (
     (ids === undefined || ids.includes(id)) &&
-    wanted.every((tag) => tags.includes(tag)) &&
+    requested.every((tag) => tags.includes(tag)) &&
     (body['doc_type'] === undefined || body['doc_type'] === doc_type) &&
     id >= Number(body['from_id'] ?? 0) &&
     id <= Number(body['to_id'] ?? Number.MAX_SAFE_INTEGER)

@@ -10,26 +10,26 @@ export interface Servers {
   /** Connects to the first server that is available. Throws the last server's error if none is. */
   connect<Connected>(connect: () => Promise<Connected>): Promise<Connected>;
   /**
-   * Creates a client that is not connected yet. With several servers, connecting fails if the server is not of the wanted kind.
+   * Creates a client that is not connected yet. With several servers, connecting fails if the server is not of the requested role.
    */
   client(options: ClientConfig): Client;
   /** Client class for a connection pool. */
   readonly Client: typeof Client;
-  /** Makes the next connection go to another server. Call it if the client's server is no longer of the wanted kind. */
+  /** Makes the next connection go to another server. Call it if the client's server is no longer of the requested role. */
   leave(client: ClientBase): void;
 }
 
-export type WantedServer = 'primary' | 'standby';
+export type ServerRole = 'primary' | 'standby';
 
 /**
  * Creates the servers of an address, which may name several, as in libpq:
- * `postgres://user:password@one:5432,two:5432/database`. The first server of the wanted kind is used until it is down or becomes the
+ * `postgres://user:password@one:5432,two:5432/database`. The first server of the requested role is used until it is down or becomes the
  * other kind.
  */
-export function createServers(address: string, wanted: WantedServer = 'primary'): Servers {
-  const urls = serverUrls(address, wanted);
+export function createServers(address: string, role: ServerRole = 'primary'): Servers {
+  const urls = serverUrls(address, role);
   // Starts with a random replica, so that processes spread over all of them.
-  let current = wanted === 'primary' ? 0 : Math.floor(Math.random() * urls.length);
+  let current = role === 'primary' ? 0 : Math.floor(Math.random() * urls.length);
   let moves = 0;
   const leaveUrl = (url: string): void => {
     if (urls.length === 1 || urls[current] !== url) return;
@@ -71,7 +71,7 @@ export function createServers(address: string, wanted: WantedServer = 'primary')
     async #check(): Promise<void> {
       try {
         const { rows } = await this.query<{ follows: boolean }>('SELECT pg_is_in_recovery() AS follows');
-        if (rows[0]?.follows !== (wanted === 'standby')) throw noneOf(wanted);
+        if (rows[0]?.follows !== (role === 'standby')) throw noneOf(role);
       } catch (error) {
         await this.end().catch(() => {});
         throw error;
@@ -140,9 +140,9 @@ function isRefusal(error: unknown): boolean {
   return /^(?:53|28|3D)...$/.test(String((error as { code?: unknown }).code));
 }
 
-function noneOf(wanted: WantedServer): Error {
+function noneOf(role: ServerRole): Error {
   // Never shown to users, because the primary answers instead.
-  if (wanted === 'standby') return new Error('not a replica');
+  if (role === 'standby') return new Error('not a replica');
   return new CarrelError(
     'unavailable',
     'None of the database servers accepts writes. Promote a standby, or start the primary.',
@@ -150,7 +150,7 @@ function noneOf(wanted: WantedServer): Error {
   );
 }
 
-const kindsOf: Readonly<Record<WantedServer, readonly string[]>> = {
+const kindsOf: Readonly<Record<ServerRole, readonly string[]>> = {
   primary: ['any', 'read-write', 'primary'],
   standby: ['any', 'read-only', 'standby', 'prefer-standby'],
 };
@@ -162,7 +162,7 @@ const kindsOf: Readonly<Record<WantedServer, readonly string[]>> = {
 const files = ['sslcert', 'sslkey', 'sslrootcert'];
 
 /** Returns one address per server. Never include them in messages: they contain a password. */
-export function serverUrls(address: string, wanted: WantedServer = 'primary'): string[] {
+export function serverUrls(address: string, role: ServerRole = 'primary'): string[] {
   const [, start = '', login = '', hosts = '', rest = ''] =
     /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/is.exec(address) ?? [];
   if (start === '') return [address];
@@ -170,11 +170,11 @@ export function serverUrls(address: string, wanted: WantedServer = 'primary'): s
   const path = query === -1 ? rest : rest.slice(0, query);
   const settings = new URLSearchParams(query === -1 ? '' : rest.slice(query + 1));
   const kind = settings.get('target_session_attrs');
-  if (kind !== null && !kindsOf[wanted].includes(kind)) {
-    const setting = wanted === 'primary' ? 'POSTGRESQL_CONNECTION_STRING (or DATABASE_URL)' : 'DATABASE_READ_URL';
+  if (kind !== null && !kindsOf[role].includes(kind)) {
+    const setting = role === 'primary' ? 'POSTGRESQL_CONNECTION_STRING (or DATABASE_URL)' : 'DATABASE_READ_URL';
     throw new CarrelError(
       'invalid_config',
-      `target_session_attrs in ${setting} does not allow a ${wanted}. Remove it from the address.`,
+      `target_session_attrs in ${setting} does not allow a ${role}. Remove it from the address.`,
     );
   }
   const hostList = hosts.includes(',') ? hosts.split(',') : hostsIn(settings);

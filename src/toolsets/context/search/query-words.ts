@@ -68,8 +68,8 @@ function readBoolean(text: string) {
 
 /** Parses quoted phrases as phrases and all other words as prefixes. */
 function prefixesOf(text: string): WordQuery {
-  const { phrases, rest } = quotedIn(text);
-  const others = prefixQuery(bare(rest));
+  const { phrases, unquoted } = quotedIn(text);
+  const others = prefixQuery(bare(unquoted));
   return allOf(phrases.length > 0 && others.kind === 'nothing' ? phrases : [...phrases, others]);
 }
 
@@ -87,9 +87,9 @@ function everyWord(text: string): WordQuery {
  */
 export function queryWords(text: string): QueryWord[] {
   const quota = { prefixes: queryPrefixesMax, short: shortPrefixesMax };
-  const { phrases, rest } = quotedIn(text);
+  const { phrases, unquoted } = quotedIn(text);
   const quoted = phrases.map((query) => ({ word: wordsIn(query).join(' '), query }));
-  const words = rest
+  const words = unquoted
     .split(/\s+/)
     .map((word) => ({ word, query: starredPrefix(word, quota) ?? exactWord(word) }))
     .filter(({ query }) => query.kind !== 'nothing');

@@ -48,11 +48,11 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
     async list(cursor, { signal }) {
       const list = {
         read: async (offset: number, limit: number) => {
-          const { entries: first, rest } = await entries.list(
+          const { entries: first, remainingIds } = await entries.list(
             { ...unread, limit, offset, bytesMax: batchBytes },
             { signal },
           );
-          return [...first.map(({ id }) => id), ...rest];
+          return [...first.map(({ id }) => id), ...remainingIds];
         },
         idOf: String,
       };
@@ -77,7 +77,7 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
             mimeType,
           });
         }
-        ids = batch.rest;
+        ids = batch.remainingIds;
       }
       return { resources, ...next };
     },

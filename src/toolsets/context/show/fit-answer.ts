@@ -32,7 +32,7 @@ interface FitRequest<Shown> {
 /** A page whose first entries are loaded, with the ids of the rest. */
 interface LoadedPage {
   readonly entries: readonly Entry[];
-  readonly rest: readonly number[];
+  readonly remainingIds: readonly number[];
 }
 
 /**
@@ -51,7 +51,7 @@ export async function fitAnswer<Shown extends ShownEntry>(
   const cut: BudgetReport<number>['cut'] = [];
   const withoutImages = new Set<number>();
   let used = 0;
-  let batch: LoadedPage = 'rest' in source ? source : { entries: [], rest: source };
+  let batch: LoadedPage = 'remainingIds' in source ? source : { entries: [], remainingIds: source };
   for (;;) {
     for (const entry of batch.entries) {
       if (omitted.length > 0) {
@@ -68,9 +68,9 @@ export async function fitAnswer<Shown extends ShownEntry>(
       if (used > bytesMax) omitted.push(entry.id);
       else fitting.push(shown);
     }
-    if (omitted.length > 0) omitted.push(...batch.rest);
-    if (omitted.length > 0 || batch.rest.length === 0) break;
-    batch = await entries.load({ ids: batch.rest, images, asOf, textChars, order, bytesMax: batchBytes }, call);
+    if (omitted.length > 0) omitted.push(...batch.remainingIds);
+    if (omitted.length > 0 || batch.remainingIds.length === 0) break;
+    batch = await entries.load({ ids: batch.remainingIds, images, asOf, textChars, order, bytesMax: batchBytes }, call);
   }
   const { entries: results, report } = fitEntries(fitting, input.budget_tokens, input);
   const missingImages = results.flatMap(({ id }) => (withoutImages.has(id) ? [imageUri(id, 0)] : []));

@@ -116,7 +116,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
       const shown = await entries.get({ ids: ids.slice(0, samplesMax), images: false }, { signal });
       return askToRemove(['memory entry', 'memory entries'], count, { samples: shown.map(({ text }) => text), about });
     },
-    async run(input, { asked }) {
+    async run(input, { answered }) {
       const {
         context_ids: ids,
         thread_ids: threadIds,
@@ -124,7 +124,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
         older_than_days: olderThanDays,
         dry_run: dryRun,
       } = input;
-      const onlyHash = agreedTo(asked);
+      const onlyHash = agreedTo(answered);
       if (ids === undefined && threadIds === undefined && olderThanDays === undefined) {
         throw new CarrelError(
           'invalid_arguments',

@@ -69,13 +69,13 @@ async function searchWords(
   const reach = reachOf({ limit, offset });
   const strict = await entries.searchWords({ query: strictQuery, filter, ...reach, explain }, { signal });
   const terms = mode === 'match' ? queryWords(text) : [];
-  const most =
+  const relaxedPage =
     strict.total === 0 && terms.length >= relaxedMin && quotedIn(text).phrases.length === 0
       ? await searchMostWords(entries, terms, { filter, ...reach }, signal)
       : undefined;
-  const relaxed = most !== undefined && most.total > 0;
-  const page = relaxed ? most : strict;
-  const query = relaxed ? most.query : strictQuery;
+  const relaxed = relaxedPage !== undefined && relaxedPage.total > 0;
+  const page = relaxed ? relaxedPage : strict;
+  const query = relaxed ? relaxedPage.query : strictQuery;
   const ranked = page.hits.map(({ id, score, coverage }) => ({
     id,
     score: score / (page.scoreMax || 1),

@@ -45,10 +45,13 @@ export function createSearchContextTool({
         },
         { signal },
       );
-      const more = page.entries.length + page.rest.length > limit;
+      const more = page.entries.length + page.remainingIds.length > limit;
       const { results, found, omitted, report } = await fitAnswer(
         entries,
-        { entries: page.entries.slice(0, limit), rest: page.rest.slice(0, limit - page.entries.length) },
+        {
+          entries: page.entries.slice(0, limit),
+          remainingIds: page.remainingIds.slice(0, limit - page.entries.length),
+        },
         {
           images: input.include_images,
           asOf: filter.asOf,

@@ -52,17 +52,17 @@ interface UsedNames {
   readonly total: number;
 }
 
-/** Returns the collections and the tags with the most documents, at most `most` of each. */
+/** Returns the collections and the tags with the most documents, at most `max` of each. */
 export async function overview(
   engine: Pick<Engine, 'tags'>,
-  most: number,
+  max: number,
   options: EngineCall,
 ): Promise<{ collections: UsedNames; tags: UsedNames }> {
   const used = (await engine.tags(options))
     .filter(({ count }) => count > 0)
     .sort((left, right) => right.count - left.count);
   const mostUsed = (tags: readonly TagCount[], nameOf: (tag: string) => string): UsedNames => ({
-    named: tags.slice(0, most).map(({ tag, count }) => ({ name: nameOf(tag), documents: count })),
+    named: tags.slice(0, max).map(({ tag, count }) => ({ name: nameOf(tag), documents: count })),
     total: tags.length,
   });
   return {
@@ -82,8 +82,8 @@ const namedMax = 10;
 const comparedMax = 10_000;
 
 /** Creates the error for an unknown collection. It names existing collections, the most similar first. */
-export function unknownCollection(wanted: string, known: readonly string[]): CarrelError {
-  const word = wanted.toLowerCase();
+export function unknownCollection(requested: string, known: readonly string[]): CarrelError {
+  const word = requested.toLowerCase();
   const nearest = known
     .slice(0, comparedMax)
     .map((name) => ({ name, distance: editDistance(word, name.toLowerCase()) }))
@@ -93,8 +93,8 @@ export function unknownCollection(wanted: string, known: readonly string[]): Car
   const others = known.length - nearest.length;
   const names = nearest.join(', ') + (others > 0 ? ` and ${others} more (kb_list)` : '');
   const existing = nearest.length === 0 ? 'There are no collections yet.' : `Existing collections: ${names}.`;
-  return new CarrelError('collection_not_found', `There is no collection ${wanted}. ${existing}`, {
-    data: { collection: wanted, collections: nearest },
+  return new CarrelError('collection_not_found', `There is no collection ${requested}. ${existing}`, {
+    data: { collection: requested, collections: nearest },
   });
 }
 

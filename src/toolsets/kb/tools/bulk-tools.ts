@@ -68,10 +68,10 @@ export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete' | 'docu
       if (count === 0) return undefined;
       return askToRemove(['document', 'documents'], count, { samples: titles, about: hash });
     },
-    async run(input, { signal, asked }) {
+    async run(input, { signal, answered }) {
       const selection = readSelection(input);
       if (input.dry_run) return dryRun(engine, selection, { signal });
-      const agreed = agreedTo(asked);
+      const agreed = agreedTo(answered);
       const confirmed = agreed === undefined ? selection : await checkUnchanged(engine, selection, agreed, { signal });
       return showOutcome(await engine.bulkDelete(confirmed, { signal }));
     },

@@ -163,8 +163,8 @@ export function createUploadRoute(uploads: Pick<Uploads, 'receive'>): SecretRout
   return {
     pathPrefix: uploadPath,
     method: 'PUT',
-    async handle({ rest, contentLength, body, signal }) {
-      const [id = '', secret = ''] = rest.split('/');
+    async handle({ subpath, contentLength, body, signal }) {
+      const [id = '', secret = ''] = subpath.split('/');
       const { receivedBytes } = await uploads.receive(id, secret, { content: body, length: contentLength }, signal);
       return { upload_id: id, received_bytes: receivedBytes };
     },

@@ -145,6 +145,6 @@ function attribute(element: Element, name: string): string {
   return element.attrs.find((one) => one.name === name)?.value ?? '';
 }
 
-function hasAny(found: readonly string[], wanted: readonly string[]): boolean {
-  return found.some((one) => wanted.includes(one));
+function hasAny(found: readonly string[], names: readonly string[]): boolean {
+  return found.some((one) => names.includes(one));
 }

@@ -78,12 +78,12 @@ function searchedTexts(document: FakeDocument, defaultField: DefaultField): stri
 
 /** True if the text has the term's tokens as a phrase (`e-mail` has two tokens). A term without tokens matches nothing. */
 function hasPhrase(text: string, term: Term): boolean {
-  const wanted = words(term.text);
-  const there = wordsOfDocument(text);
-  if (wanted.length === 0) return false;
+  const termWords = words(term.text);
+  const documentWords = wordsOfDocument(text);
+  if (termWords.length === 0) return false;
   const same = (a: string | undefined, b: string | undefined) =>
     a === b || (term.fuzzy && a !== undefined && b !== undefined && distance(a, b) <= 2);
-  return there.some((_, at) => wanted.every((word, offset) => same(there[at + offset], word)));
+  return documentWords.some((_, at) => termWords.every((word, offset) => same(documentWords[at + offset], word)));
 }
 
 function matchesPattern(
