@@ -71,7 +71,9 @@ test('makes relative paths absolute and leaves other values alone', () => {
   };
   const here = process.cwd();
   assert.deepEqual(read({ EITHER: 'a/b', ROOTS: './c,/d' }), {
-    ...{ kind: 'file', either: join(here, 'a/b'), roots: [join(here, 'c'), '/d'] },
+    kind: 'file',
+    either: join(here, 'a/b'),
+    roots: [join(here, 'c'), '/d'],
     dependsOnFolder: true,
   });
   const apart = { KIND: 'name', EITHER: 'a/b', ROOTS: '/d' };

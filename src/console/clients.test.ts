@@ -13,7 +13,12 @@ test('lists a client once, with its calls and whether it is connected', () => {
   clients.called({ ...editor, name: 'script' }, ok(50));
   assert.deepEqual(clients.list()[0], {
     ...editor,
-    ...{ since: 10, connections: 2, calls: 2, failures: 1, lastAt: 40, tools: ['kb_search', 'find'] },
+    since: 10,
+    connections: 2,
+    calls: 2,
+    failures: 1,
+    lastAt: 40,
+    tools: ['kb_search', 'find'],
   });
   for (const gone of [...leave, ...leave]) gone();
   assert.deepEqual(

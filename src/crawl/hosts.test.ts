@@ -26,8 +26,12 @@ async function open(t: TestContext, { allowed = ['127.0.0.1'], own = [] as strin
   const fetch = createSafeFetch({ allowPrivate: parseTargetList(allowed) });
   const hostsOf = (owner: string) =>
     createHosts({
-      ...{ web: storage.web, fetch, owner, userAgent: 'Carrel/1.0 (test)' },
-      ...{ ownHosts: parseTargetList(own), stopping: never },
+      web: storage.web,
+      fetch,
+      owner,
+      userAgent: 'Carrel/1.0 (test)',
+      ownHosts: parseTargetList(own),
+      stopping: never,
     });
   return { origin: site.origin, asked, hostsOf };
 }

@@ -48,7 +48,10 @@ test('a tool without arguments lists empty properties', () => {
 
 test('lists arguments without bounds that errors report, and without type lists', () => {
   const tool = defineTool({
-    ...{ name: 'bounded', title: 'Bounded', description: 'For tests.', effect: 'read' as const },
+    name: 'bounded',
+    title: 'Bounded',
+    description: 'For tests.',
+    effect: 'read' as const,
     input: z.object({
       id: z.union([z.int(), z.string()]),
       names: z.array(z.string().min(1)).max(2000),
@@ -66,13 +69,18 @@ test('lists arguments without bounds that errors report, and without type lists'
   };
   const id = { anyOf: [{ type: 'integer' }, { type: 'string' }] };
   assert.deepEqual(properties(false), {
-    ...{ id, names: { type: 'array', items: { type: 'string' } }, from: { type: 'integer', default: 0 } },
-    ...{ top: { type: 'integer', maximum: 100, default: 10 }, force: { type: 'boolean', default: false } },
+    id,
+    names: { type: 'array', items: { type: 'string' } },
+    from: { type: 'integer', default: 0 },
+    top: { type: 'integer', maximum: 100, default: 10 },
+    force: { type: 'boolean', default: false },
   });
   assert.deepEqual(properties(true), {
-    ...{ id, names: { type: 'array', items: { type: 'string', minLength: 1 }, maxItems: 2000 } },
+    id,
+    names: { type: 'array', items: { type: 'string', minLength: 1 }, maxItems: 2000 },
     from: { type: 'integer', minimum: 0, default: 0 },
-    ...{ top: { type: 'integer', minimum: 1, maximum: 100, default: 10 }, force: { type: 'boolean', default: false } },
+    top: { type: 'integer', minimum: 1, maximum: 100, default: 10 },
+    force: { type: 'boolean', default: false },
   });
 });
 

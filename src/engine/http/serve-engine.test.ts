@@ -11,8 +11,17 @@ test('does not keep watching a client that left during the token lookup', async 
   const [asked, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const [looked, measured] = [Promise.withResolvers<string[]>(), Promise.withResolvers<string>()];
   const service = await serveEngine({
-    ...{ host: '127.0.0.1', port: 0, path: '/api/v1', allowedHosts: [], allowedOrigins: [], tokens: {} },
-    ...{ fileBytesMax: 1, answerBytesMax: 65_536, readOnly: true, log: silentLogger, metrics: () => measured.promise },
+    host: '127.0.0.1',
+    port: 0,
+    path: '/api/v1',
+    allowedHosts: [],
+    allowedOrigins: [],
+    tokens: {},
+    fileBytesMax: 1,
+    answerBytesMax: 65_536,
+    readOnly: true,
+    log: silentLogger,
+    metrics: () => measured.promise,
     recorder: { ...createRecorder(createRegistry()), httpAnswer: () => left.resolve() },
     authorities: [
       {

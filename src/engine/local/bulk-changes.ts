@@ -58,7 +58,7 @@ function selectionOf(request: BulkSelection): DocumentSelection {
   if (!hasCondition) {
     throw new CarrelError(
       'empty_selection',
-      'Name the documents by document_ids, tags, doc_type, from_id or to_id: an empty selection is rejected.',
+      'The call selects no documents. Name them by document_ids, tags, doc_type, from_id or to_id.',
     );
   }
   if (ids !== undefined && ids.length > idsMax) throw invalidInput(`document_ids must have at most ${idsMax} items`);

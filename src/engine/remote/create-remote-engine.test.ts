@@ -167,8 +167,16 @@ test('our engine reports how many documents have a source path, past the first p
 test('reads more than 100,000 tags of our engine, page by page', async (t) => {
   const all = Array.from({ length: 110_000 }, (_, at) => ({ tag: `tag ${String(at).padStart(6, '0')}`, count: 1 }));
   const service = await serveEngine({
-    ...{ host: '127.0.0.1', port: 0, path: '/api/v1', allowedHosts: [], allowedOrigins: [], tokens: {} },
-    ...{ fileBytesMax: 1, answerBytesMax: 4 * 1024 * 1024, readOnly: true, log: silentLogger },
+    host: '127.0.0.1',
+    port: 0,
+    path: '/api/v1',
+    allowedHosts: [],
+    allowedOrigins: [],
+    tokens: {},
+    fileBytesMax: 1,
+    answerBytesMax: 4 * 1024 * 1024,
+    readOnly: true,
+    log: silentLogger,
   });
   const tags: Engine['tags'] = async ({ after = '', limit } = {}) => {
     const first = after === '' ? 0 : Number(after.slice(4)) + 1;

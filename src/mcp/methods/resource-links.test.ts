@@ -51,8 +51,11 @@ test('links only to our URIs, once each, with type and first line', () => {
   assert.deepEqual(createLinksTo(resources.mimeTypeOf, inFull, undefined)(search, { hits }), [
     { type: 'resource_link', uri: 'shelf://a.b/2', name: '2', title: 'The title', mimeType: 'text/plain' },
     {
-      ...{ type: 'resource_link', uri: 'shelf://a.b/1/cover', name: 'cover' },
-      ...{ title: `${'🙂'.repeat(99)}…`, mimeType: 'image/png' },
+      type: 'resource_link',
+      uri: 'shelf://a.b/1/cover',
+      name: 'cover',
+      title: `${'🙂'.repeat(99)}…`,
+      mimeType: 'image/png',
     },
     { type: 'resource_link', uri: 'shelf://a.b/3', name: '3', title: '3', mimeType: 'text/plain' },
   ]);

@@ -14,8 +14,14 @@ test('a task whose answer cannot be written fails alone', async (t) => {
   const ended = Promise.withResolvers<void>();
   tasks.onChange(() => ended.resolve());
   const tool = defineTool({
-    ...{ name: 'odd', title: 'Odd', description: 'Odd.', effect: 'read', task: { begins: 'immediately' } },
-    ...{ input: z.object({}), output: z.object({}), run: async () => ({}) },
+    name: 'odd',
+    title: 'Odd',
+    description: 'Odd.',
+    effect: 'read',
+    task: { begins: 'immediately' },
+    input: z.object({}),
+    output: z.object({}),
+    run: async () => ({}),
   });
   const caller = { ...localUser, id: 'a', owner: 'a' };
   const { signal } = new AbortController();

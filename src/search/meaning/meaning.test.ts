@@ -172,8 +172,11 @@ test('with too many texts, a search waits for the newest and reports how many ar
   for (let place = 0; place < 70; place += 1) await store(`one of many ${place}`);
   const last = await store('the last');
   const meaning = createMeaning({
-    ...{ vectors: storage.vectors.context, provider, log: silentLogger },
-    ...{ waitForAllMax: 50, waitForNewest: 5 },
+    vectors: storage.vectors.context,
+    provider,
+    log: silentLogger,
+    waitForAllMax: 50,
+    waitForNewest: 5,
   });
   opened.push(meaning);
   const signal = new AbortController().signal;

@@ -47,8 +47,13 @@ function open(onTexts: (texts: readonly string[]) => Promise<void>, vectors = st
 
 async function store(...texts: string[]): Promise<number[]> {
   const entries = texts.map((text) => ({
-    ...{ threadId: text, source: 'user' as const, text, metadata: undefined },
-    ...{ tags: [], images: [], summary: undefined },
+    threadId: text,
+    source: 'user' as const,
+    text,
+    metadata: undefined,
+    tags: [],
+    images: [],
+    summary: undefined,
   }));
   return (await storage.entries.store({ entries })).map(({ id }) => id);
 }

@@ -34,9 +34,20 @@ async function startServer(t: TestContext, answer: (call: Call, response: Server
 }
 
 const config = (base: string, more: Partial<ModelSummariesConfig> = {}): ModelSummariesConfig => ({
-  ...{ provider: 'ollama', model: 'm', base, key: undefined, tokensMax: 50, timeoutMs: 5_000, attemptsMax: 2 },
-  ...{ backOffMs: 1, concurrencyMax: 2, prompt: undefined, contextTokens: 4096, truncatesLongTexts: false },
-  ...{ reasoningEffort: undefined, ...more },
+  provider: 'ollama',
+  model: 'm',
+  base,
+  key: undefined,
+  tokensMax: 50,
+  timeoutMs: 5_000,
+  attemptsMax: 2,
+  backOffMs: 1,
+  concurrencyMax: 2,
+  prompt: undefined,
+  contextTokens: 4096,
+  truncatesLongTexts: false,
+  reasoningEffort: undefined,
+  ...more,
 });
 const request = { source: 'user' as const, signal: new AbortController().signal };
 

@@ -11,8 +11,14 @@ function startThreads() {
   const exits: Promise<unknown>[] = [];
   process.on('worker', (worker: Worker) => exits.push(once(worker, 'exit')));
   const threads = createModelThreads<TestRequest, unknown>({
-    ...{ from: new URL('../../../test/support/', import.meta.url).href, file: 'test-thread', name: 'test' },
-    ...{ workerData: { modelFolder: '' }, threads: 2, queuedMax: 100, timeoutMs: 60_000, idleMs: 1 },
+    from: new URL('../../../test/support/', import.meta.url).href,
+    file: 'test-thread',
+    name: 'test',
+    workerData: { modelFolder: '' },
+    threads: 2,
+    queuedMax: 100,
+    timeoutMs: 60_000,
+    idleMs: 1,
     model: 'embedding',
   });
   return { threads, exits };

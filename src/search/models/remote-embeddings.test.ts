@@ -41,8 +41,14 @@ function status(response: ServerResponse, code: number, headers: Record<string, 
 
 const unavailable = (error: unknown) => isCarrelError(error) && error.code === 'unavailable';
 const defaults: EmbeddingConfig = {
-  ...{ provider: 'local', ollamaHost: '', openaiBase: '', threads: 1 },
-  ...{ timeoutMs: 60_000, queryMs: 20_000, attemptsMax: 4, concurrencyMax: 4 },
+  provider: 'local',
+  ollamaHost: '',
+  openaiBase: '',
+  threads: 1,
+  timeoutMs: 60_000,
+  queryMs: 20_000,
+  attemptsMax: 4,
+  concurrencyMax: 4,
 };
 const fast = { timeoutMs: 5_000, attemptsMax: 3, concurrencyMax: 2, backOffMs: 1 };
 

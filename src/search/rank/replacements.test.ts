@@ -12,7 +12,9 @@ const file = new URL('../../../test/support/replaced-statements.json', import.me
 const { pairs, traps }: Record<'pairs' | 'traps', Case[]> = JSON.parse(readFileSync(file, 'utf8'));
 
 const at = (id: number, text: string, replaces?: number): Stated => ({
-  ...{ id, text, replaces },
+  id,
+  text,
+  replaces,
   time: `2026-01-01T00:00:00.${String(id).padStart(3, '0')}Z`,
 });
 const isReplaced = ({ older, newer }: Case) => findReplacements([at(1, older), at(2, newer)]).replacedBy.get(1) === 2;

@@ -23,7 +23,7 @@ export function checkSchema(version: number, newest: number): number {
   if (version > newest) {
     throw new CarrelError(
       'storage_newer',
-      `The database has schema ${version}, written by a newer Carrel; this one knows up to ${newest}. ` +
+      `The database has schema ${version}, written by a newer Carrel. This version supports up to ${newest}. ` +
         'Upgrade Carrel, or choose another database.',
       { data: { schema: version, schemaMax: newest } },
     );

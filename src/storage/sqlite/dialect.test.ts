@@ -10,7 +10,10 @@ const folder = temporaryFolder();
 
 function start(name: string) {
   return createWorkerCalls<CountingRequest, number>({
-    ...{ from, file: 'counting-thread', name, workerData: join(folder, `${name}.db`) },
+    from,
+    file: 'counting-thread',
+    name,
+    workerData: join(folder, `${name}.db`),
     exitError: (cause) => new Error('lost', { cause }),
   });
 }

@@ -39,7 +39,7 @@ export function describeDomains(file: string, { domain, domains = [] }: FessSett
     if (other !== undefined) {
       throw fault(
         file,
-        `${path}.id and ${other}.id lead to the same tool name, fess_${slug}_search: change one of them`,
+        `${path}.id and ${other}.id result in the same tool name, fess_${slug}_search. Change one of them`,
       );
     }
     paths.set(slug, path);

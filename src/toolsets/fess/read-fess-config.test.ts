@@ -85,7 +85,7 @@ test('domain ids become tool names; a clash or too long a name is a fault (contr
       ['Büro-2', 'b_ro_2'],
     ],
   );
-  assert.throws(() => read(t, { ...minimal, domains: [{ ...domain, id: 'FINANCE' }] }), /lead to the same tool name/);
+  assert.throws(() => read(t, { ...minimal, domains: [{ ...domain, id: 'FINANCE' }] }), /result in the same tool name/);
   assert.throws(() => read(t, { ...minimal, domain: { ...domain, id: 'x'.repeat(46) } }), /at most 45 characters/);
 });
 

@@ -53,7 +53,7 @@ verifies('000 §4.1 invalid', 'reports an invalid value with its path, the error
     [{ ...config, domain: { ...finance, id: 'x'.repeat(60) } }, /domain\.id must be at most 45 characters/],
     [
       { ...config, domains: [{ ...finance, id: 'FINANCE' }] },
-      /domains\[0\]\.id and domain\.id lead to the same tool name/,
+      /domains\[0\]\.id and domain\.id result in the same tool name/,
     ],
     [{ ...config, security: { httpAuthToken: 'två ord' } }, /security\.httpAuthToken must be printable ASCII/],
     [{ ...config, contentFetch: { allowedHostAllowlist: ['http://a/'] } }, /allowedHostAllowlist.*is not a host/],

@@ -23,7 +23,13 @@ test('002 reranking: a short reply is scored with its question; past versions ar
   const provider = { name: 'test', device: undefined, score, close: async () => {} };
   try {
     const said = (text: string, source: 'user' | 'agent') => ({
-      ...{ threadId: 't', text, source, metadata: undefined, tags: [], images: [], summary: undefined },
+      threadId: 't',
+      text,
+      source,
+      metadata: undefined,
+      tags: [],
+      images: [],
+      summary: undefined,
     });
     const question = `${'Well, '.repeat(40)}did you go to Leeds?`;
     const stored = await storage.entries.store({

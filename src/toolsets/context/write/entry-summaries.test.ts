@@ -28,7 +28,13 @@ async function start(t: TestContext, path?: string) {
   });
   const { entries } = storage;
   const entry = (text: string): NewEntry => ({
-    ...{ threadId: 't', source: 'user', text, metadata: undefined, tags: [], images: [], summary: undefined },
+    threadId: 't',
+    source: 'user',
+    text,
+    metadata: undefined,
+    tags: [],
+    images: [],
+    summary: undefined,
     summaryWanted: true,
   });
   return {
