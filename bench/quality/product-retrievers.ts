@@ -185,11 +185,11 @@ async function storeDocument({ documents, ingestion }: Storage, hash: string, ti
   return documents.chunks({ document: finished.documentId });
 }
 
-async function whenEmbedded(meaning: { wake(): void }, state: () => Promise<{ chosen: boolean; pending: number }>) {
+async function whenEmbedded(meaning: { wake(): void }, state: () => Promise<{ isChosen: boolean; pending: number }>) {
   meaning.wake();
   for (;;) {
-    const { chosen, pending } = await state();
-    if (chosen && pending === 0) return;
+    const { isChosen, pending } = await state();
+    if (isChosen && pending === 0) return;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }

@@ -90,7 +90,7 @@ async function storeDocument({ ingestion }: Storage, number: number): Promise<vo
   await ingestion.finish({ ...own, id: job.id, owner: 'test', language: undefined, details: {}, chunks });
 }
 
-async function embedded(state: () => Promise<{ chosen: boolean; pending: number }>): Promise<void> {
-  for (let { chosen, pending } = await state(); !chosen || pending > 0; { chosen, pending } = await state())
+async function embedded(state: () => Promise<{ isChosen: boolean; pending: number }>): Promise<void> {
+  for (let { isChosen, pending } = await state(); !isChosen || pending > 0; { isChosen, pending } = await state())
     await delay(20);
 }

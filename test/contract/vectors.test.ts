@@ -28,7 +28,7 @@ onEachBackend('vectors', (backend) => {
     const { context } = storage.vectors;
     const [first = 0] = await store('first');
     assert.deepEqual(await context.waiting({ model: 'a', limit: 10 }), []);
-    assert.deepEqual(pick(await context.state({ model: 'a' })), { chosen: false, lastKey: 0, pending: 1 });
+    assert.deepEqual(pick(await context.state({ model: 'a' })), { isChosen: false, lastKey: 0, pending: 1 });
     await context.choose({ model: 'a' });
     const [second = 0] = await store('second');
     const waiting = await context.waiting({ model: 'a', limit: 10 });
@@ -159,20 +159,20 @@ onEachBackend('vectors', (backend) => {
       waiting.map(({ text, titlePath }) => [text, titlePath]),
       [['body of p1', ['Title', 'Chapter']]],
     );
-    assert.deepEqual(pick(await kb.state({ model: 'k' })), { chosen: true, lastKey: 4, pending: 1 });
+    assert.deepEqual(pick(await kb.state({ model: 'k' })), { isChosen: true, lastKey: 4, pending: 1 });
     assert.equal(await put(kb, 'k', waiting, [window(one)]), 1);
 
-    assert.deepEqual(pick(await kb.state({ model: 'k' })), { chosen: true, lastKey: 5, pending: 0 });
+    assert.deepEqual(pick(await kb.state({ model: 'k' })), { isChosen: true, lastKey: 5, pending: 0 });
 
     const keys = (await kb.matching({})).toSorted((a, b) => a - b);
     assert.deepEqual(passages.idsOf(await storage.passages.get(keys)), ['p0', 'p1', 'p2']);
     assert.deepEqual(await kb.matching({ labels: [['absent']] }), []);
 
     await passages.replace([{ parent: 'doc', passages: [passage('p0')] }]);
-    assert.deepEqual(pick(await kb.state({ model: 'k' })), { chosen: true, lastKey: 0, pending: 1 });
+    assert.deepEqual(pick(await kb.state({ model: 'k' })), { isChosen: true, lastKey: 0, pending: 1 });
     await passages.remove(['doc']);
     assert.equal((await kb.state({ model: 'k' })).pending, 0);
-    assert.equal((await storage.vectors.context.state({ model: 'k' })).chosen, false, 'corpora share nothing');
+    assert.equal((await storage.vectors.context.state({ model: 'k' })).isChosen, false, 'corpora share nothing');
   });
 
   test('all passages of a large write are pending for each model, except those with vectors', async () => {
@@ -217,8 +217,8 @@ function put<Filter>(
   return vectors.put({ model, texts: texts.map(({ owner, textHash }) => ({ owner, textHash, windows })) });
 }
 
-function pick({ chosen, lastKey, pending }: { chosen: boolean; lastKey: number; pending: number }) {
-  return { chosen, lastKey, pending };
+function pick({ isChosen, lastKey, pending }: { isChosen: boolean; lastKey: number; pending: number }) {
+  return { isChosen, lastKey, pending };
 }
 
 function entry(threadId: string, text: string): NewEntry {

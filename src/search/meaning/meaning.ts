@@ -211,8 +211,8 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     const { filter, signal, waitMs = vectorWaitMs } = request;
     const read = () => vectors.readSnapshot(nearestRequest, { signal });
     const snapshot = await (request.firstRead?.(nearestRequest) ?? read());
-    const { pending, chosen } = snapshot.state;
-    if (!chosen && lane === main) throw replaced(model);
+    const { pending, isChosen } = snapshot.state;
+    if (!isChosen && lane === main) throw replaced(model);
     if (pending === 0) return { snapshot, pending };
     lane.embedding.wake();
     const passing = filter && new Set(snapshot.passing ?? (await vectors.matching(filter, { signal })));

@@ -30,7 +30,7 @@ export async function vectorState(on: Statements, request: ModelRequest): Promis
     [key, key],
   );
   return {
-    chosen: stored !== undefined,
+    isChosen: stored !== undefined,
     lastKey: numberOf(row, 'last_key'),
     firstRemoval: numberOf(row, 'first_removal'),
     lastRemoval: numberOf(row, 'last_removal'),

@@ -36,7 +36,7 @@ export interface PutVectors {
 
 export interface VectorState {
   /** False if the model was never chosen or was dropped. */
-  readonly chosen: boolean;
+  readonly isChosen: boolean;
   /** The highest key of the model's vectors; 0 if it has none. */
   readonly lastKey: number;
   /** Number of the oldest removal still recorded. An index that has missed earlier removals must be reloaded. */
