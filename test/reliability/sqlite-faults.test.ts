@@ -354,7 +354,7 @@ test('contract §1: reports why a database cannot be opened: files in use, or an
   const [fine, files, owner] = JSON.parse(execFileSync('prlimit', args, { encoding: 'utf8' }));
   assert.equal(fine, null);
   assert.equal(files[0], 'unavailable');
-  assert.match(files[1], /^Too many files .*ulimit -n/);
+  assert.match(files[1], /too many open files .*ulimit -n/);
   assert.equal(owner[0], 'invalid_config');
   assert.match(owner[1], /^The current user may not read the database\. Run Carrel as the owner/);
 });

@@ -345,7 +345,7 @@ function searchTools(server: ContextServer): void {
     assert.match(await hint('fts_search_context', { query: 'xylo zeb', mode: 'prefix' }), /contains "xylo\*", "zeb\*"/);
     assert.match(
       await hint('grep_context', { pattern: 'POSTGRESQL' }),
-      /No line in \d+ entries matches: case_sensitive=false/,
+      /No line in \d+ entries matches\. Try case_sensitive=false/,
     );
     assert.match(await hint('grep_context', { pattern: 'x', thread_id: 'hoem' }), /the closest is "home"/);
     assert.match(String((await call('list_threads', { filter: 'hoem' }))['hint']), /the closest is "home"/);
