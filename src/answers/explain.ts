@@ -5,7 +5,7 @@ import { plainQuery } from '../words/word-query.ts';
 
 /** Argument of searches. Answers are short by default, because every token costs money. */
 export const explainInput = {
-  explain: z.boolean().default(false).describe('Add why, scores, hash and range.'),
+  explain: z.boolean().default(false).describe('Add reason, scores, hash and range.'),
 };
 
 const hashDigits = 16;
