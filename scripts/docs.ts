@@ -162,9 +162,9 @@ const codeInHelp =
 function commandSection(command: CommandDescription, known: readonly FlagDescription[]): string {
   const flags = command.flags.filter((flag) => !known.includes(flag));
   // In help, commands and flags are plain text.
-  const more = command.more === undefined ? '' : `${command.more.replaceAll(codeInHelp, '`$&`')}\n\n`;
+  const details = command.details === undefined ? '' : `${command.details.replaceAll(codeInHelp, '`$&`')}\n\n`;
   const examples = command.examples === undefined ? '' : `\`\`\`sh\n${command.examples.join('\n')}\n\`\`\`\n\n`;
-  return `### ${command.name}\n\n\`${usageOf(command)}\`: ${command.summary}.\n\n${more}${examples}${flags.length === 0 ? '' : `${flagTable(flags)}`}`;
+  return `### ${command.name}\n\n\`${usageOf(command)}\`: ${command.summary}.\n\n${details}${examples}${flags.length === 0 ? '' : `${flagTable(flags)}`}`;
 }
 
 function flagTable(flags: readonly FlagDescription[]): string {

@@ -22,7 +22,7 @@ const { values: options } = parseArgs({
 const letters = 'abcdefghijklmnopqrstuvwxyz';
 const random = createRandom(20);
 const names = options.sets.split(',');
-console.log('| set (n) | found | share | mean CPU ms right / misspelt | 95th |');
+console.log('| set (n) | found | share | mean CPU ms correct / misspelt | 95th |');
 console.log('| --- | --- | --- | --- | --- |');
 for (const name of names) {
   const set = loadDataSet(options.data, name);
@@ -33,12 +33,12 @@ for (const name of names) {
 async function report(set: DataSet, count: number): Promise<void> {
   const retrievers = await createProductRetrievers(set, undefined);
   await measure('questions', set, retrievers, set.queries, count);
-  const alone = set.passages.flatMap(({ text, group }) => {
+  const singleWords = set.passages.flatMap(({ text, group }) => {
     const words = wordsIn(text);
     const [word] = words[Math.floor(random() * words.length)] ?? [];
     return word === undefined ? [] : [{ text: word, group }];
   });
-  await measure('words', set, retrievers, alone, count);
+  await measure('words', set, retrievers, singleWords, count);
   await retrievers.close();
 }
 
@@ -49,23 +49,23 @@ async function measure(
   queries: readonly { text: string; group: string }[],
   count: number,
 ): Promise<void> {
-  const words = (text: string, group: string) => retrievers.forGroup(group).words.search(text, 5);
-  const times: { right: number[]; misspelt: number[] } = { right: [], misspelt: [] };
+  const search = (text: string, group: string) => retrievers.forGroup(group).words.search(text, 5);
+  const times: { correct: number[]; misspelt: number[] } = { correct: [], misspelt: [] };
   let [tried, found] = [0, 0];
   for (const { text, group } of shuffle(queries, random)) {
     if (tried === count) break;
     const misspelt = misspell(text);
     if (misspelt === undefined) continue;
-    const right = await timed(times.right, () => words(text, group));
-    const [first] = right;
+    const expected = await timed(times.correct, () => search(text, group));
+    const [first] = expected;
     if (first === undefined) continue;
-    const hits = await timed(times.misspelt, () => words(misspelt.text, group));
+    const hits = await timed(times.misspelt, () => search(misspelt.text, group));
     tried += 1;
     if (hits.some(({ id }) => id === first.id)) found += 1;
     else if (process.env['SHOW']) console.error(`${misspelt.word} → ${misspelt.typo}: ${text}`);
   }
   const both = (value: (of: readonly number[]) => number) =>
-    `${value(times.right).toFixed(1)} / ${value(times.misspelt).toFixed(1)}`;
+    `${value(times.correct).toFixed(1)} / ${value(times.misspelt).toFixed(1)}`;
   const percent = `${((100 * found) / tried).toFixed(1)} %`;
   console.log(
     `| ${set.name}, ${kind} (${tried}) | ${found} | ${percent} | ${both(mean)} | ${both((values) => quantile(values, 0.95))} |`,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type BothDatabases, openBoth } from './both-databases.ts';
 import type { CarrelUnderTest } from './carrel.ts';
 import { type ExactAnswers, exactAnswers, type Filter, filtersOf } from './filters.ts';
-import { alternate, countCpuTime, isCpuTime, type Timings } from './timings.ts';
+import { countCpuTime, isCpuTime, measureInterleaved, type Timings } from './timings.ts';
 
 export interface PostgresFigures extends Pick<BothDatabases, 'loaded' | 'bytes'> {
   readonly searches: readonly { readonly name: string; readonly sqlite: Timings; readonly postgres: Timings }[];
@@ -58,7 +58,7 @@ async function compareSearches({ sqlite, postgres }: BothDatabases, filters: rea
       [`postgres ${name}`, (number: number) => search(postgres, number)],
     ]),
   );
-  const timings = await alternate(calls, searches);
+  const timings = await measureInterleaved(calls, searches);
   const of = (name: string): Timings => timings[name] ?? { p50: 0, p99: 0 };
   return kinds.map(({ name }) => ({ name, sqlite: of(`sqlite ${name}`), postgres: of(`postgres ${name}`) }));
 }
@@ -70,7 +70,7 @@ async function measureFilters(
   searches: number,
 ): Promise<FilterFigures[]> {
   const timingsFor = (results: number) =>
-    alternate(
+    measureInterleaved(
       Object.fromEntries(
         filters.map(({ name, filter }) => [name, (number: number) => carrel.meaning(number, results, filter)]),
       ),

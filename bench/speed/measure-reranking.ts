@@ -6,7 +6,7 @@ import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
 import type { TestDocument } from '../../test/support/passages.ts';
 import { openCarrelOn } from './carrel.ts';
 import { createRandom } from './rows.ts';
-import { alternate, type Timings } from './timings.ts';
+import { measureInterleaved, type Timings } from './timings.ts';
 
 export interface RerankingFigures {
   /** Word pieces of each passage. */
@@ -45,7 +45,7 @@ export async function measureReranking(searches: number): Promise<RerankingFigur
       const before = process.memoryUsage.rss();
       await ranked.hybrid(0, limit);
       const megabytes = (process.memoryUsage.rss() - before) / 1024 ** 2;
-      const timings = await alternate(
+      const timings = await measureInterleaved(
         { without: (number) => unranked.hybrid(number, limit), reranked: (number) => ranked.hybrid(number, limit) },
         searches,
       );

@@ -4,7 +4,7 @@ import type { PassageFilter } from '../../src/storage/passages/passage.ts';
 import { type CarrelOnSqlite, openCarrel } from './carrel.ts';
 import { createRawPeer, type RawPeer } from './raw-peer.ts';
 import { documentsOf, passagesOfDocument, queryOf, rowOf } from './rows.ts';
-import { alternate, isCpuTime, type Timings, timed, timingsOf } from './timings.ts';
+import { isCpuTime, measureInterleaved, type Timings, timed, timingsOf } from './timings.ts';
 import { queryVectorOf, vectorOf } from './vectors.ts';
 
 export interface SizeFigures {
@@ -53,7 +53,7 @@ export async function measureSize(passages: number, repetitions: number, folder:
   triggered.remove();
   const vectors = await ingestVectors(passages, carrel, raw);
   printProgress(`${passages} vectors are stored`);
-  const figures = await alternate(searchCalls(carrel, raw), searches);
+  const figures = await measureInterleaved(searchCalls(carrel, raw), searches);
   printProgress('searched');
   const worst = await worstOf(carrel);
   const hybridWhileIngesting = isCpuTime() ? undefined : await searchWhileIngesting(passages, carrel, searches);

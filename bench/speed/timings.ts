@@ -11,7 +11,7 @@ export interface Timings {
  * Measures several kinds of calls alternately, so that a busy moment affects all of them. The order is random, because a call
  * that always followed a full scan would always find its caches empty. The first calls of each kind are not counted.
  */
-export async function alternate<Name extends string>(
+export async function measureInterleaved<Name extends string>(
   calls: Readonly<Record<Name, (number: number) => unknown>>,
   count: number,
 ): Promise<Record<Name, Timings>> {
@@ -20,7 +20,7 @@ export async function alternate<Name extends string>(
   const random = createRandom(names.length);
   for (let number = -warmUp; number < count; number += 1) {
     for (const name of shuffle(names, random)) {
-      const elapsed = await timed(() => calls[name](number < 0 ? unseen - number : number));
+      const elapsed = await timed(() => calls[name](number < 0 ? warmUpOffset - number : number));
       if (number >= 0) times[name].push(elapsed);
     }
   }
@@ -33,12 +33,12 @@ export async function timed(call: () => unknown): Promise<number> {
   return now() - start;
 }
 
-/** Switches to the CPU time of all threads and helpers, which says more than wall time on a busy machine. */
-export function countCpuTime(othersMs: () => number = () => 0): void {
+/** Switches to CPU time, which is more reliable than wall time on a busy machine. `otherProcessesMs` is added to this process's time. */
+export function countCpuTime(otherProcessesMs: () => number = () => 0): void {
   countsCpu = true;
   now = () => {
     const { user, system } = process.cpuUsage();
-    return (user + system) / 1000 + othersMs();
+    return (user + system) / 1000 + otherProcessesMs();
   };
 }
 
@@ -56,4 +56,4 @@ export function timingsOf(times: readonly number[]): Timings {
 const warmUp = 10;
 
 /** Number of the first warm-up query. Warm-up queries differ from the measured ones, so that no measured query is cached. */
-const unseen = 1_000_000;
+const warmUpOffset = 1_000_000;

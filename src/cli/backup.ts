@@ -59,7 +59,7 @@ function describeRows(rows: Readonly<Record<string, unknown>>): string {
 }
 
 async function runOn(line: CommandLine, operation: typeof backUp, action: string): Promise<void> {
-  const [name = ''] = line.words;
+  const [name = ''] = line.args;
   const file = resolve(name);
   const location = locationOf(line);
   const progress = createProgressLine(process.stderr);
@@ -73,7 +73,7 @@ async function runOn(line: CommandLine, operation: typeof backUp, action: string
     process.stdout.write(line.flags['json'] === true ? asJson(file, report) : asText(file, report, action));
   } catch (error) {
     progress.clear();
-    throw fileFault(error, file);
+    throw namedFileError(error, file);
   }
 }
 
@@ -115,7 +115,7 @@ function percent(count: number, total: number): string {
 }
 
 /** Rewords file system errors, so that they say what to do. Returns other errors unchanged. */
-function fileFault(error: unknown, file: string): unknown {
+function namedFileError(error: unknown, file: string): unknown {
   const code = systemCode(error);
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'EISDIR' || code === 'ENOTDIR') {
     return usageError(`${file} cannot be read or written. Check its folder and permissions.`, {

@@ -25,7 +25,7 @@ test('suggests the closest command or flag', () => {
 test('accepts short flags, words after -- and values that start with a dash', () => {
   assert.equal(parseCommandLine(['-h']).flags['help'], true);
   assert.equal(parseCommandLine(['-v']).flags['version'], true);
-  assert.deepEqual(parseCommandLine(['search', '--', '--limit', 'of']).words, ['--limit', 'of']);
+  assert.deepEqual(parseCommandLine(['search', '--', '--limit', 'of']).args, ['--limit', 'of']);
   assert.match(refused(['search', 'x', '--limit', '--json']), /--limit needs a value/);
 });
 
@@ -68,8 +68,8 @@ test('common flags may precede the command', () => {
     ['--data-dir=x', '--debug', 'doctor'],
     ['doctor', '--data-dir', 'x'],
   ]) {
-    const { command, words, flags } = parseCommandLine(argv);
-    assert.deepEqual([command, words, flags['data-dir']], ['doctor', [], 'x'], argv.join(' '));
+    const { command, args, flags } = parseCommandLine(argv);
+    assert.deepEqual([command, args, flags['data-dir']], ['doctor', [], 'x'], argv.join(' '));
   }
   assert.equal(parseCommandLine(['--data-dir', 'x']).command, 'serve');
   assert.equal(parseCommandLine(['--data-dir', 'x', '--port', '0']).command, 'serve');

@@ -11,7 +11,7 @@ export interface CommandLine {
   /** False if the default command was assumed. */
   named: boolean;
   /** Arguments after the command, without flags. */
-  words: readonly string[];
+  args: readonly string[];
   flags: Readonly<Record<string, string | boolean | undefined>>;
   /** Values of repeatable flags. */
   lists: Readonly<Record<string, readonly string[]>>;
@@ -24,8 +24,8 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   const command = (named ? argv[index] : undefined) ?? 'serve';
   const described = knownCommand(command);
   const { values, positionals } = parse(named ? argv.toSpliced(index, 1) : [...argv], described.flags);
-  const line = { command, named, words: positionals, ...separate(values) };
-  if (line.flags['help'] !== true && line.flags['version'] !== true) checkWords(described, positionals);
+  const line = { command, named, args: positionals, ...separate(values) };
+  if (line.flags['help'] !== true && line.flags['version'] !== true) checkArgs(described, positionals);
   return line;
 }
 
@@ -37,13 +37,13 @@ export function knownCommand(name: string): CommandDescription {
   throw usage(`unknown command ${quote(name)}`, suggestion(name, names));
 }
 
-function checkWords(described: CommandDescription, words: readonly string[]): void {
-  const { name, wordsMin = 0, wordsMax = 0, needs, completes } = described;
-  const surplus = words[wordsMax];
+function checkArgs(described: CommandDescription, args: readonly string[]): void {
+  const { name, argsMin = 0, argsMax = 0, missing, completes } = described;
+  const surplus = args[argsMax];
   if (surplus !== undefined) throw usage(`unexpected argument ${quote(surplus)}`);
-  if (words.length < wordsMin) throw usageError(`carrel ${name} needs ${needs}.`);
+  if (args.length < argsMin) throw usageError(`carrel ${name} needs ${missing}.`);
   // An empty argument is usually an unset variable. As a path it would mean the current folder.
-  if (completes === 'files' && words.includes('')) throw usage('an empty argument is not a file name');
+  if (completes === 'files' && args.includes('')) throw usage('an empty argument is not a file name');
 }
 
 type Values = ReturnType<typeof parse>['values'];

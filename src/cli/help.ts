@@ -24,19 +24,19 @@ Run carrel help <command> to see the flags and examples of a command.
 /** Describes one command in detail. */
 export function commandHelp(name: string): string {
   const command = knownCommand(name);
-  const more = command.more === undefined ? '' : `\n${command.more}\n`;
+  const details = command.details === undefined ? '' : `\n${command.details}\n`;
   const examples = command.examples === undefined ? '' : `\nExamples\n${command.examples.map(indent).join('\n')}\n`;
   return `carrel ${command.name}: ${command.summary}
 
 Usage: ${usageOf(command)}
-${more}
+${details}
 Flags
 ${flagLines(command.flags)}
 ${examples}`;
 }
 
-export function usageOf({ name, words }: CommandDescription): string {
-  return `carrel ${name}${words === undefined ? '' : ` ${words}`} [flags]`;
+export function usageOf({ name, args }: CommandDescription): string {
+  return `carrel ${name}${args === undefined ? '' : ` ${args}`} [flags]`;
 }
 
 /** Returns a flag as it is typed, such as `--port <number>` or `-h, --help`. */
@@ -45,8 +45,8 @@ export function flagUsage({ name, short, value }: FlagDescription): string {
   return short === undefined ? shown : `-${short}, ${shown}`;
 }
 
-function commandLine({ name, words, summary }: CommandDescription): string {
-  return line(words === undefined ? name : `${name} ${words}`, summary);
+function commandLine({ name, args, summary }: CommandDescription): string {
+  return line(args === undefined ? name : `${name} ${args}`, summary);
 }
 
 function flagLines(flags: readonly FlagDescription[]): string {

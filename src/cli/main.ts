@@ -62,7 +62,7 @@ async function runCommand(line: CommandLine, start: Start): Promise<void> {
   }
 }
 
-function helpFor({ command, named, words: [about] }: CommandLine): string {
+function helpFor({ command, named, args: [about] }: CommandLine): string {
   if (command === 'help') return about === undefined ? helpText() : commandHelp(about);
   return named ? commandHelp(command) : helpText();
 }

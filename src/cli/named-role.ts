@@ -4,8 +4,8 @@ import type { CommandLine } from './command-line.ts';
 import { quote, usageError } from './usage-error.ts';
 
 /** Returns the role that the command names, or `serve`. */
-export function roleOf({ words }: CommandLine): Role {
-  const name = words[0] ?? 'serve';
+export function roleOf({ args }: CommandLine): Role {
+  const name = args[0] ?? 'serve';
   const role = Object.hasOwn(roles, name) ? roles[name] : undefined;
   if (role) return role;
   const known = Object.keys(roles).join(', ');

@@ -22,7 +22,7 @@ const chunkChars = 65_536;
 
 /** `carrel export [file]`: writes the memory entries as JSONL, to standard output unless a file is named. */
 export async function exportCommand(line: CommandLine): Promise<void> {
-  const [file] = line.words;
+  const [file] = line.args;
   await withStorage(line, async ({ entries }) => {
     const lines = exportLines(entries, new AbortController().signal);
     try {
@@ -31,7 +31,7 @@ export async function exportCommand(line: CommandLine): Promise<void> {
     } catch (error) {
       // The reader closed the pipe.
       if (file === undefined && systemCode(error) === 'EPIPE') return;
-      throw fileFault(error, file);
+      throw namedFileError(error, file);
     }
   });
 }
@@ -55,7 +55,7 @@ async function writeExport(file: string, lines: AsyncIterable<string>): Promise<
 
 /** `carrel import <file>`: adds the entries of a file in any supported format. Exits with 65 if some were skipped. */
 export async function importCommand(line: CommandLine): Promise<void> {
-  const [file = ''] = line.words;
+  const [file = ''] = line.args;
   await withStorage(line, async ({ entries }) => {
     try {
       const report = await importEntries(entries, file, new Date().toISOString());
@@ -65,7 +65,7 @@ export async function importCommand(line: CommandLine): Promise<void> {
         process.stdout.write(`${JSON.stringify({ ...asJson(report), skippedFile }, null, 2)}\n`);
       } else printReport(report, skippedFile);
     } catch (error) {
-      throw fileFault(error, file);
+      throw namedFileError(error, file);
     }
   });
 }
@@ -121,7 +121,7 @@ async function withStorage(line: CommandLine, work: (storage: Storage) => Promis
 }
 
 /** Adds the file's name to an error. System messages omit it or name another file. */
-function fileFault(error: unknown, file = 'The standard output'): unknown {
+function namedFileError(error: unknown, file = 'The standard output'): unknown {
   if (isCarrelError(error) && error.code === 'invalid_import') {
     return new CarrelError(error.code, `${file}: ${error.message}`, { cause: error, data: error.data });
   }

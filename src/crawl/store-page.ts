@@ -26,7 +26,7 @@ export type StoreOutcome =
 
 /**
  * Stores a page as a new document or replaces its existing one, and waits until it is searchable. If the page has
- * no document but the collection has one with its URL, a killed process stored it: that one is replaced.
+ * no document but the collection has one with its URL, that document was left by a killed process and is replaced.
  */
 export async function storePage(engine: PageEngine, page: PageToStore, signal: AbortSignal): Promise<StoreOutcome> {
   const { url, bytes, contentType, tags, title } = page;
@@ -49,7 +49,7 @@ export async function storePage(engine: PageEngine, page: PageToStore, signal: A
   const job = submitted.job_id === undefined ? undefined : await waitForJob(engine, submitted.job_id, signal);
   const document = submitted.accepted ? documentOf(job) : (submitted.document_id ?? documentOf(job));
   if (document === undefined) return { outcome: 'failed', reason: job?.error_code ?? job?.status ?? 'internal' };
-  if (submitted.accepted || document === replaces || (await isAt(engine, document, url, signal))) {
+  if (submitted.accepted || document === replaces || (await hasUrl(engine, document, url, signal))) {
     const as = !submitted.accepted ? 'unchanged' : replaces === undefined ? 'new' : 'changed';
     return { outcome: 'stored', document, as };
   }
@@ -75,12 +75,12 @@ async function documentAt(engine: PageEngine, url: string, call: EngineCall): Pr
   return documents[0]?.id;
 }
 
-async function isAt(engine: PageEngine, id: number, url: string, signal: AbortSignal): Promise<boolean> {
+async function hasUrl(engine: PageEngine, id: number, url: string, signal: AbortSignal): Promise<boolean> {
   const found = await engine.documentAlone(id, { signal }).catch(unlessMissing);
   return found?.source_path === url;
 }
 
-/** Returns the document of a finished job, also if it failed because the same bytes were stored while it waited. */
+/** Returns the document of a finished job, even if it failed because the same bytes were stored while it waited. */
 function documentOf(job: EngineJob | undefined): number | undefined {
   return job?.status === 'done' || job?.error_code === 'duplicate' ? (job.document_id ?? undefined) : undefined;
 }

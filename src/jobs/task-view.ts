@@ -1,7 +1,7 @@
 import { CarrelError, type ErrorCode } from '../base/errors.ts';
 import type { TaskOutcome, TaskStatus, TaskView } from './task.ts';
 
-export interface Beginning {
+export interface TaskStart {
   owner: string;
   tool: string;
   createdAt: number;
@@ -10,7 +10,7 @@ export interface Beginning {
   work?: string;
 }
 
-export interface Ending {
+export interface TaskEnd {
   endedAt: number;
   outcome: TaskOutcome;
 }
@@ -24,7 +24,10 @@ export interface TaskState {
 
 /** Converts tasks to the form that clients see. `keepMs`: min time for which an ended task can be read. */
 export function createTaskViews({ keepMs, now }: { keepMs: number; now: () => number }) {
-  /** Returns the TTL. It ends one to two times `keepMs` after the task, and so never before a TTL reported earlier. */
+  /**
+   * Returns the TTL of a task that runs until `until`: a multiple of `keepMs`, so that it never shrinks between polls. The task
+   * expires one to two `keepMs` after it ends.
+   */
   const ttlOf = (createdAt: number, until: number): number =>
     (Math.floor(Math.max(0, until - createdAt) / keepMs) + 2) * keepMs;
   const describe = (id: string, createdAt: number, status: TaskStatus, updatedAt: number, until: number): TaskView => ({
@@ -37,7 +40,7 @@ export function createTaskViews({ keepMs, now }: { keepMs: number; now: () => nu
   });
 
   return {
-    running(id: string, { createdAt }: Beginning, { updatedAt, message, questions }: TaskState): TaskView {
+    running(id: string, { createdAt }: TaskStart, { updatedAt, message, questions }: TaskState): TaskView {
       const hasQuestions = Object.keys(questions).length > 0;
       return {
         ...describe(id, createdAt, hasQuestions ? 'input_required' : 'working', updatedAt, now()),
@@ -45,12 +48,12 @@ export function createTaskViews({ keepMs, now }: { keepMs: number; now: () => nu
         ...(hasQuestions ? { inputRequests: questions } : {}),
       };
     },
-    ended(id: string, { createdAt }: Beginning, { endedAt, outcome }: Ending): TaskView {
+    ended(id: string, { createdAt }: TaskStart, { endedAt, outcome }: TaskEnd): TaskView {
       const { status, ...rest } = outcome;
       return { ...describe(id, createdAt, status, endedAt, endedAt), ...rest };
     },
     /** True if the TTL reported to clients has passed. */
-    isExpired: ({ createdAt }: Beginning, { endedAt }: Ending): boolean =>
+    isExpired: ({ createdAt }: TaskStart, { endedAt }: TaskEnd): boolean =>
       now() > createdAt + ttlOf(createdAt, endedAt),
   };
 }

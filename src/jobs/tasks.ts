@@ -7,11 +7,11 @@ import { createFileRecords, createSharedRecords, createStateWriter, type StateWr
 import type { FoundTask, NewTask, Task, TaskOutcome, Tasks } from './task.ts';
 import { createTaskQuestions, type TaskQuestions } from './task-questions.ts';
 import {
-  type Beginning,
   createTaskViews,
-  type Ending,
   interrupted,
   overdue,
+  type TaskEnd,
+  type TaskStart,
   type TaskState,
   unknownTask,
 } from './task-view.ts';
@@ -35,7 +35,7 @@ export interface TasksOptions {
 }
 
 interface Running {
-  beginning: Beginning;
+  taskStart: TaskStart;
   updatedAt: number;
   message?: string;
   questions: TaskQuestions;
@@ -47,7 +47,7 @@ interface Running {
 
 /** Names of a record's parts as files. Only the database also has the other parts. */
 const partNames = ['task', 'end'];
-const [beginningPart, endPart, statePart] = [0, 1, 2];
+const [startPart, endPart, statePart] = [0, 1, 2];
 /** First part number of answers that other processes received; the question's number is added. */
 const firstAnswerPart = 10;
 
@@ -72,7 +72,7 @@ export function createTasks(options: TasksOptions): Tasks {
   const running = new Map<string, Running>();
   const views = createTaskViews({ keepMs, now });
   /** Ended tasks whose outcome is not stored yet. */
-  const unsaved = new Map<string, { beginning: Beginning; ending: Ending }>();
+  const unsaved = new Map<string, { taskStart: TaskStart; taskEnd: TaskEnd }>();
   const listeners = new Set<(id: string) => void>();
   const ttlMs = runMs + 2 * keepMs;
   /** Tasks of earlier processes, found as files. They count towards the total limit only. */
@@ -86,13 +86,13 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 
   /** Writes the outcome. Only the first one counts, across all processes. */
-  const writeEnd = async (id: string, ending: Ending): Promise<void> => {
-    if (await records.add(id, endPart, ending, 2 * keepMs)) await records.touch(id, 2 * keepMs);
+  const writeEnd = async (id: string, taskEnd: TaskEnd): Promise<void> => {
+    if (await records.add(id, endPart, taskEnd, 2 * keepMs)) await records.touch(id, 2 * keepMs);
     if (shared) await records.remove(id, [statePart]);
     unsaved.delete(id);
   };
-  const tryWriteEnd = (id: string, ending: Ending): Promise<void> =>
-    writeEnd(id, ending).catch((error: unknown) => log.warn('could not save the end of a task', { error }));
+  const tryWriteEnd = (id: string, taskEnd: TaskEnd): Promise<void> =>
+    writeEnd(id, taskEnd).catch((error: unknown) => log.warn('could not save the end of a task', { error }));
 
   const release = async (id: string, { timer, writer }: Running): Promise<void> => {
     running.delete(id);
@@ -102,7 +102,7 @@ export function createTasks(options: TasksOptions): Tasks {
 
   const readChanges = async (): Promise<void> => {
     // Retries outcomes that could not be written: other processes see them only in the database.
-    for (const [id, { ending }] of unsaved) await writeEnd(id, ending);
+    for (const [id, { taskEnd }] of unsaved) await writeEnd(id, taskEnd);
     const parts = running.size === 0 ? [] : await records.list([...running.keys()]);
     for (const { id, part } of parts) {
       const task = running.get(id);
@@ -134,11 +134,11 @@ export function createTasks(options: TasksOptions): Tasks {
   const end = async (id: string, outcome: TaskOutcome): Promise<void> => {
     const task = running.get(id);
     if (task === undefined || closed) return;
-    const ending = { endedAt: now(), outcome };
+    const taskEnd = { endedAt: now(), outcome };
     // Set before the running task is removed, so that a concurrent reader does not see it as interrupted.
-    unsaved.set(id, { beginning: task.beginning, ending });
+    unsaved.set(id, { taskStart: task.taskStart, taskEnd });
     await release(id, task);
-    await tryWriteEnd(id, ending);
+    await tryWriteEnd(id, taskEnd);
     announce(id);
   };
 
@@ -159,7 +159,7 @@ export function createTasks(options: TasksOptions): Tasks {
     view: () => {
       const task = running.get(id);
       if (task === undefined) throw unknownTask();
-      return views.running(id, task.beginning, stateOf(task));
+      return views.running(id, task.taskStart, stateOf(task));
     },
     report(message) {
       const task = running.get(id);
@@ -170,8 +170,8 @@ export function createTasks(options: TasksOptions): Tasks {
     async continueAs(work) {
       const task = running.get(id);
       if (task === undefined || closed) return;
-      task.beginning = { ...task.beginning, work };
-      await records.put(id, beginningPart, task.beginning, ttlMs);
+      task.taskStart = { ...task.taskStart, work };
+      await records.put(id, startPart, task.taskStart, ttlMs);
     },
     async ask(requests) {
       const task = running.get(id);
@@ -181,21 +181,20 @@ export function createTasks(options: TasksOptions): Tasks {
     end: (outcome) => end(id, outcome),
   });
 
-  const read = async (id: unknown, owner: string): Promise<{ id: string; beginning: Beginning; ending?: Ending }> => {
+  const read = async (id: unknown, owner: string): Promise<{ id: string; taskStart: TaskStart; taskEnd?: TaskEnd }> => {
     if (typeof id !== 'string' || !idPattern.test(id)) throw unknownTask();
     const cached = unsaved.get(id);
-    const beginning =
-      running.get(id)?.beginning ?? cached?.beginning ?? (await records.read<Beginning>(id, beginningPart));
-    if (beginning === undefined || beginning.owner !== owner) throw unknownTask();
-    if (running.has(id)) return { id, beginning };
-    const ending = cached?.ending ?? (await records.read<Ending>(id, endPart));
-    if (ending === undefined) return { id, beginning };
-    if (views.isExpired(beginning, ending)) {
+    const taskStart = running.get(id)?.taskStart ?? cached?.taskStart ?? (await records.read<TaskStart>(id, startPart));
+    if (taskStart === undefined || taskStart.owner !== owner) throw unknownTask();
+    if (running.has(id)) return { id, taskStart };
+    const taskEnd = cached?.taskEnd ?? (await records.read<TaskEnd>(id, endPart));
+    if (taskEnd === undefined) return { id, taskStart };
+    if (views.isExpired(taskStart, taskEnd)) {
       unsaved.delete(id);
       await records.remove(id);
       throw unknownTask();
     }
-    return { id, beginning, ending };
+    return { id, taskStart, taskEnd };
   };
 
   const endAbandoned = async (id: string, outcome: TaskOutcome): Promise<void> => {
@@ -207,22 +206,22 @@ export function createTasks(options: TasksOptions): Tasks {
   const get = async (taskId: unknown, owner: string): Promise<FoundTask> => {
     // Another process may have just ended the task. If the database can't be read, the task counts as running.
     if (shared) await readChanges().catch(() => {});
-    const { id, beginning, ending } = await read(taskId, owner);
-    const { tool, work, createdAt } = beginning;
+    const { id, taskStart, taskEnd } = await read(taskId, owner);
+    const { tool, work, createdAt } = taskStart;
     const live = running.get(id);
-    if (live) return { view: views.running(id, beginning, stateOf(live)), tool };
-    if (ending) return { view: views.ended(id, beginning, ending), tool };
+    if (live) return { view: views.running(id, taskStart, stateOf(live)), tool };
+    if (taskEnd) return { view: views.ended(id, taskStart, taskEnd), tool };
     const isOverdue = now() - createdAt > runMs;
-    const isOurs = beginning.process === thisProcess;
+    const isOurs = taskStart.process === thisProcess;
     const state = isOurs || !shared ? undefined : await records.read<TaskState>(id, statePart);
-    const view = views.running(id, beginning, state ?? { updatedAt: createdAt, questions: {} });
+    const view = views.running(id, taskStart, state ?? { updatedAt: createdAt, questions: {} });
     if (work !== undefined && !isOverdue) return { view, tool, unfinishedWork: work };
     const hasState = shared === undefined || state !== undefined;
-    if (!isOverdue && hasState && !hasExited(beginning.process) && !isOurs) return { view, tool };
+    if (!isOverdue && hasState && !hasExited(taskStart.process) && !isOurs) return { view, tool };
     await endAbandoned(id, interrupted);
     // If another process has just ended the task, its outcome counts.
-    const stored = (await records.read<Ending>(id, endPart)) ?? { endedAt: now(), outcome: interrupted };
-    return { view: views.ended(id, beginning, stored), tool };
+    const stored = (await records.read<TaskEnd>(id, endPart)) ?? { endedAt: now(), outcome: interrupted };
+    return { view: views.ended(id, taskStart, stored), tool };
   };
 
   const begin = async ({ owner, tool, cancel, work }: NewTask): Promise<Task | undefined> => {
@@ -231,16 +230,16 @@ export function createTasks(options: TasksOptions): Tasks {
     if (closed || !isBelowLimits(parts, owner, leftovers, options)) return undefined;
     const id = `${hashOf(owner)}${randomBytes(idBytes).toString('base64url')}`;
     const createdAt = now();
-    const beginning: Beginning = {
+    const taskStart: TaskStart = {
       owner,
       tool,
       createdAt,
       process: thisProcess,
       ...(work === undefined ? {} : { work }),
     };
-    await records.add(id, beginningPart, beginning, ttlMs);
+    await records.add(id, startPart, taskStart, ttlMs);
     const task: Running = {
-      beginning,
+      taskStart,
       updatedAt: createdAt,
       questions: createTaskQuestions({ answerMs, onChange: () => touch(id) }),
       writer:
@@ -285,15 +284,15 @@ export function createTasks(options: TasksOptions): Tasks {
       shared.notify({ about: 'task', id });
     },
     async cancel(taskId, owner) {
-      const { id, beginning, ending } = await read(taskId, owner);
+      const { id, taskStart, taskEnd } = await read(taskId, owner);
       const live = running.get(id);
       if (live) {
         await end(id, { status: 'cancelled' });
         stop(live);
-      } else if (ending === undefined) await endAbandoned(id, { status: 'cancelled' });
-      const view = views.ended(id, beginning, { endedAt: now(), outcome: { status: 'cancelled' } });
-      const { tool, work } = beginning;
-      return { view, tool, ...(ending === undefined && work !== undefined ? { unfinishedWork: work } : {}) };
+      } else if (taskEnd === undefined) await endAbandoned(id, { status: 'cancelled' });
+      const view = views.ended(id, taskStart, { endedAt: now(), outcome: { status: 'cancelled' } });
+      const { tool, work } = taskStart;
+      return { view, tool, ...(taskEnd === undefined && work !== undefined ? { unfinishedWork: work } : {}) };
     },
     endAbandoned,
     onChange(listener) {

@@ -193,17 +193,17 @@ export interface VectorTable {
   readonly column: string;
   encode(vector: Float32Array): SqlValue;
   decode(row: Row): Float32Array;
-  /** Suffix of a SELECT of a model: keeps the model from being dropped until the transaction ends. */
-  readonly keepModel: string;
+  /** Suffix of a SELECT of a model. Prevents the model from being dropped until the transaction ends. */
+  readonly modelLock: string;
   /**
    * Call before adding a model. Blocks transactions that write texts: they could not see the new model, and would not list their
    * texts for embedding with it.
    */
-  beforeModel(on: Statements, corpus: VectorCorpus): Promise<void>;
+  beforeAddingModel(on: Statements, corpus: VectorCorpus): Promise<void>;
   /**
    * Call before inserting vectors. In-memory indexes read them in key order, so no key may become visible after a higher one.
    */
-  beforeVectors(on: Statements, corpus: VectorCorpus): Promise<void>;
+  beforeAddingVectors(on: Statements, corpus: VectorCorpus): Promise<void>;
   /** Builds a model's on-disk index in the background, if the database supports one and it is missing. */
   ensureIndex(corpus: VectorCorpus, model: StoredModel): void;
   /** Drops a model's on-disk index, in the transaction that removes the model. */

@@ -16,7 +16,7 @@ test('the table has exactly the operations that stores perform', async () => {
   };
   const { vectors, originals, ...stores } = createStorage({
     backend: 'sqlite',
-    transactions: { write: perform, read: perform, alone: perform },
+    transactions: { write: perform, read: perform, withoutTimeout: perform },
     createOriginals: (transactions) => createOriginals('', transactions),
     hasVectorIndex: false,
     connections: () => ({ backend: 'sqlite', opened: 0, broken: 0 }),

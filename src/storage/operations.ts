@@ -5,7 +5,7 @@ import { originalOperations } from './documents/originals.ts';
 import { entryOperations } from './entries/entry-store.ts';
 import { noteOperations } from './notes/notes.ts';
 import { passageOperations } from './passages/passage-store.ts';
-import { alone, reads, type StoreOf, type StoreOperation, type StoreOperations } from './store-operations.ts';
+import { reads, type StoreOf, type StoreOperation, type StoreOperations, withoutTimeout } from './store-operations.ts';
 import { tokenOperations } from './tokens/token.ts';
 import { vectorOperations, vectorSteps } from './vectors/vector-store.ts';
 import { webOperations } from './web/web.ts';
@@ -21,7 +21,10 @@ export async function checkStorage(on: Statements): Promise<string[]> {
 }
 
 /** The operations that are methods of `Storage` itself. */
-export const upkeepOperations = { ...reads({ describe: describeStorage }), ...alone({ check: checkStorage }) };
+export const maintenanceOperations = {
+  ...reads({ describe: describeStorage }),
+  ...withoutTimeout({ check: checkStorage }),
+};
 
 /** Stores in which every method is one operation. The keys are their names in `Storage`. */
 export const plainStores = {
@@ -41,7 +44,7 @@ const stores: Readonly<Record<string, StoreOperations>> = {
   ...plainStores,
   originals: originalOperations,
   vectors: { ...vectorOperations, ...vectorSteps },
-  upkeep: { ...upkeepOperations, ...alone({ language: storedLanguage }) },
+  upkeep: { ...maintenanceOperations, ...withoutTimeout({ language: storedLanguage }) },
 };
 
 /**

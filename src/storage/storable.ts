@@ -11,7 +11,7 @@ export function storableOrNull(text: string | undefined): string | null {
 }
 
 /** Explains why a text cannot be stored, for a message that starts with the argument's name. Undefined if it can be stored. */
-export function storingFault(text: string): string | undefined {
+export function unstorableReason(text: string): string | undefined {
   const part = unstorablePart(text);
   return part === undefined ? undefined : `has ${part}, which cannot be stored; leave it out`;
 }

@@ -2,7 +2,7 @@ import type { Logger } from '../base/log.ts';
 import type { SharedStore } from '../base/shared-store.ts';
 import type { StorageDescription } from './dialect.ts';
 import type { OriginalStore } from './documents/originals.ts';
-import { type PlainStores, plainStores, upkeepOperations } from './operations.ts';
+import { maintenanceOperations, type PlainStores, plainStores } from './operations.ts';
 import { createStore } from './store-operations.ts';
 import { type CallMetrics, meterTransactions, type Transactions } from './transactions.ts';
 import { createVectorStores, type VectorStores } from './vectors/vector-store.ts';
@@ -100,6 +100,6 @@ export function createStorage({
     vectors: createVectorStores(transactions, hasVectorIndex),
     shared: createShared?.(transactions),
     metrics,
-    ...createStore(transactions, upkeepOperations),
+    ...createStore(transactions, maintenanceOperations),
   };
 }

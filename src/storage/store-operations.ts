@@ -35,9 +35,11 @@ export function writes<Table extends Readonly<Record<string, AnyOperation>>>(tab
   return described(table, 'write', false);
 }
 
-/** See `Transactions.alone`. */
-export function alone<Table extends Readonly<Record<string, AnyOperation>>>(table: Table): Described<Table, 'alone'> {
-  return described(table, 'alone', false);
+/** See `Transactions.withoutTimeout`. */
+export function withoutTimeout<Table extends Readonly<Record<string, AnyOperation>>>(
+  table: Table,
+): Described<Table, 'withoutTimeout'> {
+  return described(table, 'withoutTimeout', false);
 }
 
 function described<Table extends Readonly<Record<string, AnyOperation>>, How extends keyof Transactions>(

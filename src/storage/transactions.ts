@@ -12,7 +12,7 @@ export interface Transactions {
     options?: ReadOptions,
   ): Promise<Answer>;
   /** Runs an operation without a timeout, on a connection that may write. On SQLite, it runs outside a transaction. */
-  alone<Request, Answer>(operation: Operation<Request, Answer>, request: Request): Promise<Answer>;
+  withoutTimeout<Request, Answer>(operation: Operation<Request, Answer>, request: Request): Promise<Answer>;
 }
 
 export interface ReadOptions {
@@ -43,7 +43,7 @@ export interface CallMetrics {
 }
 
 /** Wraps transactions to count the calls. Errors of the caller and cancellations do not count as failures. */
-export function meterTransactions({ write, read, alone }: Transactions): {
+export function meterTransactions({ write, read, withoutTimeout }: Transactions): {
   transactions: Transactions;
   metrics: CallMetrics;
 } {
@@ -82,7 +82,7 @@ export function meterTransactions({ write, read, alone }: Transactions): {
     transactions: {
       write: (operation, request) => counted(write(operation, request), 1),
       read: (operation, request, options) => counted(read(operation, request, options)),
-      alone: (operation, request) => counted(alone(operation, request)),
+      withoutTimeout: (operation, request) => counted(withoutTimeout(operation, request)),
     },
   };
 }

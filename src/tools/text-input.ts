@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { countCharacters, isBlank } from '../base/text.ts';
-import { storingFault } from '../storage/storable.ts';
+import { unstorableReason } from '../storage/storable.ts';
 
 interface TextBounds {
   /** Rejects blank text. */
@@ -26,7 +26,7 @@ export function boundedText({ required = false, max, trim = false }: TextBounds)
 
 /** Rejects text that not every database can store, such as NUL characters. `tools/list` doesn't show this check. */
 export function storedText<Text extends z.ZodType<string>>(text: Text): Text {
-  return text.refine((value) => storingFault(value) === undefined, {
-    error: ({ input }) => storingFault(String(input)),
+  return text.refine((value) => unstorableReason(value) === undefined, {
+    error: ({ input }) => unstorableReason(String(input)),
   });
 }

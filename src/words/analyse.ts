@@ -31,9 +31,9 @@ export function analyse(text: string, emit: Emit, isEnough?: () => boolean): voi
 
 type Emit = (term: string, start: number, end: number, isExtra: boolean) => void;
 
-/** True for a character of a script that is indexed as overlapping pairs: Chinese, Japanese or Korean. */
-export function isPairedCharacter(character: string): boolean {
-  return paired.test(character);
+/** True for a character of a script that is indexed as bigrams (overlapping pairs): Chinese, Japanese or Korean. */
+export function isBigramCharacter(character: string): boolean {
+  return bigramCharacter.test(character);
 }
 
 /** Max length of a term. Longer ones, mostly encoded data, are truncated, because databases limit the length of a key. */
@@ -45,14 +45,14 @@ const chunk = new RegExp(
   'gu',
 );
 const plainAscii = /^[a-zA-Z0-9]+$/;
-const pairedScripts = '\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{scx=Hangul}';
+const bigramScripts = '\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{scx=Hangul}';
 const dictionaryScripts = '\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
 /** Scripts written without spaces. */
-export const unspacedScripts = pairedScripts + dictionaryScripts;
-const paired = new RegExp(`^[${pairedScripts}]$`, 'u');
+export const unspacedScripts = bigramScripts + dictionaryScripts;
+const bigramCharacter = new RegExp(`^[${bigramScripts}]$`, 'u');
 const unspaced = new RegExp(`[${unspacedScripts}]`, 'u');
 const scriptRuns = new RegExp(
-  `([${pairedScripts}]+)|([${dictionaryScripts}]+)|((?:(?![${pairedScripts}${dictionaryScripts}])[^])+)`,
+  `([${bigramScripts}]+)|([${dictionaryScripts}]+)|((?:(?![${bigramScripts}${dictionaryScripts}])[^])+)`,
   'gu',
 );
 const joiner = /[._'’-]/;

@@ -4,8 +4,8 @@ import {
   anyOf,
   exactWord,
   isShortPrefix,
-  joinedTermsMax,
   nothing,
+  operatorTermsMax,
   phraseQuery,
   plainQuery,
   prefixWord,
@@ -60,14 +60,14 @@ interface Words {
   text: string;
   quoted: boolean;
   /** True if the text ends with a star: the last word is a prefix. */
-  open: boolean;
+  isPrefix: boolean;
 }
 
 function ranked(tokens: readonly Token[], text: string): WordQuery {
   const words = tokens.filter((token) => token.kind === 'words');
-  const special = words.filter((token) => token.quoted || token.open);
+  const special = words.filter((token) => token.quoted || token.isPrefix);
   if (special.length === 0) return plainQuery(text);
-  const plain = words.filter((token) => !token.quoted && !token.open);
+  const plain = words.filter((token) => !token.quoted && !token.isPrefix);
   const phrases = anyOf(special.map(wordsQuery));
   const sentence = plain.map((token) => token.text).join(' ');
   return anyOf([phrases, plainQuery(sentence, { allowsQuestionWords: phrases.kind === 'nothing' })]);
@@ -99,11 +99,11 @@ function lex(text: string): Token[] {
   const tokens: Token[] = [];
   for (const [whole, phrase, star, bracket, sign, bar, word] of text.matchAll(lexeme)) {
     const operator = sign === undefined ? operators[(bar ?? whole).toUpperCase()] : sign === '+' ? 'AND' : 'NOT';
-    if (phrase !== undefined) tokens.push({ kind: 'words', text: phrase, quoted: true, open: star !== undefined });
+    if (phrase !== undefined) tokens.push({ kind: 'words', text: phrase, quoted: true, isPrefix: star !== undefined });
     else if (bracket === '(' || bracket === ')') tokens.push({ kind: 'bracket', text: bracket });
     else if (operator !== undefined) tokens.push({ kind: 'operator', text: operator });
     else if (word !== undefined) {
-      tokens.push({ kind: 'words', text: word, quoted: false, open: /[^*]\*+$/.test(word) });
+      tokens.push({ kind: 'words', text: word, quoted: false, isPrefix: /[^*]\*+$/.test(word) });
     }
   }
   return tokens;
@@ -179,7 +179,7 @@ function parsePart(cursor: Cursor, token: Exclude<Token, { kind: 'operator' }>):
 }
 
 function wordsQuery(token: Words): WordQuery {
-  if (token.open) return prefixWord(token.text);
+  if (token.isPrefix) return prefixWord(token.text);
   return token.quoted ? phraseQuery(token.text) : exactWord(token.text);
 }
 
@@ -197,10 +197,10 @@ function peek(cursor: Cursor): Token | undefined {
 function checkSize(query: WordQuery): void {
   const leaves = everyLeaf(query);
   const terms = leaves.reduce((sum, leaf) => sum + (leaf.kind === 'phrase' ? leaf.terms.length : 1), 0);
-  if (terms > joinedTermsMax) throw tooLong(`A query with operators may have at most ${joinedTermsMax} words.`);
+  if (terms > operatorTermsMax) throw tooLong(`A query with operators may have at most ${operatorTermsMax} words.`);
   const prefixes = leaves.flatMap((leaf) => {
     if (leaf.kind === 'prefix') return [leaf.prefix];
-    return leaf.kind === 'phrase' && leaf.open ? leaf.terms.slice(-1) : [];
+    return leaf.kind === 'phrase' && leaf.lastIsPrefix ? leaf.terms.slice(-1) : [];
   });
   if (prefixes.length > queryPrefixesMax || prefixes.filter(isShortPrefix).length > shortPrefixesMax) {
     throw tooLong(

@@ -77,13 +77,13 @@ type PhraseLeaf = Extract<WordLeaf, { kind: 'phrase' }>;
 
 /** Returns where the phrase starts if it ends with the last of these words. */
 function phraseStart(
-  { terms, open }: PhraseLeaf,
+  { terms, lastIsPrefix }: PhraseLeaf,
   words: readonly { readonly term: string; readonly start: number }[],
 ): number | undefined {
   const from = words.length - terms.length;
   const isMatch = terms.every((term, index) => {
     const word = words[from + index]?.term;
-    return word === term || (open && index === terms.length - 1 && word?.startsWith(term) === true);
+    return word === term || (lastIsPrefix && index === terms.length - 1 && word?.startsWith(term) === true);
   });
   return isMatch ? words[from]?.start : undefined;
 }

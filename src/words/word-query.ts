@@ -1,4 +1,4 @@
-import { analyse, isPairedCharacter, writtenStem } from './analyse.ts';
+import { analyse, isBigramCharacter, writtenStem } from './analyse.ts';
 import { pairWeights } from './han-pairs.ts';
 import { stemOf } from './language.ts';
 import { questionWords } from './question-words.ts';
@@ -33,8 +33,8 @@ export type WordLeaf =
       readonly written: string;
       readonly terms: readonly NearTerm[];
     }
-  /** Adjacent terms of the main stream; with `open`, the last one is a prefix. */
-  | { readonly kind: 'phrase'; readonly terms: readonly string[]; readonly open: boolean };
+  /** Adjacent terms. Extra terms of the analysis, such as joined forms, cannot be part of a phrase. */
+  | { readonly kind: 'phrase'; readonly terms: readonly string[]; readonly lastIsPrefix: boolean };
 
 export interface NearTerm {
   readonly term: string;
@@ -48,7 +48,7 @@ export interface NearTerm {
 export const queryLeavesMax = 48;
 
 /** Max terms of a query with operators, which is slower than a list of words. */
-export const joinedTermsMax = 32;
+export const operatorTermsMax = 32;
 
 /** Max phrases of a query, because each takes long to look up. */
 export const queryPhrasesMax = 8;
@@ -58,11 +58,11 @@ export const queryPrefixesMax = 5;
 export const shortPrefixesMax = 2;
 
 export function isShortPrefix(prefix: string): boolean {
-  return prefix.length < 3 && !isPairedCharacter(prefix);
+  return prefix.length < 3 && !isBigramCharacter(prefix);
 }
 
-/** Max length of a query. The text after that is ignored. */
-const queryUnitsMax = 10_000;
+/** Max characters of a query. Text after that is ignored. */
+const queryCharsMax = 10_000;
 
 /**
  * Creates a query that finds any of the words and ranks by all; "quoted phrases" must match exactly. Words past the limit are
@@ -81,7 +81,7 @@ const quote = /(?<![^\s(])(?:"(?=\S)([^"]*\S)"|“([^”]+)”)(?![\p{L}\p{N}])/
 
 /** Returns the quoted phrases, and the text without them. */
 export function quotedIn(text: string): { readonly phrases: readonly WordQuery[]; readonly unquoted: string } {
-  const phrases = Array.from(text.slice(0, queryUnitsMax).matchAll(quote), ([, plain, curly]) =>
+  const phrases = Array.from(text.slice(0, queryCharsMax).matchAll(quote), ([, plain, curly]) =>
     phraseQuery(plain ?? curly ?? ''),
   )
     .filter(({ kind }) => kind !== 'nothing')
@@ -93,7 +93,7 @@ function anyWord(text: string, allowsQuestionWords: boolean): WordQuery {
   const leaves = new Map<string, WordLeaf>();
   const questions = new Map<string, WordLeaf>();
   const words = analysed(text);
-  const weights = pairWeights(text.slice(0, queryUnitsMax));
+  const weights = pairWeights(text.slice(0, queryCharsMax));
   words.main.forEach((word, index) => {
     if (isLastOfRun(words.main, index)) return;
     const weight = weights.get(word.term);
@@ -116,13 +116,13 @@ export function isKeywords(text: string): boolean {
   return significantWords(text) <= keywordsMax || quotedIn(text).phrases.length > 0;
 }
 
-/** Counts significant words; `multi-agent` is one. In scripts without spaces, counts pairs of characters. */
+/** Counts significant words; `multi-agent` is one. In scripts indexed as bigrams, counts the bigrams. */
 function significantWords(text: string): number {
   const words = text
-    .slice(0, queryUnitsMax)
+    .slice(0, queryCharsMax)
     .split(/\s+/)
     .filter((word) => plainQuery(word, { allowsQuestionWords: false }).kind !== 'nothing');
-  return words.reduce((sum, word) => sum + (startsPaired(word) ? leavesOf(plainQuery(word)).length : 1), 0);
+  return words.reduce((sum, word) => sum + (startsWithBigram(word) ? leavesOf(plainQuery(word)).length : 1), 0);
 }
 
 export function phraseQuery(text: string): WordQuery {
@@ -131,7 +131,7 @@ export function phraseQuery(text: string): WordQuery {
 
 /** Creates a query that needs all words, each as a prefix. Words past the limits for prefixes must match as a whole. */
 export function prefixQuery(text: string): WordQuery {
-  const words = text.slice(0, queryUnitsMax).split(/\s+/).slice(0, queryLeavesMax);
+  const words = text.slice(0, queryCharsMax).split(/\s+/).slice(0, queryLeavesMax);
   const room = { prefixes: queryPrefixesMax, short: shortPrefixesMax };
   const parts = words.map((word) => {
     const query = prefixWord(word);
@@ -150,8 +150,9 @@ export function exactWord(text: string): WordQuery {
   const [only] = main;
   if (only === undefined) return nothing;
   if (main.length === 1) {
-    const signed = extra.find((term) => /[+#]$/.test(term));
-    return signed === undefined ? wordLeaf(only) : { kind: 'term', term: signed };
+    // A name that ends in a symbol, such as C++ or C#.
+    const symbolTerm = extra.find((term) => /[+#]$/.test(term));
+    return symbolTerm === undefined ? wordLeaf(only) : { kind: 'term', term: symbolTerm };
   }
   const whole = extra.find((term) => term.replaceAll('.', '') === main.map((word) => word.term).join(''));
   const phrase = phraseOf(main, false);
@@ -163,7 +164,7 @@ export function prefixWord(text: string): WordQuery {
   const [only] = main;
   if (only === undefined) return nothing;
   if (main.length > 1) return phraseOf(main, true);
-  const isSingle = only.term.length === 1 && !isPairedCharacter(only.term);
+  const isSingle = only.term.length === 1 && !isBigramCharacter(only.term);
   return isSingle ? wordLeaf(only) : { kind: 'prefix', prefix: only.term };
 }
 
@@ -192,7 +193,7 @@ export function leavesOf(query: WordQuery): WordLeaf[] {
 export function leafKey(leaf: WordLeaf): string {
   if (leaf.kind === 'term') return leaf.term;
   if (leaf.kind === 'near') return leaf.word;
-  return leaf.kind === 'prefix' ? `${leaf.prefix}*` : `"${leaf.terms.join(' ')}"${leaf.open ? '*' : ''}`;
+  return leaf.kind === 'prefix' ? `${leaf.prefix}*` : `"${leaf.terms.join(' ')}"${leaf.lastIsPrefix ? '*' : ''}`;
 }
 
 /** Returns each word of a leaf as its own leaf. */
@@ -200,7 +201,7 @@ export function membersOf(leaf: WordLeaf): WordLeaf[] {
   if (leaf.kind === 'near') return leaf.terms.map(({ term, written }) => ({ kind: 'term', term, written }));
   if (leaf.kind !== 'phrase') return [leaf];
   return leaf.terms.map((term, index) =>
-    leaf.open && index === leaf.terms.length - 1 ? { kind: 'prefix', prefix: term } : { kind: 'term', term },
+    leaf.lastIsPrefix && index === leaf.terms.length - 1 ? { kind: 'prefix', prefix: term } : { kind: 'term', term },
   );
 }
 
@@ -223,7 +224,7 @@ function analysed(text: string): { main: MainWord[]; extra: string[]; stems: Set
   const main: MainWord[] = [];
   const extra: string[] = [];
   const stems = new Set<string>();
-  analyse(text.slice(0, queryUnitsMax), (term, start, end, isExtra) => {
+  analyse(text.slice(0, queryCharsMax), (term, start, end, isExtra) => {
     if (isExtra) extra.push(term);
     else {
       const stem = writtenStem(text.slice(start, end), term);
@@ -234,39 +235,39 @@ function analysed(text: string): { main: MainWord[]; extra: string[]; stems: Set
   return { main, extra, stems };
 }
 
-/** Creates the leaf for a word. A single character of a paired script is a prefix: it is indexed as the start of a pair. */
+/** Creates the leaf for a word. Chinese, Japanese and Korean are indexed as bigrams, so a single character is a prefix of one. */
 function wordLeaf({ term, stem, isCorrectable }: MainWord): WordLeaf {
-  if (isPairedCharacter(term)) return { kind: 'prefix', prefix: term };
-  // No bonus for the exact form: pairs have only one form, and the form of a question word says nothing.
-  const hasNoForms = startsPaired(term) || questionWords.has(term);
+  if (isBigramCharacter(term)) return { kind: 'prefix', prefix: term };
+  // No bonus for the exact form: bigrams have only one form, and the form of a question word does not matter.
+  const hasNoForms = startsWithBigram(term) || questionWords.has(term);
   if (hasNoForms) return { kind: 'term', term: stem };
   return { kind: 'term', term: stem, written: term, ...(isCorrectable ? { correctable: true } : {}) };
 }
 
-function startsPaired(term: string): boolean {
-  return isPairedCharacter(String.fromCodePoint(term.codePointAt(0) ?? 0));
+function startsWithBigram(term: string): boolean {
+  return isBigramCharacter(String.fromCodePoint(term.codePointAt(0) ?? 0));
 }
 
 function withWeight(leaf: WordLeaf, weight: number | undefined): WordLeaf {
   return leaf.kind === 'term' && weight ? { ...leaf, weight } : leaf;
 }
 
-/** True for the single last character of a run, which the pair before it already covers. */
+/** True for the single last character of a run, which the bigram before it already covers. */
 function isLastOfRun(words: readonly MainWord[], index: number): boolean {
   const word = words[index];
   const before = words[index - 1];
-  return word !== undefined && before !== undefined && isPairedCharacter(word.term) && before.end >= word.end;
+  return word !== undefined && before !== undefined && isBigramCharacter(word.term) && before.end >= word.end;
 }
 
-function phraseOf(words: readonly MainWord[], open: boolean): WordQuery {
+function phraseOf(words: readonly MainWord[], isPrefix: boolean): WordQuery {
   const used = isLastOfRun(words, words.length - 1) ? words.slice(0, -1) : words;
   const terms = used.slice(0, queryLeavesMax).map((word) => word.term);
   const [only] = terms;
   const last = terms.at(-1);
   if (only === undefined || last === undefined) return nothing;
-  const isOpen = open || isPairedCharacter(last);
-  if (terms.length > 1) return { kind: 'phrase', terms, open: isOpen };
-  return isOpen ? { kind: 'prefix', prefix: only } : { kind: 'phrase', terms, open: false };
+  const lastIsPrefix = isPrefix || isBigramCharacter(last);
+  if (terms.length > 1) return { kind: 'phrase', terms, lastIsPrefix };
+  return lastIsPrefix ? { kind: 'prefix', prefix: only } : { kind: 'phrase', terms, lastIsPrefix: false };
 }
 
 function combine(kind: 'and' | 'or', parts: readonly WordQuery[]): WordQuery {

@@ -98,8 +98,8 @@ onEachBackend('context entries', (backend) => {
     const ids = [asked, elsewhere, answered, long, behind];
     const previous = [{ id: answered, text: 'Did you go?' }];
     assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400 }), previous);
-    assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400, amongThreads: ['talk'] }), previous);
-    assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400, amongThreads: ['other talk'] }), []);
+    assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400, visibleThreads: ['talk'] }), previous);
+    assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400, visibleThreads: ['other talk'] }), []);
     await entries.remove({ ids: [asked], dryRun: false });
     assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400 }), []);
   });

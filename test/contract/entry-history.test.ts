@@ -146,7 +146,7 @@ onEachBackend('the past of entries', (backend) => {
           texts,
           expected.map(({ id, text }) => ({ id, text })),
         );
-        assert.equal((await entries.pastGaps({ ...filter, asOf })).unknown, 0);
+        assert.equal((await entries.historyGaps({ ...filter, asOf })).unknown, 0);
       }
       const ids = [...(states.at(-1)?.state.keys() ?? []), ...past.keys()];
       const got = await entries.get({ ids: [...new Set(ids)], images: true, asOf: at(then) });
@@ -193,7 +193,7 @@ onEachBackend('the past of entries', (backend) => {
     const then = { path: ['n'], operator: 'eq' as const, value: 1, caseSensitive: false };
     assert.deepEqual(await search({ asOf, metadata: [then] }), [kept, retagged]);
     assert.deepEqual(await entries.matching({ threadId: 'search', asOf }), [kept, retagged]);
-    const gaps = await entries.pastGaps({ threadId: 'search', asOf });
+    const gaps = await entries.historyGaps({ threadId: 'search', asOf });
     assert.deepEqual(gaps, { unknown: 0, unsearched: 2, purged: false });
     const shown = await list({ threadId: 'search', asOf });
     assert.deepEqual(
@@ -209,7 +209,7 @@ onEachBackend('the past of entries', (backend) => {
     });
     const asOf = at(-5 * dayMs);
     assert.deepEqual(await list({ threadId: 'old', asOf }), []);
-    assert.equal((await entries.pastGaps({ threadId: 'old', asOf })).unknown, 1);
+    assert.equal((await entries.historyGaps({ threadId: 'old', asOf })).unknown, 1);
     assert.equal((await list({ threadId: 'old', asOf: at(-dayMs) })).length, 1);
     const [first] = await entries.store({ entries: [{ ...record, threadId: 'purge', text: 'first' }] });
     const [second] = await entries.store({ entries: [{ ...record, threadId: 'purge', text: 'second' }] });
@@ -223,7 +223,7 @@ onEachBackend('the past of entries', (backend) => {
     await entries.update({ updates: [{ id: third?.id ?? 0, tags: ['t'] }], allOrNothing: true });
     await entries.remove({ ids: [third?.id ?? 0], dryRun: false });
     assert.deepEqual(await list({ threadId: 'purge', asOf: before }), []);
-    const gaps = await entries.pastGaps({ threadId: 'purge', asOf: before });
+    const gaps = await entries.historyGaps({ threadId: 'purge', asOf: before });
     assert.deepEqual([gaps.unknown, gaps.purged], [1, true]);
   });
 

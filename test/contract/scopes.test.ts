@@ -114,7 +114,7 @@ onEachBackend('reads and writes within tags and threads', (backend) => {
     });
     const [own, other] = await entries.store({ entries: [entry('a'), entry('b')] });
     const ids = [own?.id ?? 0, other?.id ?? 0];
-    const scope = { amongThreads: ['a'] };
+    const scope = { visibleThreads: ['a'] };
     const found = await entries.get({ ids, images: false, ...scope });
     assert.deepEqual(
       found.map(({ threadId }) => threadId),

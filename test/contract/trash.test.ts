@@ -107,9 +107,9 @@ onEachBackend('trash', (backend) => {
     const stored = await entries.store({ entries: [fresh('mine'), fresh('theirs'), fresh('kept')] });
     const ids = stored.map(({ id }) => id);
     await entries.remove({ ids: ids.slice(0, 2), dryRun: false });
-    const own = await entries.deleted({ ...page, amongThreads: ['mine'] });
+    const own = await entries.deleted({ ...page, visibleThreads: ['mine'] });
     assert.deepEqual([own.entries.map(({ id, text }) => [id, text.length]), own.total], [[[ids[0], 300]], 1]);
-    assert.equal(await entries.purge({ ids, amongThreads: ['mine'] }), 1);
+    assert.equal(await entries.purge({ ids, visibleThreads: ['mine'] }), 1);
     assert.deepEqual(await entries.restore({ ids }), { ids: [ids[1]] });
     assert.equal((await entries.deleted(page)).total, 0);
     assert.deepEqual(await storage.check(), []);

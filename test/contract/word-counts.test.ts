@@ -28,7 +28,7 @@ describe('counts of words on PostgreSQL', { skip: serverObstacle() ?? false }, (
     database = await createTestDatabase(server);
     connections = createConnections({ url: database.url });
     await migrate(connections);
-    await alone('ALTER TABLE carrel.kb_passage_words SET (autovacuum_enabled = false)');
+    await outsideTransaction('ALTER TABLE carrel.kb_passage_words SET (autovacuum_enabled = false)');
     await insert(1, documents);
   });
   after(async () => {
@@ -39,11 +39,11 @@ describe('counts of words on PostgreSQL', { skip: serverObstacle() ?? false }, (
 
   test('are exact before the table was analysed', async () => {
     assert.deepEqual(await count(documents), [documents, documents / 2, 1, documents / 2]);
-    await alone('ANALYZE carrel.kb_passage_words');
+    await outsideTransaction('ANALYZE carrel.kb_passage_words');
   });
 
   test('are shares of all documents for common words, and exact for rare words and prefixes', async () => {
-    await alone('DELETE FROM carrel.kb_passage_words WHERE key % 3 = 0');
+    await outsideTransaction('DELETE FROM carrel.kb_passage_words WHERE key % 3 = 0');
     assert.deepEqual(await count(documents), [documents, documents / 2, 1, documents / 3]);
     assert.deepEqual(await count(documents * 1.5), [documents * 1.5, documents * 0.75, 1, documents / 3]);
   });
@@ -63,8 +63,8 @@ describe('counts of words on PostgreSQL', { skip: serverObstacle() ?? false }, (
     );
   }
 
-  function alone(sql: string) {
-    return connections.alone((statements) => statements.query(sql));
+  function outsideTransaction(sql: string) {
+    return connections.outsideTransaction((statements) => statements.query(sql));
   }
 
   function insert(first: number, last: number) {

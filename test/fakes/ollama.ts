@@ -1,8 +1,8 @@
 import { type LoopbackServer, type Owner, serveHttp } from './loopback-server.ts';
 
 export interface FakeOllama extends LoopbackServer {
-  /** `down`: refuses requests. `slow`: never answers. */
-  mode: 'up' | 'down' | 'slow';
+  /** `down`: refuses requests. `hung`: never answers. */
+  mode: 'up' | 'down' | 'hung';
   /** How often each text was received, answered or not. */
   readonly received: Map<string, number>;
   /** Resolves with the first request. */
@@ -27,7 +27,7 @@ export async function startOllama(t: Owner, embed: (text: string) => number[] = 
         for (const text of input) fake.received.set(text, (fake.received.get(text) ?? 0) + 1);
         firstRequest.resolve();
         await fake.gate;
-        if (fake.mode === 'slow') return;
+        if (fake.mode === 'hung') return;
         response.setHeader('content-type', 'application/json');
         response.end(JSON.stringify({ embeddings: input.map(embed) }));
       });
@@ -37,7 +37,7 @@ export async function startOllama(t: Owner, embed: (text: string) => number[] = 
   return fake;
 }
 
-/** Settings for vectors from a fake model, where a test needs vectors but not their meaning. */
+/** Settings for vectors from a fake model, for tests that need vectors, but not meaningful ones. */
 export async function fakeModel(t: Owner): Promise<Record<string, string>> {
   const { origin } = await startOllama(t);
   return { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: origin, EMBEDDING_MODEL: 'letters' };

@@ -73,7 +73,7 @@ function shareBacklog(open: (t: TestContext) => Promise<ProgramFolders>): void {
     const backlog = await open(t);
     await fill(t, backlog);
     const models = [await startOllama(t), await startOllama(t)] as const;
-    models[0].mode = 'slow';
+    models[0].mode = 'hung';
     const doomed = await start(t, backlog, models[0]);
     await models[0].firstRequest;
     const other = await start(t, backlog, models[1]);

@@ -22,7 +22,7 @@ import { watchFolders } from './watch.ts';
 
 /** `carrel add <paths or urls…>`: adds files, folders and web pages to the knowledge base. */
 export async function addCommand(line: CommandLine): Promise<void> {
-  if (line.words.some(isAddress)) return addWeb(line);
+  if (line.args.some(isAddress)) return addWeb(line);
   const flag = webFlags.find((name) => line.flags[name] !== undefined);
   if (flag !== undefined) throw usageError(`--${flag} is for addresses such as https://docs.example.org/.`);
   const plan = readPlan(line);
@@ -40,7 +40,7 @@ export async function addCommand(line: CommandLine): Promise<void> {
       await watchFolders(mirror, { folders: plan.folders, reporter, signal: stopping.signal });
       return;
     }
-    const { failed } = await addAll(findFiles(line.words, selection), run);
+    const { failed } = await addAll(findFiles(line.args, selection), run);
     if (failed > 0) process.exitCode = exitCodes.unexpected;
   } catch (error) {
     reporter.end();
@@ -52,7 +52,7 @@ export async function addCommand(line: CommandLine): Promise<void> {
 }
 
 /** Validates the whole command before an engine is started. */
-function readPlan({ words, flags, lists }: CommandLine) {
+function readPlan({ args, flags, lists }: CommandLine) {
   const tagArguments = {
     collection: typeof flags['collection'] === 'string' ? flags['collection'] : undefined,
     tags: [...(lists['tag'] ?? []), ...(lists['tags'] ?? []).flatMap((names) => names.split(','))],
@@ -64,7 +64,7 @@ function readPlan({ words, flags, lists }: CommandLine) {
     if (!(error instanceof CarrelError)) throw error;
     throw usageError(error.message, { cause: error });
   }
-  const folders = words.map(resolveRoot);
+  const folders = args.map(resolveRoot);
   const file = folders.find((path) => !statSync(path).isDirectory());
   if (flags['watch'] === true && file !== undefined) {
     throw usageError(`${file} is not a folder, and --watch follows folders only.`);

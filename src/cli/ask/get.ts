@@ -7,7 +7,7 @@ import { printJson } from './show.ts';
 
 /** `carrel get <uri>`: prints the full text, which resources/read returns in parts. */
 export async function getCommand(line: CommandLine, open: OpenTools): Promise<void> {
-  const { uri, toolset } = namedUri(line.words[0] ?? '');
+  const { uri, toolset } = namedUri(line.args[0] ?? '');
   const parts: string[] = [];
   const bytes: Buffer[] = [];
   let facts: { mimeType?: string; _meta?: Record<string, unknown> } = {};

@@ -106,7 +106,7 @@ const documents: Listing = {
 const jobs: Listing = {
   toolset: 'kb',
   tool: 'kb_jobs',
-  arguments: (line) => ({ job_id: line.words[0], status: textFlag(line, 'status'), ...page(line) }),
+  arguments: (line) => ({ job_id: line.args[0], status: textFlag(line, 'status'), ...page(line) }),
   list: 'jobs',
   total: 'total',
   columns: () => [
@@ -158,7 +158,7 @@ const threads: Listing = {
 const thread: Listing = {
   toolset: 'context',
   tool: 'search_context',
-  arguments: (line) => ({ thread_id: line.words[0], ...page(line) }),
+  arguments: (line) => ({ thread_id: line.args[0], ...page(line) }),
   list: 'results',
   columns: () => [
     { title: 'ID', align: 'right', cell: ({ id }) => text(id) },
@@ -177,7 +177,7 @@ const listings: Readonly<Record<string, Listing>> = { find, jobs, list: document
 
 /** `carrel find`, `jobs`, `list`, `notes`, `search` and `threads`. */
 export async function listingCommand(line: CommandLine, open: OpenTools): Promise<void> {
-  const listing = line.command === 'threads' && line.words.length > 0 ? thread : listings[line.command];
+  const listing = line.command === 'threads' && line.args.length > 0 ? thread : listings[line.command];
   if (listing === undefined) throw new Error(`${line.command} is not a listing command`);
   const args = withoutUndefined(listing.arguments(line));
   const answer: Row = await ask(open, line, listing.toolset, (tools) => tools.call(listing.tool, args));
@@ -193,8 +193,8 @@ export async function listingCommand(line: CommandLine, open: OpenTools): Promis
 
 const snippetUnits = 240;
 
-function queryOf({ words }: CommandLine): string {
-  return words.join(' ');
+function queryOf({ args }: CommandLine): string {
+  return args.join(' ');
 }
 
 function page(line: CommandLine): Record<string, unknown> {

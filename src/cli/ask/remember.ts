@@ -11,15 +11,15 @@ const stdinBytesMax = 4 * 1024 * 1024;
 
 /** `carrel remember <text>`: stores a memory with the tool store_context. */
 export async function rememberCommand(line: CommandLine, open: OpenTools): Promise<void> {
-  const { words, flags } = line;
-  const content = words.length === 1 && words[0] === '-' ? await readInput() : words.join(' ');
-  const args = withoutUndefined({
+  const { args, flags } = line;
+  const content = args.length === 1 && args[0] === '-' ? await readInput() : args.join(' ');
+  const entry = withoutUndefined({
     thread_id: textFlag(line, 'thread') ?? defaultThread,
     source: 'user',
     text: content,
     tags: line.lists['tag'],
   });
-  const answer = await ask(open, line, 'context', (tools) => tools.call('store_context', args));
+  const answer = await ask(open, line, 'context', (tools) => tools.call('store_context', entry));
   if (flags['json'] === true || !process.stdout.isTTY) {
     printJson(answer);
     return;

@@ -20,7 +20,7 @@ async function removeEntry(tools: OpenedTools, id: string): Promise<void> {
 /** `carrel rm <uri…>`: deletes documents, notes and memories, each restorable for 30 days. Stops at the first that fails. */
 export async function rmCommand(line: CommandLine, open: OpenTools): Promise<void> {
   // Validate every URI before deleting any.
-  const named = line.words.map((word) => {
+  const named = line.args.map((word) => {
     const { uri, toolset } = namedUri(word);
     for (const [pattern, remove] of removals) {
       const id = pattern.exec(uri)?.[1];

@@ -6,16 +6,16 @@ export interface CommandDescription {
   readonly group: CommandGroup;
   readonly summary: string;
   /** Arguments as help shows them: `<query...>`, `[role]`. */
-  readonly words?: string;
+  readonly args?: string;
   /** Min and max number of arguments. Both default to 0. */
-  readonly wordsMin?: number;
-  readonly wordsMax?: number;
+  readonly argsMin?: number;
+  readonly argsMax?: number;
   /** The end of the error message "carrel <name> needs …". */
-  readonly needs?: string;
+  readonly missing?: string;
   /** Shell completions for arguments. */
   readonly completes?: readonly string[] | 'files';
-  /** More text for `carrel help <command>`. */
-  readonly more?: string;
+  /** Additional text for `carrel help <command>`. */
+  readonly details?: string;
   readonly examples?: readonly string[];
   readonly flags: readonly FlagDescription[];
 }
@@ -32,5 +32,5 @@ export type CommandGroup = keyof typeof groups;
 /** A command as its group declares it, without the common flags. */
 export type GroupedCommand = Omit<CommandDescription, 'group'>;
 
-/** For `wordsMax`: no upper limit. */
+/** For `argsMax`: no upper limit. */
 export const many = Number.POSITIVE_INFINITY;

@@ -13,7 +13,7 @@ import {
 import { type GroupedCommand, many } from './command.ts';
 
 const resultFlags = [jsonFlag, limitFlag];
-const query = { words: '<query...>', wordsMin: 1, wordsMax: many, needs: 'what to look for' };
+const query = { args: '<query...>', argsMin: 1, argsMax: many, missing: 'what to look for' };
 
 export const knowledgeCommands: readonly GroupedCommand[] = [
   {
@@ -33,7 +33,7 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
     name: 'find',
     summary: 'searches memory, documents, notes and Fess at once',
     ...query,
-    more: 'The web is searched only if you add --source web.',
+    details: 'The web is searched only if you add --source web.',
     examples: ['carrel find who signed the lease', 'carrel find sqlite wal --source notes --source web'],
     flags: [
       listFlag('source', 'name', 'only this source: context, notes, kb, web or fess_<domain>; can be repeated'),
@@ -44,22 +44,24 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
   {
     name: 'get',
     summary: 'prints a document, note or memory by its URI',
-    words: '<uri>',
-    wordsMin: 1,
-    wordsMax: 1,
-    needs: 'the URI from a search or a list',
-    more: 'A plain number is the id of a document in the knowledge base. If the output is redirected, the text is printed unchanged.',
+    args: '<uri>',
+    argsMin: 1,
+    argsMax: 1,
+    missing: 'the URI from a search or a list',
+    details:
+      'A plain number is the id of a document in the knowledge base. If the output is redirected, the text is printed unchanged.',
     examples: ['carrel get carrel://kb/doc/12', 'carrel get 12 > report.txt', 'carrel get 12 --open'],
     flags: [jsonFlag, openFlag, verboseFlag],
   },
   {
     name: 'rm',
     summary: 'deletes documents, notes and memories; they can be restored for 30 days',
-    words: '<uri...>',
-    wordsMin: 1,
-    wordsMax: many,
-    needs: 'the URIs from a search or a list',
-    more: 'A plain number is the id of a document in the knowledge base. The command stops at the first item that cannot be deleted.',
+    args: '<uri...>',
+    argsMin: 1,
+    argsMax: many,
+    missing: 'the URIs from a search or a list',
+    details:
+      'A plain number is the id of a document in the knowledge base. The command stops at the first item that cannot be deleted.',
     examples: ['carrel rm carrel://kb/doc/12 carrel://context/7'],
     flags: [jsonFlag],
   },
@@ -71,9 +73,9 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
   {
     name: 'list',
     summary: 'lists the documents in the knowledge base',
-    words: '[query...]',
-    wordsMax: many,
-    more: 'The query is matched against titles and paths.',
+    args: '[query...]',
+    argsMax: many,
+    details: 'The query is matched against titles and paths.',
     flags: [
       collectionFilter,
       tagFilter,
@@ -85,8 +87,8 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
   {
     name: 'jobs',
     summary: 'lists ingestion jobs and their outcome',
-    words: '[id]',
-    wordsMax: 1,
+    args: '[id]',
+    argsMax: 1,
     flags: [
       valueFlag('status', 'status', 'only jobs with this status', {
         choices: ['queued', 'processing', 'done', 'failed', 'cancelled', 'skipped'],
@@ -98,24 +100,24 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
   {
     name: 'notes',
     summary: 'lists or searches notes',
-    words: '[query...]',
-    wordsMax: many,
+    args: '[query...]',
+    argsMax: many,
     flags: [tagFilter, ...resultFlags, offsetFlag],
   },
   {
     name: 'threads',
     summary: 'lists memory threads, or the entries of one thread',
-    words: '[thread]',
-    wordsMax: 1,
+    args: '[thread]',
+    argsMax: 1,
     flags: [...resultFlags, offsetFlag],
   },
   {
     name: 'remember',
     summary: 'stores a text in memory',
-    words: '<text...>',
-    wordsMin: 1,
-    wordsMax: many,
-    needs: 'the text to store, or - to read it from standard input',
+    args: '<text...>',
+    argsMin: 1,
+    argsMax: many,
+    missing: 'the text to store, or - to read it from standard input',
     examples: ['carrel remember the gate code changes in May', 'git log -5 | carrel remember - --thread carrel'],
     flags: [
       valueFlag('thread', 'name', 'thread to store the text in (default memory)'),

@@ -26,13 +26,14 @@ export const serverCommands: readonly GroupedCommand[] = [
   {
     name: 'fess',
     summary: 'serves only the tools for a Fess search server',
-    more: 'Settings are read from ~/.mcp-feiss/config.json. A file of the original Fess bridge works unchanged. docs/fess.md lists the settings.',
+    details:
+      'Settings are read from ~/.mcp-feiss/config.json. A file of the original Fess bridge works unchanged. docs/fess.md lists the settings.',
     flags: serverFlags,
   },
   {
     name: 'engine',
     summary: 'serves the HTTP API of the knowledge base engine',
-    more: 'Without --ingest, --embed and --search, the engine does all three.',
+    details: 'Without --ingest, --embed and --search, the engine does all three.',
     flags: [...transportFlags, readOnlyFlag, ...engineRoleFlags],
   },
 ];

@@ -15,10 +15,10 @@ import { type GroupedCommand, many } from './command.ts';
 import { serverCommands } from './servers.ts';
 
 const aboutRole = {
-  words: '[role]',
-  wordsMax: 1,
+  args: '[role]',
+  argsMax: 1,
   completes: serverCommands.map(({ name }) => name),
-  more: 'The role is the name of a server command (default serve). Pass the same flags as to that command.',
+  details: 'The role is the name of a server command (default serve). Pass the same flags as to that command.',
 };
 const configFlags = [...transportFlags, readOnlyFlag, aloneFlag, toolsetsFlag, toolsFlag, allowFlag, jsonFlag];
 
@@ -26,10 +26,11 @@ export const setupCommands: readonly GroupedCommand[] = [
   {
     name: 'init',
     summary: 'adds the server to the configuration files of MCP clients',
-    words: '[client...]',
-    wordsMax: many,
+    args: '[client...]',
+    argsMax: many,
     completes: [...clients.map(({ id }) => id), 'all'],
-    more: 'The command tests the server before it writes a file. Without a client, it lists the clients on this machine and asks which to connect. "all" connects all of them. The command also asks for --tools and --allow if they are missing. --data-dir and --config are passed on to the server. Other content of the files is kept, and each file gets a backup.',
+    details:
+      'The command tests the server before it writes a file. Without a client, it lists the clients on this machine and asks which to connect. "all" connects all of them. The command also asks for --tools and --allow if they are missing. --data-dir and --config are passed on to the server. Other content of the files is kept, and each file gets a backup.',
     examples: [
       'carrel init',
       'carrel init cursor',
@@ -69,12 +70,13 @@ export const setupCommands: readonly GroupedCommand[] = [
   {
     name: 'token',
     summary: 'manages tokens for HTTP callers, each with its own rights',
-    words: '<add|list|revoke> [name]',
-    wordsMin: 1,
-    wordsMax: 2,
-    needs: 'what to do: add, list or revoke',
+    args: '<add|list|revoke> [name]',
+    argsMin: 1,
+    argsMax: 2,
+    missing: 'what to do: add, list or revoke',
     completes: ['add', 'list', 'revoke'],
-    more: 'A new token is printed once. Without restrictions, it may do everything. Once a token exists, servers on this database require a token from every caller, until carrel token revoke --all removes all tokens. Running servers apply changes immediately.',
+    details:
+      'A new token is printed once. Without restrictions, it may do everything. Once a token exists, servers on this database require a token from every caller, until carrel token revoke --all removes all tokens. Running servers apply changes immediately.',
     examples: [
       'carrel token add laptop',
       'carrel token add ci --toolsets kb,find --read-only --expires 30d',
@@ -94,16 +96,17 @@ export const setupCommands: readonly GroupedCommand[] = [
   {
     name: 'bench',
     summary: 'measures startup, ingestion and search on this machine in about a minute',
-    more: 'The command ingests generated documents into a SQLite database in a temporary folder. It ignores your settings, except the variables that start with EMBEDDING_, OLLAMA_ or OPENAI_.',
+    details:
+      'The command ingests generated documents into a SQLite database in a temporary folder. It ignores your settings, except the variables that start with EMBEDDING_, OLLAMA_ or OPENAI_.',
     flags: [valueFlag('documents', 'number', 'number of documents (default 200)'), jsonFlag],
   },
   {
     name: 'completion',
     summary: 'prints a shell completion script',
-    words: '<bash|zsh|fish>',
-    wordsMin: 1,
-    wordsMax: 1,
-    needs: 'the shell: bash, zsh or fish',
+    args: '<bash|zsh|fish>',
+    argsMin: 1,
+    argsMax: 1,
+    missing: 'the shell: bash, zsh or fish',
     completes: ['bash', 'zsh', 'fish'],
     examples: [
       'source <(carrel completion bash)',
@@ -115,8 +118,8 @@ export const setupCommands: readonly GroupedCommand[] = [
   {
     name: 'help',
     summary: 'lists all commands, or describes one',
-    words: '[command]',
-    wordsMax: 1,
+    args: '[command]',
+    argsMax: 1,
     flags: [],
   },
 ];

@@ -8,7 +8,7 @@ import { zshCompletion } from './zsh.ts';
 const shells = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
 
 /** `carrel completion <shell>`: prints a completion script for the shell. */
-export function completionCommand({ words: [shell = ''] }: CommandLine): void {
+export function completionCommand({ args: [shell = ''] }: CommandLine): void {
   const script = Object.hasOwn(shells, shell) ? shells[shell as keyof typeof shells] : undefined;
   if (script === undefined) {
     const known = Object.keys(shells);

@@ -36,17 +36,17 @@ fi
 }
 
 function commandCase(command: CommandDescription): string {
-  const { name, flags, wordsMax = 0 } = command;
+  const { name, flags, argsMax = 0 } = command;
   const completes = completionsOf(command);
-  const words =
-    wordsMax === 0
+  const args =
+    argsMax === 0
       ? []
       : completes === 'files'
         ? ["'*:file:_files'"]
         : completes !== undefined
           ? [quote(`1:word:(${completes.join(' ')})`)]
           : [quote('*:word: ')];
-  const specs = [...flags.flatMap(flagSpecs), ...words].map((spec) => `        ${spec}`);
+  const specs = [...flags.flatMap(flagSpecs), ...args].map((spec) => `        ${spec}`);
   return `    ${name})\n      _arguments \\\n${specs.join(' \\\n')}\n      ;;`;
 }
 

@@ -29,7 +29,7 @@ export async function initCommand(line: CommandLine): Promise<void> {
 async function init(line: CommandLine, prompt: Prompt | undefined): Promise<void> {
   const machine = thisMachine();
   const selected =
-    line.words.length > 0 ? line.words.flatMap((word) => clientsByName(word, machine)) : await choose(machine, prompt);
+    line.args.length > 0 ? line.args.flatMap((word) => clientsByName(word, machine)) : await choose(machine, prompt);
   if (selected.length === 0) return;
   if (line.flags['remove'] === true) return removeEntries(selected, machine);
   // Reports wrong flags and settings before anything is written.

@@ -14,7 +14,7 @@ import { quote, usageError } from '../usage-error.ts';
 
 /** `carrel token add <name>`, `carrel token list`, `carrel token revoke <name>`. */
 export async function tokenCommand(line: CommandLine): Promise<void> {
-  const [action = '', name] = line.words;
+  const [action = '', name] = line.args;
   const run = actions[action];
   if (run === undefined) throw usageError(`Unknown action ${JSON.stringify(action)}. Use add, list or revoke.`);
   await run(line, name);

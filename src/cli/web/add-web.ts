@@ -18,12 +18,12 @@ export function isAddress(word: string): boolean {
 
 /** `carrel add <url…>`: adds pages, sites and feeds to the knowledge base. A single page is fetched right away. */
 export async function addWeb(line: CommandLine): Promise<void> {
-  const { flags, words } = line;
-  const file = words.find((word) => !isAddress(word));
+  const { flags, args } = line;
+  const file = args.find((word) => !isAddress(word));
   if (file !== undefined) throw usageError('Add files and URLs with separate commands.');
   const wrong = fileFlags.find((name) => flags[name] === true);
   if (wrong !== undefined) throw usageError(`--${wrong} is for files and folders.`);
-  const requests = words.map((url) => requestOf(line, url));
+  const requests = args.map((url) => requestOf(line, url));
   const isPage = flags['site'] !== true && flags['sitemap'] !== true && flags['feed'] !== true;
   const waits = flags['wait'] === true || isPage;
   await withSources(line, waits, async ({ sources, engine }) => {

@@ -10,12 +10,12 @@ import { withSources } from './open-sources.ts';
 
 /** `carrel sources [list]`, `refresh`, `pause`, `resume` and `remove`. */
 export async function sourcesCommand(line: CommandLine): Promise<void> {
-  const [action = 'list', ...words] = line.words;
+  const [action = 'list', ...ids] = line.args;
   const run = actions[action];
   if (run === undefined) {
     throw usageError(`Unknown action ${JSON.stringify(action)}. Use list, refresh, pause, resume or remove.`);
   }
-  await run(line, words.map(readId));
+  await run(line, ids.map(readId));
 }
 
 type Action = (line: CommandLine, ids: readonly number[]) => Promise<void>;
@@ -59,7 +59,7 @@ async function each(
   result: string,
   change: (sources: WebSources, id: number) => Promise<void>,
 ): Promise<void> {
-  if (ids.length === 0) throw usageError(`carrel sources ${line.words[0]} needs a source id.`);
+  if (ids.length === 0) throw usageError(`carrel sources ${line.args[0]} needs a source id.`);
   await withSources(line, false, async ({ sources }) => {
     for (const { source_id: id, url } of await findSources(sources, ids)) {
       await change(sources, id);

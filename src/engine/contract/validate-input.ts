@@ -1,7 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
 import { isBlank } from '../../base/text.ts';
 import type { JobListRequest, JobStatus } from '../../storage/documents/jobs.ts';
-import { storable, storingFault } from '../../storage/storable.ts';
+import { storable, unstorableReason } from '../../storage/storable.ts';
 import { type JobsRequest, jobStatuses, type PageRequest } from '../engine.ts';
 
 /** Normalises callers' input for storage, or rejects it with a reason. */
@@ -11,7 +11,7 @@ const tagCharsMax = 200;
 const titleCharsMax = 300;
 const pathCharsMax = 1_000;
 const filenameCharsMax = 255;
-const namesMax = 20;
+const queryWordsMax = 20;
 const noteCharsMax = 1_000_000;
 
 /** Trims tags and drops empty ones and duplicates. Keeps their order and case. */
@@ -59,13 +59,14 @@ export function readReplaces(input: number | undefined): number | undefined {
   throw invalidInput('replaces must be the id of a document');
 }
 
-export function readNames(input: string | undefined): string[] | undefined {
-  const words = storable(input ?? '')
+/** Splits a query into its distinct words. Returns undefined if it has none. */
+export function readQueryWords(input: string | undefined): string[] | undefined {
+  const parts = storable(input ?? '')
     .normalize('NFC')
     .split(/\s+/);
-  const names = [...new Set(words)].filter((name) => name !== '');
-  if (names.length > namesMax) throw invalidInput(`query must have at most ${namesMax} words`);
-  return names.length === 0 ? undefined : names;
+  const words = [...new Set(parts)].filter((word) => word !== '');
+  if (words.length > queryWordsMax) throw invalidInput(`query must have at most ${queryWordsMax} words`);
+  return words.length === 0 ? undefined : words;
 }
 
 export function readNote(input: string): string {
@@ -77,7 +78,7 @@ export function readNote(input: string): string {
 
 /** Rejects text with characters that a database cannot store, so that stored text always equals the text sent. */
 function checked(name: string, text: string): string {
-  const problem = storingFault(text);
+  const problem = unstorableReason(text);
   if (problem === undefined) return text;
   throw invalidInput(`${name} ${problem}`);
 }
@@ -103,7 +104,7 @@ export function noteFilename(title: string): string {
 
 export const limitMax = 1_000;
 
-export function pageOf({ limit = 100, offset = 0 }: PageRequest): { limit: number; offset: number } {
+export function readPage({ limit = 100, offset = 0 }: PageRequest): { limit: number; offset: number } {
   if (!Number.isInteger(limit) || limit < 1 || limit > limitMax) {
     throw invalidInput(`limit must be a whole number from 1 to ${limitMax}`);
   }
@@ -112,10 +113,10 @@ export function pageOf({ limit = 100, offset = 0 }: PageRequest): { limit: numbe
 }
 
 /** Converts a request for jobs. Returns undefined if no job of this engine can match. */
-export function jobsOf({ status, ...page }: JobsRequest): JobListRequest | undefined {
+export function readJobsRequest({ status, ...page }: JobsRequest): JobListRequest | undefined {
   // Other kb engines use the status `skipped` for duplicates; this one answers 409 and creates no job.
   if (status === 'skipped') return undefined;
-  return { ...pageOf(page), status: statusOf(status) };
+  return { ...readPage(page), status: statusOf(status) };
 }
 
 function statusOf(input: string | undefined): JobStatus | undefined {

@@ -19,11 +19,11 @@ import {
   documentNotFound,
   invalidInput,
   jobNotFound,
-  jobsOf,
-  pageOf,
   readDocType,
   readFilename,
-  readNames,
+  readJobsRequest,
+  readPage,
+  readQueryWords,
   readSourcePath,
   readTags,
   tagsMax,
@@ -130,7 +130,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     },
     ...submitting,
     async jobs(request, options) {
-      const selection = jobsOf(request);
+      const selection = readJobsRequest(request);
       if (selection === undefined) return { jobs: [], total: 0 };
       const { jobs, total } = await ingestion.list({ ...selection, anyTags: options?.scopedTo }, options);
       return { jobs: await renderJobs(jobs, options), total };
@@ -155,9 +155,9 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         tags: tags && readTags(tags),
         anyTags: options?.scopedTo,
         sourcePath: readSourcePath(sourcePath),
-        named: readNames(query),
+        named: readQueryWords(query),
       };
-      const found = await documents.list({ selection, sort, ...pageOf(page) }, options);
+      const found = await documents.list({ selection, sort, ...readPage(page) }, options);
       return { documents: await renderDocuments(found.documents, options), total: found.total };
     },
     document: (id, options) => readDocument(id, options, { documents, embedding }),
@@ -196,7 +196,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     },
     upkeep: {
       async deletedDocuments(request, options) {
-        const found = await documents.deleted({ ...pageOf(request), anyTags: options?.scopedTo }, options);
+        const found = await documents.deleted({ ...readPage(request), anyTags: options?.scopedTo }, options);
         return { documents: found.documents.map(renderDeleted), total: found.total };
       },
       async purgeDocuments(ids, options) {

@@ -27,7 +27,7 @@ import type {
   Submission,
 } from '../engine.ts';
 import { createEngineClient, type EngineClientConfig, type EngineRequest, queryOf } from './engine-client.ts';
-import { endlessError } from './engine-errors.ts';
+import { endlessListError } from './engine-errors.ts';
 import { multipartForm } from './multipart.ts';
 
 /** Creates a client for a remote engine: Carrel's own, or another with the same API. */
@@ -47,7 +47,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
   });
   const bulk = (kind: string, selection: BulkSelection, change: object, options?: EngineCall): EngineRequest => ({
     ...send('POST', `/bulk/${kind}`, { ...selection, ...change }, options),
-    meanings: { 409: 'safety_threshold_exceeded' },
+    errorCodes: { 409: 'safety_threshold_exceeded' },
   });
   /** Returns the changed document. Reads it if the engine answered with something else. */
   const changed = async (id: number, request: EngineRequest, options?: EngineCall): Promise<EngineDocument> =>
@@ -56,16 +56,16 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
   const engine: Engine = {
     status: (options) => client.request(get('/status', options), status),
     async search(request, options) {
-      const ask = (offset: number | undefined) =>
+      const fetchPage = (offset: number | undefined) =>
         client.request({ ...send('POST', '/search', { ...request, offset }, options), repeatable: true }, searchAnswer);
-      const { next_offset: next, total_matches: total, ...answer } = await ask(request.offset);
+      const { next_offset: next, total_matches: total, ...answer } = await fetchPage(request.offset);
       const results: EngineHit[] = [...answer.results];
       let from = next;
       for (let page = 2; from !== undefined; page += 1) {
-        if (page > pagesMax) throw endlessError();
-        const more: z.output<typeof searchAnswer> = await ask(from);
+        if (page > pagesMax) throw endlessListError();
+        const more: z.output<typeof searchAnswer> = await fetchPage(from);
         results.push(...more.results);
-        if (more.next_offset !== undefined && more.next_offset <= from) throw endlessError();
+        if (more.next_offset !== undefined && more.next_offset <= from) throw endlessListError();
         from = more.results.length === 0 ? undefined : more.next_offset;
       }
       const { query } = request;
@@ -83,9 +83,9 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       const { items, total } = await gather('jobs', { status, limit, offset }, jobPage, ({ jobs }) => jobs, options);
       return { jobs: items, total };
     },
-    job: (id, options) => client.request(get(jobPath(id), options, { meanings: jobMeanings }), job),
+    job: (id, options) => client.request(get(jobPath(id), options, { errorCodes: jobErrorCodes }), job),
     cancelJob: (id, options = {}) =>
-      client.request({ method: 'DELETE', path: jobPath(id), signal: options.signal, meanings: jobMeanings }, job),
+      client.request({ method: 'DELETE', path: jobPath(id), signal: options.signal, errorCodes: jobErrorCodes }, job),
     async documents({ type, tags, source_path: sourcePath, query: words, limit, offset }, options) {
       const query = { type, tags: tags?.join(','), source_path: sourcePath, query: words, limit, offset };
       const { items, total } = await gather('documents', query, documentPage, (page) => page.documents, options);
@@ -94,11 +94,11 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       const documents = items.filter((each) => hasPath(each.source_path) && matchesQuery(each, words));
       return { documents, total: documents.length === items.length ? total : documents.length };
     },
-    async document(id, { first_chunk: first = 0, max_chunks: most, ...options } = {}) {
-      const query = queryOf({ first_chunk: first === 0 ? undefined : first, max_chunks: most });
-      const found = await client.request(get(documentPath(id), options, { meanings, query }), documentWithChunks);
+    async document(id, { first_chunk: first = 0, max_chunks: maxChunks, ...options } = {}) {
+      const query = queryOf({ first_chunk: first === 0 ? undefined : first, max_chunks: maxChunks });
+      const found = await client.request(get(documentPath(id), options, { errorCodes, query }), documentWithChunks);
       // Some engines ignore `first_chunk` and return all chunks.
-      const chunks = found.chunks.filter(({ chunk_index: index }) => index >= first).slice(0, most);
+      const chunks = found.chunks.filter(({ chunk_index: index }) => index >= first).slice(0, maxChunks);
       return { ...found, chunks };
     },
     async documentAlone(id, options) {
@@ -106,7 +106,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       return found;
     },
     async file(id, options) {
-      const { headers, content } = await client.open(get(`${documentPath(id)}/file`, options, { meanings }));
+      const { headers, content } = await client.open(get(`${documentPath(id)}/file`, options, { errorCodes }));
       return {
         filename: fileNameIn(headers['content-disposition']) ?? String(id),
         content_type: headers['content-type'] ?? 'application/octet-stream',
@@ -115,21 +115,21 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       };
     },
     async deleteDocument(id, options) {
-      const request = { method: 'DELETE', path: documentPath(id), signal: options?.signal, meanings };
+      const request = { method: 'DELETE', path: documentPath(id), signal: options?.signal, errorCodes };
       return { status: 'deleted', document_id: id, ...(await client.request(request, deleted)) };
     },
     async restoreDocument(id, options) {
-      const request = { ...send('POST', `${documentPath(id)}/restore`, {}, options), meanings: restoreMeanings };
+      const request = { ...send('POST', `${documentPath(id)}/restore`, {}, options), errorCodes: restoreErrorCodes };
       return { document_id: id, ...(await client.request(request, restoring)) };
     },
     changeTags: (id, { remove = [], add = [] }, options) =>
-      changed(id, { ...send('PUT', `${documentPath(id)}/tags`, { remove, add }, options), meanings }, options),
+      changed(id, { ...send('PUT', `${documentPath(id)}/tags`, { remove, add }, options), errorCodes }, options),
     moveDocument: (id, sourcePath, options) => {
       const request = send('PATCH', documentPath(id), { source_path: sourcePath }, options);
-      return changed(id, { ...request, meanings: moveMeanings }, options);
+      return changed(id, { ...request, errorCodes: moveErrorCodes }, options);
     },
     updateNote: (id, text, options) =>
-      changed(id, { ...send('PATCH', `/notes/${id}`, { text }, options), meanings: noteMeanings }, options),
+      changed(id, { ...send('PATCH', `/notes/${id}`, { text }, options), errorCodes: noteErrorCodes }, options),
     tags: async ({ after, limit, ...options } = {}) =>
       (await gather('tags', { after, limit }, tagPage, ({ tags }) => tags, options)).items,
     bulkDelete: (selection, options) => client.request(bulk('delete', selection, {}, options), bulkOutcome),
@@ -137,7 +137,10 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       if (replaces === undefined) return client.request(bulk('tags', selection, { remove, add }, options), bulkOutcome);
       const request = bulk('replace-tags', selection, { remove, add, replaces }, options);
       try {
-        return await client.request({ ...request, meanings: { ...request.meanings, ...moveMeanings } }, bulkOutcome);
+        return await client.request(
+          { ...request, errorCodes: { ...request.errorCodes, ...moveErrorCodes } },
+          bulkOutcome,
+        );
       } catch (error) {
         if (!isCarrelError(error) || error.code !== 'document_not_found') throw error;
       }
@@ -176,17 +179,17 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       if (page.next === `?${query}`) break;
       query = new URLSearchParams(page.next);
     }
-    throw endlessError();
+    throw endlessListError();
   }
 }
 
-const meanings = { 404: 'document_not_found' } as const;
+const errorCodes = { 404: 'document_not_found' } as const;
 /** 405 means that the engine cannot move documents. It is reported as `document_not_found`. */
-const moveMeanings = { ...meanings, 405: 'document_not_found' } as const;
+const moveErrorCodes = { ...errorCodes, 405: 'document_not_found' } as const;
 /** 405 here means that the engine does not keep deleted documents. */
-const restoreMeanings = { ...moveMeanings, 409: 'duplicate' } as const;
-const noteMeanings = { 404: 'document_not_found', 422: 'not_a_note' } as const;
-const jobMeanings = { 404: 'job_not_found' } as const;
+const restoreErrorCodes = { ...moveErrorCodes, 409: 'duplicate' } as const;
+const noteErrorCodes = { 404: 'document_not_found', 422: 'not_a_note' } as const;
+const jobErrorCodes = { 404: 'job_not_found' } as const;
 
 /** Max pages of one list. A page of Carrel's engine has a few thousand items. */
 const pagesMax = 100;

@@ -7,7 +7,7 @@ import {
   type ServiceContent,
   type ServiceRequest,
 } from '../../http/service-client.ts';
-import { answerError, failureError, type Meanings, shapeError } from './engine-errors.ts';
+import { answerError, type ErrorCodes, failureError, shapeError } from './engine-errors.ts';
 
 export interface EngineClientConfig {
   /** The engine's URL, with or without `/api/v1`. */
@@ -19,7 +19,7 @@ export interface EngineClientConfig {
 export interface EngineRequest extends Omit<ServiceRequest, 'body'> {
   json?: unknown;
   body?: ServiceRequest['body'];
-  meanings?: Meanings;
+  errorCodes?: ErrorCodes;
   /** Statuses outside 200 to 299 that are results, not errors. */
   accept?: readonly number[];
 }
@@ -51,7 +51,7 @@ export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClien
       if (isAccepted(answer.status, request))
         return { ...answer, content: withEngineErrors(answer.content, timeoutMs) };
       await answer.content.return();
-      throw answerError({ ...answer, body: Buffer.alloc(0) }, request.meanings ?? {});
+      throw answerError({ ...answer, body: Buffer.alloc(0) }, request.errorCodes ?? {});
     },
     close: (): void => client.close(),
   };
@@ -61,7 +61,7 @@ export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClien
       throw failureError(error, timeoutMs);
     });
     const { status, body } = answer;
-    if (!isAccepted(status, request)) throw answerError(answer, request.meanings ?? {});
+    if (!isAccepted(status, request)) throw answerError(answer, request.errorCodes ?? {});
     return {
       status,
       as<Schema extends z.ZodType>(schema: Schema): z.output<Schema> {

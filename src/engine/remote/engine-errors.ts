@@ -7,7 +7,7 @@ import { ServiceFailure } from '../../http/service-client.ts';
 type Body = Readonly<Record<string, unknown>>;
 
 /** Error codes by HTTP status, for calls where a status has a specific meaning. */
-export type Meanings = Readonly<Record<number, ErrorCode>>;
+export type ErrorCodes = Readonly<Record<number, ErrorCode>>;
 
 /** Messages by code. The engine's own messages are never repeated: they may contain paths, hosts and stack traces. */
 const messages: Partial<Record<ErrorCode, string>> = {
@@ -26,12 +26,12 @@ const messages: Partial<Record<ErrorCode, string>> = {
 };
 
 /** Converts a failed answer to an error. The error code of Carrel's engine takes precedence over the status. */
-export function answerError(answer: ServiceAnswer, meanings: Meanings): CarrelError {
+export function answerError(answer: ServiceAnswer, errorCodes: ErrorCodes): CarrelError {
   const { status: httpStatus } = answer;
   const cause = new Error(`engine: ${httpStatus} ${answer.body.toString('utf8', 0, 2000)}`);
   const value = parseMeasured(answer.body.toString('utf8'));
   const body = isObject(value) ? value : {};
-  const code = namedCode(body) ?? meanings[httpStatus] ?? (httpStatus === 413 ? 'upload_too_large' : undefined);
+  const code = namedCode(body) ?? errorCodes[httpStatus] ?? (httpStatus === 413 ? 'upload_too_large' : undefined);
   const message = code === undefined ? undefined : messages[code];
   if (code !== undefined && message !== undefined) {
     const facts = numbersOf(body);
@@ -48,8 +48,8 @@ export function answerError(answer: ServiceAnswer, meanings: Meanings): CarrelEr
   });
 }
 
-/** Creates the error for a list with repeating pages, or with too many. */
-export function endlessError(): CarrelError {
+/** Creates the error for a list with repeating pages or too many pages. */
+export function endlessListError(): CarrelError {
   const message = 'The kb engine returns an endless list. The operator must check KB_ENGINE_URL.';
   return new CarrelError('engine_error', message, { data: { httpStatus: 200 } });
 }

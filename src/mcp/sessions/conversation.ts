@@ -79,7 +79,7 @@ export function createConversation(
   const offer = fullOffer.scopedTo(caller.rights);
   const pending = new Set<Pending>();
   /** Functions that cancel work which continues after the answer, by request key. */
-  const late = new Map<string, () => void>();
+  const cancelBackground = new Map<string, () => void>();
   const questions = createClientRequests(tag);
   const ready = Promise.withResolvers<void>();
   let phase: 'new' | 'initializing' | 'ready' = 'new';
@@ -140,9 +140,9 @@ export function createConversation(
       notify: (method, params) => send({ jsonrpc: '2.0', method, params }),
       send: (method, params, timeoutMs) => questions.send(method, params, { timeoutMs, signal, send }),
       keepCancellable(cancel) {
-        late.set(id.key, cancel);
+        cancelBackground.set(id.key, cancel);
         return () => {
-          if (late.get(id.key) === cancel) late.delete(id.key);
+          if (cancelBackground.get(id.key) === cancel) cancelBackground.delete(id.key);
         };
       },
       ...(sink.hangUp ? { hangUp: sink.hangUp } : {}),
@@ -175,8 +175,8 @@ export function createConversation(
       request.controller.abort();
       request.sink.dropped();
     }
-    late.get(key)?.();
-    late.delete(key);
+    cancelBackground.get(key)?.();
+    cancelBackground.delete(key);
   };
 
   const complete = (): void => {

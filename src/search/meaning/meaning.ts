@@ -215,10 +215,10 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     if (!isChosen && lane === main) throw replaced(model);
     if (pending === 0) return { snapshot, pending };
     lane.embedding.wake();
-    const passing = filter && new Set(snapshot.passing ?? (await vectors.matching(filter, { signal })));
+    const matching = filter && new Set(snapshot.matching ?? (await vectors.matching(filter, { signal })));
     /** Returns the owners without vectors, newest first. */
     const missing = async () =>
-      (await vectors.unembedded({ model }, { signal })).filter((owner) => passing?.has(owner) ?? true).reverse();
+      (await vectors.unembedded({ model }, { signal })).filter((owner) => matching?.has(owner) ?? true).reverse();
     let owners = await missing();
     const awaited = owners.length <= waitForAllMax ? owners : owners.slice(0, waitForNewest);
     if (awaited.length > 0) {

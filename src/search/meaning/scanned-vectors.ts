@@ -33,7 +33,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
       await updating;
       signal.throwIfAborted();
       if (index === undefined || index.size === 0) return { keys: [] };
-      return { keys: (await nearestIn(index, query, limit, allowed ?? snapshot.passing)).map(({ id }) => id) };
+      return { keys: (await nearestIn(index, query, limit, allowed ?? snapshot.matching)).map(({ id }) => id) };
     },
     keysOf: (owners) => index?.idsOf(owners) ?? [],
     async close() {

@@ -14,17 +14,20 @@ export interface Statement {
   readonly lead: readonly string[];
   /** The words before the verb or colon, if found. */
   readonly subject: Subject | undefined;
-  /** For each word, the words right before it. `after`: right after it. `namesAfter`: names and numbers right after it. */
+  /** For each topical word, the topical words right before it. */
   readonly before: Neighbours;
+  /** For each topical word, the topical words right after it. */
   readonly after: Neighbours;
+  /** For each topical word, the names and numbers right after it. */
+  readonly namesAfter: Neighbours;
   /** Topical words that occur at least once without another topical word right before them. */
   readonly bare: ReadonlySet<string>;
-  readonly namesAfter: Neighbours;
   readonly isPreference: boolean;
   /** True if the text reports a past event, which nothing newer replaces. */
   readonly isEvent: boolean;
-  /** True if the text has "I" or "me". `isThirdPerson`: "he" or "she". */
+  /** True if the text has "I", "me" or "mine". */
   readonly isFirstPerson: boolean;
+  /** True if the text has "he", "she", "his" or "her". */
   readonly isThirdPerson: boolean;
   /** The words after "my". */
   readonly mine: readonly string[];
@@ -50,10 +53,10 @@ interface Subject {
   /** Runs of adjacent words. */
   readonly runs: readonly (readonly string[])[];
   readonly numbers: readonly string[];
-  /** Names and owners: "the office in Oslo", "John's number". */
+  /** Names and possessives: "the office in Oslo", "John's number". */
   readonly names: readonly string[];
   /** True if the subject ends at "is" or a colon, rather than at a verb that may be a noun. */
-  readonly isSure: boolean;
+  readonly hasClearEnd: boolean;
 }
 
 interface Token {
@@ -67,7 +70,7 @@ interface Token {
   readonly isAfterSentence: boolean;
   readonly isName: boolean;
   readonly isNumber: boolean;
-  readonly isOwner: boolean;
+  readonly isPossessive: boolean;
 }
 
 const listOf = (words: string) =>
@@ -192,7 +195,7 @@ function tokensOf(text: string): Token[] {
       isAfterSentence: /[.;!?\n]\s/.test(gap),
       isName: (capital.test(written) && !isStart) || joined.test(chunkAround(text, start, end)),
       isNumber: number.test(term),
-      isOwner: /^['’]s\b|^s['’]\s/.test(text.slice(end, end + 3)),
+      isPossessive: /^['’]s\b|^s['’]\s/.test(text.slice(end, end + 3)),
     });
     lastEnd = end;
   });
@@ -232,10 +235,10 @@ function subjectOf(tokens: readonly Token[]): Subject | undefined {
   }
   const numbers = inside.flatMap(({ term, isNumber }) => (isNumber ? [term] : []));
   const { isAfterColon = false, term = '' } = tokens[end] ?? {};
-  const names = inside.flatMap(({ word, isName, isOwner }) =>
-    (isName || isOwner) && word !== undefined ? [word] : [],
+  const names = inside.flatMap(({ word, isName, isPossessive }) =>
+    (isName || isPossessive) && word !== undefined ? [word] : [],
   );
-  return { runs, numbers, names, isSure: isAfterColon || auxiliary.test(term) };
+  return { runs, numbers, names, hasClearEnd: isAfterColon || auxiliary.test(term) };
 }
 
 /** True if the subject ends before this word: "is" or similar, a verb such as "runs", or the first word after a colon. */
@@ -253,8 +256,9 @@ function neighbours(pairs: readonly (readonly [word: string, neighbour: string])
   return new Map([...sets].map(([word, found]) => [word, new Set(found.map(([, neighbour]) => neighbour))]));
 }
 
-/** Shared words must exceed `sharedMin` of the shorter statement and reach `coveredMin` of each one. */
+/** The share of the shorter statement's words that both have must exceed this. */
 const sharedMin = 0.5;
+/** Min share of each statement's words that both have. */
 const coveredMin = { older: 0.4, newer: 0.25 } as const;
 
 /** True if the newer text reports a change to something that the older one states. */
@@ -279,21 +283,22 @@ function haveSameSubject(older: Statement, newer: Statement): boolean {
   const [olderSize, newerSize] = [subjectSize(older, newer), subjectSize(newer, older)];
   if (shared.length / Math.min(olderSize, newerSize) <= sharedMin) return false;
   if (shared.length / olderSize < coveredMin.older || shared.length / newerSize < coveredMin.newer) return false;
-  if (isAboutAnother(older, newer) || (olderSize === 1 && newerSize > 1 && !haveSimilarValues(older, newer)))
+  if (isAboutAnotherPerson(older, newer) || (olderSize === 1 && newerSize > 1 && !haveSimilarValues(older, newer)))
     return false;
   const lead = older.lead.filter((word) => newer.words.has(word));
   const isNamed = subject ? subject.runs.every((run) => isNamedIn(run, newer)) : lead.length > 0;
   if (!isNamed || subject?.names.some((each) => !newer.words.has(each))) return false;
   if (subject?.numbers.some((each) => !newer.numbers.has(each))) return false;
   const isIn = (word: string) => newer.words.has(word) && !older.names.has(word);
-  const compared = subject?.isSure ? subject.runs.flat() : older.isPreference ? lead : shared.filter(isIn);
-  if (compared.some((word) => differ(older.before.get(word), newer.before.get(word), older, newer))) return false;
+  const compared = subject?.hasClearEnd ? subject.runs.flat() : older.isPreference ? lead : shared.filter(isIn);
+  if (compared.some((word) => neighboursConflict(older.before.get(word), newer.before.get(word), older, newer)))
+    return false;
   const first = subject?.runs[0]?.at(-1) ?? older.lead[0] ?? '';
-  if (differ(older.namesAfter.get(first), newer.namesAfter.get(first), older, newer)) return false;
+  if (neighboursConflict(older.namesAfter.get(first), newer.namesAfter.get(first), older, newer)) return false;
   return newer.bare.has(first) || ![...(newer.before.get(first) ?? [])].some((word) => !older.words.has(word));
 }
 
-/** For one-word subjects, which are broad: true if both texts have a time, or if the older has none and both have numbers. */
+/** True if both texts have a time or, if the older has no time, both have numbers. Needed because one-word subjects are broad. */
 function haveSimilarValues(older: Statement, newer: Statement): boolean {
   return older.hasTime ? newer.hasTime : older.numbers.size > 0 && newer.numbers.size > 0;
 }
@@ -304,7 +309,7 @@ function isNamedIn(run: readonly string[], { words, after }: Statement): boolean
   return run.some((word) => words.has(word) && after.get(word) === undefined);
 }
 
-function isAboutAnother(older: Statement, newer: Statement): boolean {
+function isAboutAnotherPerson(older: Statement, newer: Statement): boolean {
   if (!older.isFirstPerson || newer.isFirstPerson) return false;
   return newer.isThirdPerson || newer.mine.some((word) => !older.words.has(word));
 }
@@ -314,8 +319,8 @@ function subjectSize({ words, names }: Statement, other: Statement): number {
   return Math.max(1, [...words].filter((word) => !names.has(word) || other.words.has(word)).length);
 }
 
-/** True if the word has neighbours in both texts, and neither text contains those of the other. */
-function differ(
+/** True if a word has neighbours in both texts and neither text contains the other's neighbours. */
+function neighboursConflict(
   left: ReadonlySet<string> | undefined,
   right: ReadonlySet<string> | undefined,
   older: Statement,

@@ -35,12 +35,12 @@ export function readRerankerSettings(folder: string) {
   const settings = settingsSchema.parse(readModelFile(folder));
   const { questionPieces, passagePieces, tokenizer, weight, before, calibration } = settings;
   return {
-    queryPiecesMax: questionPieces,
-    passagePiecesMax: passagePieces,
+    queryTokensMax: questionPieces,
+    passageTokensMax: passagePieces,
     tokenizerFolder: join(folder, tokenizer),
     weight,
     /** Undefined if the model was not trained on passages prefixed with the preceding question. */
-    before: before && {
+    questionContext: before && {
       charsMax: before.charsMax,
       prefixFor(text: string) {
         const read = text.slice(-before.charsRead);

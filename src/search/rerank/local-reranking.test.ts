@@ -16,8 +16,8 @@ const config: LocalRerankingConfig = {
   queuedPairsMax: 200,
   pairTimeoutMs: 60_000,
   budgetMs: 60_000,
-  queryPiecesMax: 64,
-  passagePiecesMax: 256,
+  queryTokensMax: 64,
+  passageTokensMax: 256,
 };
 const hasCode = (code: string) => (error: unknown) => isCarrelError(error) && error.code === code;
 

@@ -39,14 +39,14 @@ export function openReranker(settings: RerankingSettings, onReranked?: OnReranke
     queuedPairsMax: 5_000,
     pairTimeoutMs: 30_000,
     budgetMs: settings.budgetMs,
-    queryPiecesMax: own.queryPiecesMax,
-    passagePiecesMax: own.passagePiecesMax,
+    queryTokensMax: own.queryTokensMax,
+    passageTokensMax: own.passageTokensMax,
     tokenizerFolder: own.tokenizerFolder,
   });
   return createReranker({
     provider,
     weight: own.weight,
-    before: own.before,
+    questionContext: own.questionContext,
     calibration: own.calibration ?? defaultCalibration(calibration),
     onReranked,
   });
@@ -62,8 +62,12 @@ export function reranks({ enabled, provider }: RerankingSettings): boolean {
   return enabled !== 'false' && provider !== 'none';
 }
 
-/** Calibrates a model without its own calibration by the sigmoid of its logit. Hits without a logit use the bundled fits. */
+/**
+ * Returns the calibration for models that have none: relevance is the sigmoid of the logit. Hits without a logit use the bundled
+ * calibration.
+ */
 function defaultCalibration(calibration: Calibration): Calibration {
+  // `doubt` is derived from the logit.
   const withoutReranking = calibration.filter(({ features }) => !features.includes('doubt'));
   return [{ features: ['logit'], intercept: 0, weights: [1], onTopicMin: uncalibratedThreshold }, ...withoutReranking];
 }

@@ -36,18 +36,18 @@ export interface Reranker {
   /** Weight of a logit relative to the fused score. */
   readonly weight: number;
   /** How the model reads a short answer together with its question; undefined if it can't. */
-  readonly before: ReadBefore | undefined;
+  readonly questionContext: QuestionContext | undefined;
   /** Scores passages. If the model fails, returns the state `failed` instead of throwing. */
   score(query: string, passages: readonly string[], signal?: AbortSignal): Promise<Scored>;
   judge(evidence: Evidence): Verdict;
   close(): Promise<void>;
 }
 
-export interface ReadBefore {
+export interface QuestionContext {
   /** Max length of either message. */
   readonly charsMax: number;
   /** Returns the text to put before a message; undefined if the message ranks better alone. */
-  prefixFor(before: string): string | undefined;
+  prefixFor(previousMessage: string): string | undefined;
 }
 
 /** Returns the same reranker without its model: it rates hits by words and vectors. */
@@ -58,7 +58,7 @@ export function withoutModel(reranker: Reranker): Reranker {
 export interface RerankerDeps {
   readonly provider: RerankingProvider | undefined;
   readonly weight: number;
-  readonly before?: ReadBefore | undefined;
+  readonly questionContext?: QuestionContext | undefined;
   readonly calibration: Calibration;
   /** Called after each scoring, for metrics. */
   readonly onReranked?: OnReranked | undefined;
@@ -74,7 +74,7 @@ export const rerankingOff: RerankingState = {
 /** Max cached logits, about 100 bytes each. The oldest are dropped first. */
 const logitsMax = 20_000;
 
-export function createReranker({ provider, weight, before, calibration, onReranked }: RerankerDeps): Reranker {
+export function createReranker({ provider, weight, questionContext, calibration, onReranked }: RerankerDeps): Reranker {
   /** Logits by query and passage. They never become stale, because a model always returns the same ones. */
   const cache = new Map<string, number>();
 
@@ -109,7 +109,7 @@ export function createReranker({ provider, weight, before, calibration, onRerank
   return {
     provider,
     weight,
-    before,
+    questionContext,
     async score(query, passages, signal) {
       const start = performance.now();
       const scored = await score(query, passages, signal);

@@ -5,8 +5,8 @@ import { loadTokenizer, tokenisedUnitsMax } from '../models/load-tokenizer.ts';
 import { loadOnnxRuntime, type OnnxRuntimeConfig, type TokenisedText } from '../models/onnx-runtime.ts';
 
 export interface RerankingModelConfig extends OnnxRuntimeConfig {
-  readonly queryPiecesMax: number;
-  readonly passagePiecesMax: number;
+  readonly queryTokensMax: number;
+  readonly passageTokensMax: number;
   readonly tokenizerFolder?: string | undefined;
 }
 
@@ -27,9 +27,9 @@ export async function loadRerankingModel(config: RerankingModelConfig) {
     async score(query: string, passage: string): Promise<number> {
       // The passages of one search arrive consecutively, so the query is tokenised once.
       if (last?.query !== query) {
-        last = { query, pieces: plainPieces(tokenizer, query).slice(0, Math.min(config.queryPiecesMax, room)) };
+        last = { query, pieces: plainPieces(tokenizer, query).slice(0, Math.min(config.queryTokensMax, room)) };
       }
-      const passageMax = Math.min(config.passagePiecesMax, room - last.pieces.length);
+      const passageMax = Math.min(config.passageTokensMax, room - last.pieces.length);
       const pieces = plainPieces(tokenizer, passage).slice(0, Math.max(0, passageMax));
       return logitOf(await runtime.run(joined(template, last.pieces, pieces)));
     },

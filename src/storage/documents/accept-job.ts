@@ -1,7 +1,7 @@
 import type { StagedOriginal, Statements } from '../dialect.ts';
 import { lock } from '../idempotency.ts';
 import { storable, storableOrNull } from '../storable.ts';
-import { type ContentHolder, holdersOf, isVisible, type Scope } from './contents.ts';
+import { type ContentHolder, contentHolders, isVisible, type Scope } from './contents.ts';
 import { insertJob, type StoredJob } from './jobs.ts';
 
 interface NewJob {
@@ -48,7 +48,7 @@ export async function acceptJob(on: Statements, request: AcceptRequest): Promise
   const { content } = request;
   const { hash, bytes } = 'staged' in content ? content.staged : content;
   await lock(on, `kb content ${hash}`);
-  const holders = await holdersOf(on, hash);
+  const holders = await contentHolders(on, hash);
   const visible = holders.filter(({ tags }) => isVisible(tags, request));
   const truncated = 'staged' in content ? truncatedDocument(visible, request.bounds) : undefined;
   const existing = existingContent(visible, truncated);

@@ -34,7 +34,7 @@ export interface ContentHolder {
   readonly isCopy: boolean;
 }
 
-export async function holdersOf(on: Statements, hash: string): Promise<ContentHolder[]> {
+export async function contentHolders(on: Statements, hash: string): Promise<ContentHolder[]> {
   const documents = await on.query(
     'SELECT key, title, details, is_copy FROM kb_documents WHERE content_hash = ? ORDER BY key',
     [hash],

@@ -14,7 +14,7 @@ import {
 } from '../rows.ts';
 import { allOf, readPage } from '../statements.ts';
 import { type AcceptOutcome, addIngestJob, existingContent } from './accept-job.ts';
-import { holdersOf, isVisible, type Scope, visibleRows } from './contents.ts';
+import { contentHolders, isVisible, type Scope, visibleRows } from './contents.ts';
 import type { StoredDocument } from './document.ts';
 /** Stores the fields that are needed to restore these documents. Call it before they are deleted. */
 export async function storeDeleted(on: Statements, documents: readonly StoredDocument[]): Promise<void> {
@@ -88,7 +88,7 @@ export async function restoreDocument(
   if (row === undefined || !isVisible(tags, scope)) return { outcome: 'not_found' };
   const hash = textOf(row, 'content_hash');
   await lock(on, `kb content ${hash}`);
-  const holders = await holdersOf(on, hash);
+  const holders = await contentHolders(on, hash);
   const existing = existingContent(holders.filter((holder) => isVisible(holder.tags, scope)));
   if (existing !== undefined) return existing;
   const job = await addIngestJob(on, {
@@ -111,7 +111,7 @@ export async function restoreDocument(
  * Removes the record of the deleted document that a job restores. Returns the old creation date and, unless it is in use, the old
  * id.
  */
-export async function takeDeleted(
+export async function claimDeleted(
   on: Statements,
   details: Readonly<Record<string, unknown>>,
 ): Promise<{ id?: number; createdAt?: string }> {

@@ -1,4 +1,4 @@
-import { alone, reads, type StoreOf, writes } from '../store-operations.ts';
+import { reads, type StoreOf, withoutTimeout, writes } from '../store-operations.ts';
 import { acceptJob } from './accept-job.ts';
 import { changeDocuments, changeTags, moveDocument, removeDocument } from './change-documents.ts';
 import { forgetDeleted, listDeleted, purgeDeleted, restoreDocument } from './deleted-documents.ts';
@@ -31,7 +31,7 @@ export const ingestionOperations = {
     clear: clearJobs,
     forget: forgetJobs,
   }),
-  ...alone({ owners: leaseOwners }),
+  ...withoutTimeout({ owners: leaseOwners }),
 };
 
 export const documentOperations = {

@@ -78,7 +78,7 @@ async function firstJob(
 }
 
 /** A job and the process that has leased it. */
-export interface OwnJob {
+export interface LeasedJob {
   readonly id: number;
   readonly owner: string;
 }
@@ -87,7 +87,7 @@ export interface OwnJob {
  * Changes a job. `change` is what follows SET. Returns false if the owner's lease has ended; the owner must then stop working on
  * the job.
  */
-export async function changeOwnJob(on: Statements, { id, owner }: OwnJob, change: Condition): Promise<boolean> {
+export async function changeLeasedJob(on: Statements, { id, owner }: LeasedJob, change: Condition): Promise<boolean> {
   const rows = await on.query(
     `UPDATE kb_jobs SET ${change.sql} WHERE key = ? AND status = 'processing' AND lease_owner = ? RETURNING key`,
     [...change.values, id, owner],
@@ -99,14 +99,14 @@ export async function changeOwnJob(on: Statements, { id, owner }: OwnJob, change
 const withoutLease = 'lease_owner = NULL, lease_until = NULL';
 
 /** Assignments for a job that has ended. They also delete a note's text, which is no longer needed. */
-export const endedJob = `note = NULL, ${withoutLease}`;
+export const endJobSql = `note = NULL, ${withoutLease}`;
 
 export async function renewJob(
   on: Statements,
-  { leaseMs, progress, ...own }: OwnJob & { leaseMs: number; progress: PhaseProgress | undefined },
+  { leaseMs, progress, ...own }: LeasedJob & { leaseMs: number; progress: PhaseProgress | undefined },
 ): Promise<boolean> {
   const change = progress && progressChange(on, progress);
-  return changeOwnJob(on, own, {
+  return changeLeasedJob(on, own, {
     sql: `lease_until = ${on.dialect.nowMs} + ?${change ? `, ${change.sql}` : ''}`,
     values: [leaseMs, ...(change?.values ?? [])],
   });
@@ -119,7 +119,7 @@ function progressChange({ now }: Statements, { phase, done, total }: PhaseProgre
   };
 }
 
-interface FailRequest extends OwnJob {
+interface FailRequest extends LeasedJob {
   /** The progress so far. Undefined if no phase was started. */
   readonly progress?: PhaseProgress | undefined;
   readonly code: string;
@@ -128,8 +128,8 @@ interface FailRequest extends OwnJob {
 
 export async function failJob(on: Statements, { code, message, progress, ...own }: FailRequest): Promise<boolean> {
   const change = progressChange(on, progress ?? { phase: 'received' });
-  return changeOwnJob(on, own, {
-    sql: `status = 'failed', error = ?, error_code = ?, ${change.sql}, ${endedJob}`,
+  return changeLeasedJob(on, own, {
+    sql: `status = 'failed', error = ?, error_code = ?, ${change.sql}, ${endJobSql}`,
     values: [storable(message), code, ...change.values],
   });
 }
@@ -137,9 +137,9 @@ export async function failJob(on: Statements, { code, message, progress, ...own 
 /** Puts the job back in the queue for at least `delayMs`. `message` tells people why. */
 export async function postponeJob(
   on: Statements,
-  { delayMs, message, ...own }: OwnJob & { delayMs: number; message: string },
+  { delayMs, message, ...own }: LeasedJob & { delayMs: number; message: string },
 ): Promise<boolean> {
-  return changeOwnJob(on, own, {
+  return changeLeasedJob(on, own, {
     sql: `status = 'queued', retries = retries + 1, run_after = ${on.dialect.nowMs} + ?, error = ?, updated_at = ?, ${withoutLease}`,
     values: [delayMs, storable(message), on.now],
   });
@@ -168,7 +168,7 @@ export async function giveBackJobs(
 /** Cancels a job, even if it is running. Has no effect on a job that has ended. */
 export async function cancelJob(on: Statements, { id }: { id: number }): Promise<StoredJob | undefined> {
   const [cancelled] = await on.query(
-    `UPDATE kb_jobs SET status = 'cancelled', updated_at = ?, ${endedJob}
+    `UPDATE kb_jobs SET status = 'cancelled', updated_at = ?, ${endJobSql}
       WHERE key = ? AND status IN ('queued', 'processing') RETURNING ${jobColumns}`,
     [on.now, id],
   );

@@ -3,16 +3,16 @@ import { lock } from '../idempotency.ts';
 import { assignmentOf, numberOf, optionalTextOf, textOf } from '../rows.ts';
 import { insertRow } from '../statements.ts';
 import { storable } from '../storable.ts';
-import { holdersOf, isVisible, type Scope } from './contents.ts';
-import { takeDeleted } from './deleted-documents.ts';
+import { contentHolders, isVisible, type Scope } from './contents.ts';
+import { claimDeleted } from './deleted-documents.ts';
 import { documentsById, insertTags, type StoredDocument } from './document.ts';
-import { changeOwnJob, endedJob, type OwnJob } from './job-queue.ts';
+import { changeLeasedJob, endJobSql, type LeasedJob } from './job-queue.ts';
 import { jobOf, recordChange, type StoredJob } from './jobs.ts';
 import { documentNote } from './read-documents.ts';
 import { labelsOf } from './selection.ts';
 import { type NewChunk, writeChunks } from './write-chunks.ts';
 
-export interface FinishRequest extends OwnJob {
+export interface FinishRequest extends LeasedJob {
   readonly title: string;
   readonly docType: string;
   readonly contentType: string;
@@ -41,6 +41,7 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
   if (row === undefined) return { outcome: 'lost' };
   const job = jobOf(row);
   const hash = textOf(row, 'content_hash');
+  /** See `ContentHolder.isCopy`. */
   const isCopy = row['is_copy'] !== null;
   // Locks the document before its content, in the same order as `editNote`, to avoid deadlocks.
   const { replaces } = job.details;
@@ -65,7 +66,7 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
     title: storable(titleAfter(before, job, request, hash)),
     doc_type: storable(request.docType),
     filename: textOf(row, 'filename'),
-    // A file without a path was to replace a document that has been deleted. Its file name then serves as the path.
+    // If the document to replace was deleted meanwhile, the file may have no path. The file name then serves as the path.
     source_path:
       job.sourcePath ?? (before || note !== undefined ? (before?.sourcePath ?? null) : textOf(row, 'filename')),
     content_hash: hash,
@@ -101,7 +102,7 @@ function titleAfter(before: StoredDocument | undefined, job: StoredJob, request:
 
 /** Inserts a document. A restored document gets its old id, if that is free, and its old creation date. */
 async function insertDocument(on: Statements, document: DocumentRow, job: StoredJob): Promise<number> {
-  const { id, createdAt = on.now } = await takeDeleted(on, job.details);
+  const { id, createdAt = on.now } = await claimDeleted(on, job.details);
   const row = { ...document, created_at: createdAt };
   const inserted =
     id === undefined
@@ -123,11 +124,11 @@ async function updateDocument(
 
 async function rejectResult(
   on: Statements,
-  own: OwnJob,
+  own: LeasedJob,
   { message, outcome, documentId }: { message: string; outcome: 'duplicate' | 'superseded'; documentId: number },
 ): Promise<FinishOutcome> {
-  await changeOwnJob(on, own, {
-    sql: `status = 'failed', error = ?, error_code = ?, document_id = ?, updated_at = ?, ${endedJob}`,
+  await changeLeasedJob(on, own, {
+    sql: `status = 'failed', error = ?, error_code = ?, document_id = ?, updated_at = ?, ${endJobSql}`,
     values: [message, outcome, documentId, on.now],
   });
   return { outcome, documentId };
@@ -136,9 +137,9 @@ async function rejectResult(
 async function endJob(on: Statements, job: StoredJob, id: number, request: FinishRequest): Promise<void> {
   const { truncated } = request.details;
   const details = JSON.stringify({ ...job.details, ...(truncated === undefined ? {} : { truncated }) });
-  await changeOwnJob(on, request, {
+  await changeLeasedJob(on, request, {
     sql: `status = 'done', phase = 'indexing', phase_done = NULL, phase_total = NULL, error = NULL,
-      document_id = ?, chunk_count = ?, details = ?, updated_at = ?, ${endedJob}`,
+      document_id = ?, chunk_count = ?, details = ?, updated_at = ?, ${endJobSql}`,
     values: [id, request.chunks.length, details, on.now],
   });
 }
@@ -168,12 +169,13 @@ export async function editNote(
   if (before === undefined) return { outcome: 'not_found' };
   if ((await documentNote(on, { id })) === undefined) return { outcome: 'not_a_note' };
   await lock(on, `kb content ${contentHash}`);
-  const others = (await holdersOf(on, contentHash)).filter(({ document }) => document !== id);
+  const others = (await contentHolders(on, contentHash)).filter(({ document }) => document !== id);
   const duplicate = others.find(({ document, tags }) => document !== undefined && isVisible(tags, scope));
   if (duplicate?.document !== undefined) {
     return { outcome: 'duplicate', id: duplicate.document, title: duplicate.title ?? '' };
   }
-  // An unfinished job that the caller can see does not count: it will end as a duplicate of this note.
+  // The note is a copy if another holder already has this content. An unfinished job that the caller can see does not count: it
+  // will end as a duplicate of this note.
   const isCopy = others.some(({ job, tags, ...holder }) => !holder.isCopy && !(job && isVisible(tags, scope)));
   const isDerived = before.details['derivedTitle'] === true;
   const title = isDerived ? storable(derivedTitle) : before.title;

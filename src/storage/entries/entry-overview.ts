@@ -2,8 +2,8 @@ import type { Statements } from '../dialect.ts';
 import { type Condition, field, numberOf, type RecordOf, recordOf, textOf } from '../rows.ts';
 import { allOf, countRows } from '../statements.ts';
 import { storable } from '../storable.ts';
-import type { AmongThreads } from './entry.ts';
-import { amongThreads, isLive } from './filter-condition.ts';
+import type { ThreadScope } from './entry.ts';
+import { inVisibleThreads, isLive } from './filter-condition.ts';
 
 /** Max threads and tags in the statistics. */
 const topThreadsMax = 5;
@@ -12,7 +12,7 @@ const topTagsMax = 10;
 /** Max tags in a list. */
 const tagsMax = 10_000;
 
-interface ThreadsRequest extends AmongThreads {
+interface ThreadsRequest extends ThreadScope {
   /** If set, only threads whose id contains this text. */
   readonly containing?: string | undefined;
   readonly limit: number;
@@ -39,7 +39,7 @@ export async function listThreads(
   const { sql, values } = allOf([
     isLive,
     ...(containing === undefined ? [] : [byName]),
-    ...amongThreads(request, on.dialect),
+    ...inVisibleThreads(request, on.dialect),
   ]);
   const from = `context_entries o WHERE ${sql}`;
   const rows = await on.query(
@@ -78,9 +78,9 @@ interface EntryStatistics {
 
 export async function entryStatistics(
   on: Statements,
-  { model, ...scope }: AmongThreads & { readonly model: string | undefined },
+  { model, ...scope }: ThreadScope & { readonly model: string | undefined },
 ): Promise<EntryStatistics> {
-  const ofThreads = amongThreads(scope, on.dialect);
+  const ofThreads = inVisibleThreads(scope, on.dialect);
   const where = allOf([isLive, ...ofThreads]);
   const from = `context_entries o WHERE ${where.sql}`;
   const [sums = {}] = await on.query(
@@ -117,12 +117,12 @@ export async function entryStatistics(
 }
 
 /** Lists the tags of entries, most common first. */
-export async function listTags(on: Statements, request: AmongThreads): Promise<TagCount[]> {
+export async function listTags(on: Statements, request: ThreadScope): Promise<TagCount[]> {
   return (await countTags(on, request)).slice(0, tagsMax);
 }
 
 /** Counts the entries with each tag, most common first. */
-async function countTags(on: Statements, scope: AmongThreads): Promise<TagCount[]> {
+async function countTags(on: Statements, scope: ThreadScope): Promise<TagCount[]> {
   const { sql, values } = ofLiveEntries(on, scope, 'p.entry');
   const rows = await on.query(
     `SELECT p.tag, count(*) AS total FROM context_tags p WHERE ${sql} GROUP BY p.tag`,
@@ -134,8 +134,8 @@ async function countTags(on: Statements, scope: AmongThreads): Promise<TagCount[
 }
 
 /** Returns the condition that `entry`, a column, refers to an entry that is not removed and that the caller may see. */
-function ofLiveEntries(on: Statements, scope: AmongThreads, entry: string): Condition {
-  const ofThreads = amongThreads(scope, on.dialect);
+function ofLiveEntries(on: Statements, scope: ThreadScope, entry: string): Condition {
+  const ofThreads = inVisibleThreads(scope, on.dialect);
   // Usually few entries are removed, so it is cheaper to exclude those.
   if (ofThreads.length === 0) {
     return {

@@ -5,7 +5,7 @@ import { changeReferences, importEntries } from './import-entries.ts';
 import { indexFields } from './indexed-fields.ts';
 import { entryImage, entryTexts, getEntries, listEntries, loadEntries } from './read-entries.ts';
 import { deletedEntries, purgeEntries, removeEntries, restoreEntries } from './remove-entries.ts';
-import { matchingEntries, pastGaps, scoreEntryWords, searchEntryWords, textsBefore } from './search-entries.ts';
+import { historyGaps, matchingEntries, scoreEntryWords, searchEntryWords, textsBefore } from './search-entries.ts';
 import { storeEntries, updateEntries } from './write-entries.ts';
 
 export const entryOperations = {
@@ -20,7 +20,7 @@ export const entryOperations = {
       matching: matchingEntries,
       texts: entryTexts,
       textsBefore,
-      pastGaps,
+      historyGaps,
       threads: listThreads,
       tags: listTags,
       statistics: entryStatistics,

@@ -8,7 +8,7 @@ export interface EntryFilter {
   readonly ids?: readonly number[] | undefined;
   readonly threadId?: string | undefined;
   /** The threads that the caller may see. The entry must be in one of them. */
-  readonly amongThreads?: readonly string[] | undefined;
+  readonly visibleThreads?: readonly string[] | undefined;
   readonly source?: Source | undefined;
   readonly contentType?: ContentType | undefined;
   /** The entry must have at least one of these tags, with composed or decomposed accents. */
@@ -54,7 +54,7 @@ export const operators = [
 ] as const;
 
 /** Limits a request to the threads that the caller may see. */
-export type AmongThreads = Pick<EntryFilter, 'amongThreads'>;
+export type ThreadScope = Pick<EntryFilter, 'visibleThreads'>;
 
 export type Metadata = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@ import type { Dialect } from '../dialect.ts';
 import type { Condition } from '../rows.ts';
 import { allOf } from '../statements.ts';
 import { bothForms, storable } from '../storable.ts';
-import type { AmongThreads, EntryFilter, MetadataCondition, Scalar } from './entry.ts';
+import type { EntryFilter, MetadataCondition, Scalar, ThreadScope } from './entry.ts';
 import { comparable, comparableText, pathText } from './metadata.ts';
 /** SQL condition for entries `o` that are not removed. */
 export const isLive: Condition = { sql: 'o.deleted_at IS NULL', values: [] };
@@ -13,7 +13,7 @@ export function columnConditions(filter: EntryFilter, dialect: Dialect): Conditi
   const { ids } = filter;
   return [
     ...(ids === undefined ? [] : [{ sql: `o.key IN (${dialect.integers})`, values: [{ list: ids }] }]),
-    ...amongThreads(filter, dialect),
+    ...inVisibleThreads(filter, dialect),
     ...present([
       ['o.thread_id = ?', filter.threadId && storable(filter.threadId)],
       ['o.source = ?', filter.source],
@@ -24,7 +24,7 @@ export function columnConditions(filter: EntryFilter, dialect: Dialect): Conditi
 }
 
 /** Returns the condition for entries `o` that the caller may see; none if the caller may see all. */
-export function amongThreads({ amongThreads: threads }: AmongThreads, dialect: Dialect): Condition[] {
+export function inVisibleThreads({ visibleThreads: threads }: ThreadScope, dialect: Dialect): Condition[] {
   if (threads === undefined) return [];
   return [{ sql: `o.thread_id IN (${dialect.texts})`, values: [{ list: threads.map(storable) }] }];
 }
@@ -57,7 +57,7 @@ function present(columns: readonly [sql: string, value: string | undefined][]): 
 
 /** Returns true if the filter matches all entries that are not removed. */
 export function matchesAll(filter: EntryFilter): boolean {
-  const { amongThreads: threads, ...conditions } = filter;
+  const { visibleThreads: threads, ...conditions } = filter;
   if (threads !== undefined) return false;
   return Object.values(conditions).every(
     (value) => value === undefined || (Array.isArray(value) && value.length === 0),

@@ -1,12 +1,12 @@
 import type { Statements } from '../dialect.ts';
 import { type Condition, numberOf, type Row, textOf } from '../rows.ts';
 import { allOf } from '../statements.ts';
-import type { AmongThreads, Entry, EntryFilter, NewImage } from './entry.ts';
+import type { Entry, EntryFilter, NewImage, ThreadScope } from './entry.ts';
 import { entriesOf, entryColumns, imageOf } from './entry-history.ts';
-import { amongThreads, isLive } from './filter-condition.ts';
+import { inVisibleThreads, isLive } from './filter-condition.ts';
 import { existedAt, type Selection, selectEntries } from './select-entries.ts';
 
-interface GetRequest extends AmongThreads {
+interface GetRequest extends ThreadScope {
   readonly ids: readonly number[];
   readonly images: boolean;
   /** If set, returns entries as they were at this time. Omits entries whose state then is no longer stored. */
@@ -52,10 +52,10 @@ export async function loadEntries(on: Statements, request: LoadRequest): Promise
 /** Returns one image of an entry. `position` counts from 0. */
 export async function entryImage(
   on: Statements,
-  request: AmongThreads & { readonly id: number; readonly position: number },
+  request: ThreadScope & { readonly id: number; readonly position: number },
 ): Promise<NewImage | undefined> {
   const { id, position } = request;
-  const { sql, values } = allOf([isLive, ...amongThreads(request, on.dialect)]);
+  const { sql, values } = allOf([isLive, ...inVisibleThreads(request, on.dialect)]);
   const [row] = await on.query(
     `SELECT i.data, i.mime_type, i.metadata FROM context_images i
       JOIN context_entries o ON o.key = i.entry
@@ -203,7 +203,7 @@ async function testedRows(
 function amongIds(on: Statements, request: GetRequest): Condition {
   return allOf([
     { sql: `o.key IN (${on.dialect.fewIntegers})`, values: [{ list: request.ids }] },
-    ...amongThreads(request, on.dialect),
+    ...inVisibleThreads(request, on.dialect),
     request.asOf === undefined ? isLive : existedAt(request.asOf),
   ]);
 }

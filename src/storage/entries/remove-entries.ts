@@ -8,9 +8,9 @@ import { batchesOf, type Condition, field, numberOf, type RecordOf, type Row, re
 import { allOf, readPage, writeSetting } from '../statements.ts';
 import { storable } from '../storable.ts';
 import { entryWords, removeWords } from '../words/word-indexes.ts';
-import { type AmongThreads, restorableDays, type Source, type WriteRequest } from './entry.ts';
+import { restorableDays, type Source, type ThreadScope, type WriteRequest } from './entry.ts';
 import { addWords } from './entry-parts.ts';
-import { amongThreads, columnConditions, isLive } from './filter-condition.ts';
+import { columnConditions, inVisibleThreads, isLive } from './filter-condition.ts';
 import { lockThreads } from './write-entries.ts';
 
 /** Max ids and max threads listed in an answer. */
@@ -22,7 +22,7 @@ const listedMax = 100;
 const changedAtOnce = 25;
 
 /** Selects entries that meet all criteria that are set. At least one of `ids`, `threadIds` and `olderThanDays` is required. */
-interface RemoveRequest extends WriteRequest, AmongThreads {
+interface RemoveRequest extends WriteRequest, ThreadScope {
   readonly ids?: readonly number[] | undefined;
   readonly threadIds?: readonly string[] | undefined;
   readonly source?: Source | undefined;
@@ -70,7 +70,7 @@ export async function removeEntries(on: Statements, request: RemoveRequest): Pro
   });
 }
 
-interface RestoreRequest extends WriteRequest, AmongThreads {
+interface RestoreRequest extends WriteRequest, ThreadScope {
   readonly ids?: readonly number[] | undefined;
   readonly threadId?: string | undefined;
 }
@@ -122,9 +122,9 @@ const deletedFields = {
 /** Lists entries that can be restored, last deleted first. */
 export async function deletedEntries(
   on: Statements,
-  { limit, offset, ...scope }: AmongThreads & { readonly limit: number; readonly offset: number },
+  { limit, offset, ...scope }: ThreadScope & { readonly limit: number; readonly offset: number },
 ): Promise<{ entries: RecordOf<typeof deletedFields>[]; total: number }> {
-  const { sql, values } = allOf([restorable(on), ...amongThreads(scope, on.dialect)]);
+  const { sql, values } = allOf([restorable(on), ...inVisibleThreads(scope, on.dialect)]);
   const from = { sql: `context_entries o WHERE ${sql}`, values };
   const columns = `o.key, o.thread_id, substr(o.text_content, 1, ${listedChars}) AS text, o.created_at, o.deleted_at`;
   const { rows, total } = await readPage(on, columns, from, 'o.deleted_at DESC, o.key DESC', { limit, offset });
@@ -134,7 +134,7 @@ export async function deletedEntries(
 /** Purges entries that are deleted already. Returns their number. */
 export async function purgeEntries(
   on: Statements,
-  { ids, ...scope }: AmongThreads & { readonly ids: readonly number[] },
+  { ids, ...scope }: ThreadScope & { readonly ids: readonly number[] },
 ): Promise<number> {
   const { sql, values } = allOf([
     { sql: 'o.deleted_at IS NOT NULL', values: [] },
@@ -193,7 +193,7 @@ async function missingThreads(on: Statements, { threadIds, ...scope }: RemoveReq
   const { sql, values } = allOf([
     isLive,
     { sql: `o.thread_id IN (${on.dialect.texts})`, values: [{ list: threadIds.map(storable) }] },
-    ...amongThreads(scope, on.dialect),
+    ...inVisibleThreads(scope, on.dialect),
   ]);
   const from = `context_entries o WHERE ${sql}`;
   const rows = await on.query(`SELECT DISTINCT o.thread_id FROM ${from}`, values);

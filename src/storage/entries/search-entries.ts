@@ -5,8 +5,8 @@ import type { Condition } from '../rows.ts';
 import { allOf, readSetting } from '../statements.ts';
 import { findWords, scoreWords } from '../words/find-words.ts';
 import { entryWords } from '../words/word-indexes.ts';
-import type { AmongThreads, EntryFilter } from './entry.ts';
-import { amongThreads } from './filter-condition.ts';
+import type { EntryFilter, ThreadScope } from './entry.ts';
+import { inVisibleThreads } from './filter-condition.ts';
 import { type EntryText, planOf, textOfRow } from './read-entries.ts';
 import { changedEntries, searchCondition, selectEntries, selectedKeys } from './select-entries.ts';
 
@@ -74,7 +74,7 @@ export function ofEntryBefore(column: string): string {
     AND p.deleted_at IS NULL ORDER BY p.key DESC LIMIT 1)`;
 }
 
-interface TextsBeforeRequest extends AmongThreads {
+interface TextsBeforeRequest extends ThreadScope {
   readonly ids: readonly number[];
   /** Max characters of each text. Longer texts are omitted. */
   readonly charsMax: number;
@@ -87,7 +87,7 @@ export async function textsBefore(on: Statements, request: TextsBeforeRequest): 
   const { sql, values } = allOf([
     { sql: `o.key IN (${integers})`, values: [{ list: ids }] },
     { sql: 'length(o.text_content) <= ? AND length(b.text_content) <= ?', values: [charsMax, charsMax] },
-    ...amongThreads(request, on.dialect),
+    ...inVisibleThreads(request, on.dialect),
   ]);
   const rows = await on.query(
     `SELECT o.key, b.text_content FROM context_entries o
@@ -97,7 +97,7 @@ export async function textsBefore(on: Statements, request: TextsBeforeRequest): 
   return rows.map(textOfRow);
 }
 
-export interface PastGaps {
+export interface HistoryGaps {
   /** Number of entries that were changed since then and whose earlier state is unknown. */
   readonly unknown: number;
   /** Number of entries that searches cannot find, because their text was different then or they were removed since. */
@@ -107,7 +107,10 @@ export interface PastGaps {
 }
 
 /** Counts the entries that a search in the past cannot show. */
-export async function pastGaps(on: Statements, filter: EntryFilter & { readonly asOf: string }): Promise<PastGaps> {
+export async function historyGaps(
+  on: Statements,
+  filter: EntryFilter & { readonly asOf: string },
+): Promise<HistoryGaps> {
   const { found, sameText, unknown } = await changedEntries(on, filter, filter.asOf);
   const selection = await selectEntries(on, filter, 'read');
   const removed = allOf([selection.condition, { sql: 'o.deleted_at IS NOT NULL', values: [] }]);

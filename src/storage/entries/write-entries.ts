@@ -7,7 +7,6 @@ import { numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
 import { allOf } from '../statements.ts';
 import { storable } from '../storable.ts';
 import {
-  type AmongThreads,
   type ContentType,
   type Metadata,
   metadataOf,
@@ -16,6 +15,7 @@ import {
   type NewImage,
   restorableDays,
   type Source,
+  type ThreadScope,
   type WriteRequest,
 } from './entry.ts';
 import { storeVersion } from './entry-history.ts';
@@ -29,7 +29,7 @@ import {
   writeTags,
 } from './entry-parts.ts';
 import { createFieldIndex, type FieldIndex } from './field-index.ts';
-import { amongThreads } from './filter-condition.ts';
+import { inVisibleThreads } from './filter-condition.ts';
 import { readFieldNames } from './indexed-fields.ts';
 import { mergePatch } from './metadata.ts';
 
@@ -94,7 +94,7 @@ export async function storeEntries(on: Statements, { entries, idempotency }: Sto
   });
 }
 
-interface UpdateRequest extends WriteRequest, AmongThreads {
+interface UpdateRequest extends WriteRequest, ThreadScope {
   readonly updates: readonly EntryUpdate[];
   readonly allOrNothing: boolean;
 }
@@ -252,13 +252,13 @@ async function updateOne(
   on: Statements,
   update: EntryUpdate,
   index: FieldIndex,
-  scope: AmongThreads,
+  scope: ThreadScope,
 ): Promise<UpdateOutcome> {
   const { id, text, tags, images } = update;
   const { forUpdate } = on.dialect;
   const { sql, values } = allOf([
     { sql: 'o.key = ? AND o.deleted_at IS NULL', values: [id] },
-    ...amongThreads(scope, on.dialect),
+    ...inVisibleThreads(scope, on.dialect),
   ]);
   const [row] = await on.query(`SELECT * FROM context_entries o WHERE ${sql} ${forUpdate}`, values);
   if (row === undefined) return { id, found: false };

@@ -79,7 +79,7 @@ function createPostgresTransactions(
         ? replica.read(work, onPrimary, options)
         : onPrimary();
     },
-    alone: (operation, request) => connections.write(bind(operation, request), { isLong: true }),
+    withoutTimeout: (operation, request) => connections.write(bind(operation, request), { isLong: true }),
   };
 }
 

@@ -62,10 +62,10 @@ const vectorTable: VectorTable = {
     const { buffer, byteOffset, byteLength } = bytesOf(row, 'vector');
     return new Float32Array(buffer, byteOffset, byteLength / Float32Array.BYTES_PER_ELEMENT);
   },
-  keepModel: '',
+  modelLock: '',
   // Neither needs a lock: there is one writer at a time.
-  beforeModel: async () => {},
-  beforeVectors: async () => {},
+  beforeAddingModel: async () => {},
+  beforeAddingVectors: async () => {},
   ensureIndex: () => {},
   dropIndex: async () => {},
   indexState: async () => 'memory',
@@ -84,7 +84,7 @@ type Perform = <Request, Answer>(
 export interface LocalTransactions {
   readonly write: Perform;
   readonly read: Perform;
-  readonly alone: Perform;
+  readonly withoutTimeout: Perform;
 }
 
 export function createLocalTransactions(database: Database, dialect: Dialect): LocalTransactions {
@@ -96,7 +96,7 @@ export function createLocalTransactions(database: Database, dialect: Dialect): L
   return {
     write: (operation, request, now) => database.transaction(() => operation(statements(now), request)),
     read: (operation, request, now) => database.readOnce(() => operation(statements(now), request)),
-    alone: (operation, request, now) => operation(statements(now), request),
+    withoutTimeout: (operation, request, now) => operation(statements(now), request),
   };
 }
 

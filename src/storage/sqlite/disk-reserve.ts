@@ -20,12 +20,12 @@ export interface DiskReserve {
   reserve(): void;
   /** Frees the reserved space for the database and shortens the log. Returns false if nothing was reserved. */
   release(database?: Database): boolean;
-  /** Reserves the space again before other writes use it up. On a full disk, only deletions may use it. */
+  /** Reserves the space again, so that on a full disk only deletions can use it. */
   regain(database: Database | undefined): void;
 }
 
 /**
- * Size of the reserve: enough for a checkpoint of a log of the usual length (`wal_autocheckpoint`), and as much for the deletion.
+ * Size of the reserve: enough for a checkpoint of a log of the usual length (`wal_autocheckpoint`), and the same again for the deletion.
  */
 const reserveBytes = 32 * 1024 * 1024;
 
@@ -70,7 +70,7 @@ export function freesSpace(operation: Operation<never, unknown>): boolean {
   return removals.has(operation);
 }
 
-/** Checkpoints the log, if the disk has space for the whole checkpoint. Half of one would only use up space. */
+/** Checkpoints the log, if the disk has space for the whole checkpoint. A partial checkpoint would only use up space. */
 function shortenLog(database: Database, path: string): void {
   try {
     const pages = numberOf(database.get('PRAGMA page_count') ?? {}, 'page_count');

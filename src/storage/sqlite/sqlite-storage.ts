@@ -79,7 +79,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   };
   const transactions = createSqliteTransactions({ write, read }, now);
   // The writer's thread starts with the first write, or here if the database must first be created or changed.
-  language = ready ?? (await transactions.alone(storedLanguage, undefined));
+  language = ready ?? (await transactions.withoutTimeout(storedLanguage, undefined));
   // Needed here because queries are parsed on this thread.
   await useLanguage(language);
   return createStorage({
@@ -120,6 +120,7 @@ function createSqliteTransactions(
     // The casts are needed because answers arrive as messages, which have no types.
     write: async (operation, request) => (await on.write(callOf('write', operation, request))) as never,
     read: async (operation, request, options) => (await on.read(callOf('read', operation, request), options)) as never,
-    alone: async (operation, request) => (await on.write(callOf('alone', operation, request))) as never,
+    withoutTimeout: async (operation, request) =>
+      (await on.write(callOf('withoutTimeout', operation, request))) as never,
   };
 }

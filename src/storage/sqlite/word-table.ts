@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { documentTermsOf } from '../../words/document-terms.ts';
-import { type CandidatePlan, createCountCache, isAlternatives, roughWords } from '../../words/ranking/candidates.ts';
+import {
+  type CandidatePlan,
+  createCountCache,
+  isAlternatives,
+  roughlyRankedWords,
+} from '../../words/ranking/candidates.ts';
 import { countedMax, type IndexedTexts } from '../../words/ranking/word-index.ts';
 import { spellingsIn } from '../../words/vocabulary.ts';
 import { anyOf, type WordQuery } from '../../words/word-query.ts';
@@ -116,7 +121,7 @@ function planned(query: WordQuery, plan: CandidatePlan): string {
   if (plan.optional.length === 0) return match;
   const must = render(anyOf(plan.essential));
   if (!isAlternatives(query)) return `(${match}) AND (${must})`;
-  const optional = roughWords(plan);
+  const optional = roughlyRankedWords(plan);
   return optional.length === 0 ? must : `(${must}) OR ((${must}) AND (${render(anyOf(optional))}))`;
 }
 
@@ -144,7 +149,7 @@ function render(query: WordQuery): string {
       return query.terms.map(({ term }) => quoted(term)).join(' OR ');
     case 'phrase':
       // Phrases must be adjacent in the main terms; the extra terms have no meaningful order.
-      return `{title heading body} : ${quoted(query.terms.join(' '))}${query.open ? ' *' : ''}`;
+      return `{title heading body} : ${quoted(query.terms.join(' '))}${query.lastIsPrefix ? ' *' : ''}`;
     case 'except':
       return `(${render(query.keep)}) NOT (${render(query.drop)})`;
     default:

@@ -87,7 +87,7 @@ export async function dropVectors(on: Statements, { corpus }: { readonly corpus:
 export async function findModel(on: Statements, { corpus, model }: ModelRequest, keep = false) {
   const { vectors } = on.dialect;
   const [row] = await on.query(
-    `SELECT key, dimensions FROM vector_models WHERE corpus = ? AND name = ? ${keep ? vectors.keepModel : ''}`,
+    `SELECT key, dimensions FROM vector_models WHERE corpus = ? AND name = ? ${keep ? vectors.modelLock : ''}`,
     [corpus, model],
   );
   return row === undefined ? undefined : { key: numberOf(row, 'key'), dimensions: dimensionsOf(row) };
@@ -95,7 +95,7 @@ export async function findModel(on: Statements, { corpus, model }: ModelRequest,
 
 async function addModel(on: Statements, { corpus, model }: ModelRequest): Promise<void> {
   const { vectors } = on.dialect;
-  await vectors.beforeModel(on, corpus);
+  await vectors.beforeAddingModel(on, corpus);
   const [added] = await on.query(
     `INSERT INTO vector_models (corpus, name, chosen) VALUES (?, ?, (SELECT coalesce(max(chosen), 0) + 1 FROM vector_models))
      ON CONFLICT DO NOTHING RETURNING key`,

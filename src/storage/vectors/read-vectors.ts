@@ -108,10 +108,10 @@ async function readSnapshot<Filter>(
   corpus: VectorCorpus,
   request: NearestRequest<Filter>,
   nearest: Operation<NearestRequest<Filter>, ScoredVector[]> | undefined,
-  passing: Operation<Filter, number[]>,
+  matching: Operation<Filter, number[]>,
 ): Promise<VectorSnapshot> {
   const { model, filter } = request;
   const state = await vectorState(on, { corpus, model });
-  if (nearest) return { state, nearest: await nearest(on, request), passing: undefined };
-  return { state, nearest: undefined, passing: filter && (await passing(on, filter)) };
+  if (nearest) return { state, nearest: await nearest(on, request), matching: undefined };
+  return { state, nearest: undefined, matching: filter && (await matching(on, filter)) };
 }

@@ -78,7 +78,7 @@ export interface NearestRequest<Filter> {
   readonly allowed?: ArrayLike<number> | undefined;
 }
 
-/** What a vector search reads first, in one transaction. */
+/** Data that a vector search reads first, in one transaction. */
 export interface VectorSnapshot {
   readonly state: VectorState;
   /**
@@ -86,8 +86,8 @@ export interface VectorSnapshot {
    * many. Undefined if the database has no vector index.
    */
   readonly nearest: ScoredVector[] | undefined;
-  /** The owners that pass the filter, for scanning an in-memory index. Undefined without a filter. */
-  readonly passing: readonly number[] | undefined;
+  /** The owners that match the filter, for scanning an in-memory index. Undefined without a filter. */
+  readonly matching: readonly number[] | undefined;
 }
 
 export interface ModelState {

@@ -22,7 +22,7 @@ export async function putVectors(on: Statements, { corpus, model, texts }: PutVe
     texts.map(({ owner }) => owner),
   );
   const unchanged = texts.filter(({ owner, textHash }) => hashes.get(owner) === textHash);
-  await vectors.beforeVectors(on, corpus);
+  await vectors.beforeAddingVectors(on, corpus);
   const owned = [stored.key, { list: unchanged.map(({ owner }) => owner) }];
   for (const table of ['vectors', 'unembedded']) {
     await on.query(`DELETE FROM ${corpus}_${table} WHERE model = ? AND owner IN (${integers})`, owned);

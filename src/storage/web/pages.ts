@@ -1,5 +1,5 @@
 import type { Statements } from '../dialect.ts';
-import type { OwnJob } from '../documents/job-queue.ts';
+import type { LeasedJob } from '../documents/job-queue.ts';
 import {
   batchesOf,
   columnsOf,
@@ -56,7 +56,7 @@ export interface PageChange extends PageFacts {
   readonly retryMs?: number | undefined;
 }
 
-export interface SavedPages extends OwnJob {
+export interface SavedPages extends LeasedJob {
   readonly source: number;
   readonly pages: readonly PageChange[];
   readonly removed?: readonly number[] | undefined;

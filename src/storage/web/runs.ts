@@ -1,5 +1,5 @@
 import type { Statements } from '../dialect.ts';
-import { changeOwnJob, endedJob, type OwnJob } from '../documents/job-queue.ts';
+import { changeLeasedJob, endJobSql, type LeasedJob } from '../documents/job-queue.ts';
 import { numberOf, textOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { type StoredSource, sourceOf } from './sources.ts';
@@ -47,18 +47,18 @@ export async function claimRun(
 /** Renews the lease and saves the progress. Returns false if the run belongs to another process or was cancelled. */
 export async function renewRun(
   on: Statements,
-  { leaseMs, ...run }: OwnJob & { leaseMs: number; progress: RunProgress },
+  { leaseMs, ...run }: LeasedJob & { leaseMs: number; progress: RunProgress },
 ): Promise<boolean> {
   const lease = { sql: `lease_until = ${on.dialect.nowMs} + ?`, values: [leaseMs] };
-  return (await changeOwnJob(on, run, lease)) && saveProgress(on, run);
+  return (await changeLeasedJob(on, run, lease)) && saveProgress(on, run);
 }
 
 /** Saves the run's progress. Returns false if the run no longer belongs to this owner. */
 export async function saveProgress(
   on: Statements,
-  { progress: { state, done, total }, ...run }: OwnJob & { progress: RunProgress },
+  { progress: { state, done, total }, ...run }: LeasedJob & { progress: RunProgress },
 ): Promise<boolean> {
-  return changeOwnJob(on, run, {
+  return changeLeasedJob(on, run, {
     sql: 'details = ?, phase_done = ?, phase_total = ?, updated_at = ?',
     values: [storable(JSON.stringify(state)), done, total, on.now],
   });
@@ -72,15 +72,15 @@ export async function endRun(
     owner,
     progress,
     error,
-  }: OwnJob & { progress: RunProgress; error?: { code: string; message: string } | undefined },
+  }: LeasedJob & { progress: RunProgress; error?: { code: string; message: string } | undefined },
 ): Promise<boolean> {
   if (!(await saveProgress(on, { id, owner, progress }))) return false;
   const status = error === undefined ? 'done' : 'failed';
-  await changeOwnJob(
+  await changeLeasedJob(
     on,
     { id, owner },
     {
-      sql: `status = ?, error = ?, error_code = ?, ${endedJob}`,
+      sql: `status = ?, error = ?, error_code = ?, ${endJobSql}`,
       values: [status, error === undefined ? null : storable(error.message), error?.code ?? null],
     },
   );

@@ -8,7 +8,7 @@ import {
   nearIn,
   scoreTerms,
 } from '../../words/ranking/bm25.ts';
-import { essentialDocuments, isAlternatives, planCandidates, poolIsFinal } from '../../words/ranking/candidates.ts';
+import { essentialDocumentsMin, isAlternatives, planCandidates, poolIsFinal } from '../../words/ranking/candidates.ts';
 import { type Candidate, rankPool, scorePool } from '../../words/ranking/rank-pool.ts';
 import {
   type CorrectedWord,
@@ -99,7 +99,7 @@ async function findPool({ on, index, query, filter, words: { statistics, counts 
   const scoreMax = highestScore(leaves, counts, statistics);
   const score = createScorer(leaves, counts, statistics);
   let found: Pool = { pool: [], total: undefined, scoreMax, corrected: [] };
-  for (const documentsMin of essentialDocuments(query, leaves)) {
+  for (const documentsMin of essentialDocumentsMin(query, leaves)) {
     const plan = planCandidates(leaves, (leaf) => documentsOf(leaf, counts), documentsMin);
     const { keys, total } = await on.dialect.words.candidates(on, index, {
       query,

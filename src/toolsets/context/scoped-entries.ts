@@ -12,7 +12,7 @@ type WriteRequest = { readonly idempotency?: Idempotency | undefined };
  * must use the whole store, because it serves all callers.
  */
 export function scopedEntries(entries: EntryStore, threads: readonly string[]): EntryStore {
-  const narrowed = (filter: EntryFilter): EntryFilter => ({ ...filter, amongThreads: threads });
+  const narrowed = (filter: EntryFilter): EntryFilter => ({ ...filter, visibleThreads: threads });
   const scope = createHash('sha256').update(JSON.stringify(threads)).digest('hex').slice(0, 16);
   /** Prefixes the idempotency key, so that it can't match a key of a caller with other threads. */
   const withScopedKey = <Request extends WriteRequest>(request: Request): Request => {
@@ -25,27 +25,27 @@ export function scopedEntries(entries: EntryStore, threads: readonly string[]): 
   };
   return {
     async store(request) {
-      if (!request.entries.every(({ threadId }) => threads.includes(threadId))) throw outside(threads);
+      if (!request.entries.every(({ threadId }) => threads.includes(threadId))) throw outsideRights(threads);
       return entries.store(withScopedKey(request));
     },
-    update: (request) => entries.update({ ...withScopedKey(request), amongThreads: threads }),
-    remove: (request) => entries.remove({ ...withScopedKey(request), amongThreads: threads }),
-    restore: (request) => entries.restore({ ...withScopedKey(request), amongThreads: threads }),
-    deleted: (request, options) => entries.deleted({ ...request, amongThreads: threads }, options),
-    purge: (request) => entries.purge({ ...request, amongThreads: threads }),
-    get: (request, options) => entries.get({ ...request, amongThreads: threads }, options),
-    load: (request, options) => entries.load({ ...request, amongThreads: threads }, options),
-    image: (request, options) => entries.image({ ...request, amongThreads: threads }, options),
+    update: (request) => entries.update({ ...withScopedKey(request), visibleThreads: threads }),
+    remove: (request) => entries.remove({ ...withScopedKey(request), visibleThreads: threads }),
+    restore: (request) => entries.restore({ ...withScopedKey(request), visibleThreads: threads }),
+    deleted: (request, options) => entries.deleted({ ...request, visibleThreads: threads }, options),
+    purge: (request) => entries.purge({ ...request, visibleThreads: threads }),
+    get: (request, options) => entries.get({ ...request, visibleThreads: threads }, options),
+    load: (request, options) => entries.load({ ...request, visibleThreads: threads }, options),
+    image: (request, options) => entries.image({ ...request, visibleThreads: threads }, options),
     list: (request, options) => entries.list({ ...request, filter: narrowed(request.filter) }, options),
     searchWords: (request, options) => entries.searchWords({ ...request, filter: narrowed(request.filter) }, options),
     scoreWords: (request, options) => entries.scoreWords(request, options),
     matching: (request, options) => entries.matching(narrowed(request), options),
     texts: (request, options) => entries.texts({ ...request, filter: narrowed(request.filter) }, options),
-    textsBefore: (request, options) => entries.textsBefore({ ...request, amongThreads: threads }, options),
-    pastGaps: (request, options) => entries.pastGaps({ ...request, amongThreads: threads }, options),
-    threads: (request, options) => entries.threads({ ...request, amongThreads: threads }, options),
-    tags: (request, options) => entries.tags({ ...request, amongThreads: threads }, options),
-    statistics: (request, options) => entries.statistics({ ...request, amongThreads: threads }, options),
+    textsBefore: (request, options) => entries.textsBefore({ ...request, visibleThreads: threads }, options),
+    historyGaps: (request, options) => entries.historyGaps({ ...request, visibleThreads: threads }, options),
+    threads: (request, options) => entries.threads({ ...request, visibleThreads: threads }, options),
+    tags: (request, options) => entries.tags({ ...request, visibleThreads: threads }, options),
+    statistics: (request, options) => entries.statistics({ ...request, visibleThreads: threads }, options),
     import: denied,
     changeReferences: denied,
     indexFields: denied,
@@ -60,7 +60,7 @@ export function scopedEntries(entries: EntryStore, threads: readonly string[]): 
  */
 export function scopedMeaning(meaning: EntryMeaning, threads: readonly string[]): EntryMeaning {
   const scoped = (request: MeaningRequest<EntryFilter>): MeaningRequest<EntryFilter> =>
-    request.allowed === undefined ? { ...request, filter: { ...request.filter, amongThreads: threads } } : request;
+    request.allowed === undefined ? { ...request, filter: { ...request.filter, visibleThreads: threads } } : request;
   return {
     get model() {
       return meaning.model;
@@ -80,7 +80,7 @@ export function scopedMeaning(meaning: EntryMeaning, threads: readonly string[])
 }
 
 /** Creates the error for a thread that the caller may not use. It doesn't reveal whether that thread exists. */
-function outside(threads: readonly string[]): CarrelError {
+function outsideRights(threads: readonly string[]): CarrelError {
   const names = threads.map((name) => JSON.stringify(name)).join(', ');
   return new CarrelError('outside_rights', `This token may only store entries in the threads ${names}.`);
 }

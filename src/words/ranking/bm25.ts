@@ -246,7 +246,7 @@ function storedForm(leaf: WordLeaf): string {
     case 'prefix':
       return ` ${leaf.prefix}`;
     case 'phrase':
-      return ` ${leaf.terms.join(' ')}${leaf.open ? '' : ' '}`;
+      return ` ${leaf.terms.join(' ')}${leaf.lastIsPrefix ? '' : ' '}`;
     case 'near':
       return '';
   }

@@ -11,12 +11,12 @@ export interface CandidatePlan {
   readonly optional: readonly WordLeaf[];
 }
 
-/** Returns how many documents the essential words should find, for each attempt. In the last one, all words are essential. */
-export function essentialDocuments(query: WordQuery, leaves: readonly WordLeaf[]): readonly number[] {
+/** Returns, for each attempt, how many documents the essential words must have in total. In the last attempt, all words are essential. */
+export function essentialDocumentsMin(query: WordQuery, leaves: readonly WordLeaf[]): readonly number[] {
   const every = Number.POSITIVE_INFINITY;
   // A match must have all words, so trying fewer words first does not help.
   if (isConjunction(query)) return [every];
-  // The number of documents with a phrase is known only after a search, which finds them all.
+  // Counting the documents with a phrase already means finding them all.
   if (leaves.every(({ kind }) => kind === 'phrase')) return [every];
   // Fewer attempts for prefixes and phrases: each attempt repeats the slow part, collecting their documents.
   return leaves.some(({ kind }) => kind !== 'term') ? [manyDocuments, every] : [4000, manyDocuments, every];
@@ -27,7 +27,8 @@ const manyDocuments = 32_000;
 /** Max words in the database's rough ranking, because each takes time per candidate. */
 const roughMax = 8;
 
-export function roughWords({ essential, optional }: CandidatePlan): readonly WordLeaf[] {
+/** Returns the optional words that take part in the rough ranking, in addition to the essential ones. */
+export function roughlyRankedWords({ essential, optional }: CandidatePlan): readonly WordLeaf[] {
   return optional.slice(0, Math.max(0, roughMax - essential.length));
 }
 

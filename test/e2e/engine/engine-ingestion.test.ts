@@ -144,7 +144,7 @@ test('contract §6: jobs queued at a stop are ingested after the restart', async
   const ollama = await startOllama(t);
   const env = { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: ollama.origin };
   const first = await startEngine(t, { dataDir, env });
-  ollama.mode = 'slow';
+  ollama.mode = 'hung';
   const jobs: number[] = [];
   for (let index = 0; index < 6; index += 1) jobs.push(await first.addFile(`${index}.txt`, `waiting file ${index}`));
   assert.equal(await first.program.stop(), 0);

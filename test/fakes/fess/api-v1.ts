@@ -65,7 +65,7 @@ function scroll(state: FessState, { params }: FessRequest, permissions: Readonly
     window.set('num', '100');
     const page = searchIndex(state.documents, window, permissions, state);
     for (const hit of page.hits) {
-      const fields = searchHit(hit, { ...page, terms: [] }, { additionalFields: ['lang'], recent: true });
+      const fields = searchHit(hit, { ...page, terms: [] }, { additionalFields: ['lang'], is157OrLater: true });
       lines.push(`${writeJson({ ...fields, _version: -1, _seq_no: -2, _primary_term: 0 })}\n`);
     }
     if (page.hits.length < 100) break;
@@ -99,11 +99,11 @@ function health(state: FessState): FessAnswer {
 
 /** Returns an error. In Fess up to 15.6, the key of the error id ends in a colon. */
 function failure(state: FessState, status: number): FessAnswer {
-  return json(status, { [state.recent ? 'error_code' : 'error_code:']: randomUUID() });
+  return json(status, { [state.is157OrLater ? 'error_code' : 'error_code:']: randomUUID() });
 }
 
 function answerSettings(state: FessState) {
-  return { additionalFields: state.additionalFields, recent: state.recent };
+  return { additionalFields: state.additionalFields, is157OrLater: state.is157OrLater };
 }
 
 function json(status: number, value: unknown): FessAnswer {

@@ -47,7 +47,7 @@ function guarded(state: FessState, request: FessRequest, endpoint: Endpoint): Fe
 
 function search(state: FessState, { params }: FessRequest, permissions: ReadonlySet<string>): FessAnswer {
   const answer = (page: ReturnType<typeof emptyPage>) => {
-    const settings = { additionalFields: state.additionalFields, recent: true };
+    const settings = { additionalFields: state.additionalFields, is157OrLater: true };
     return success({ ...searchAnswer(page, settings), exec_time: '0.04' });
   };
   if (/^(-\d+|0+)$/.test(params.get('num') ?? '')) return failure(400, 'invalid_request', 'num must be positive');
@@ -70,7 +70,7 @@ function scroll(state: FessState, { params }: FessRequest, permissions: Readonly
   window.set('num', '100');
   const page = searchIndex(state.documents, window, permissions, state);
   for (const hit of page.hits) {
-    const data = searchHit(hit, { ...page, terms: [] }, { additionalFields: [], recent: true });
+    const data = searchHit(hit, { ...page, terms: [] }, { additionalFields: [], is157OrLater: true });
     lines.push(`${JSON.stringify({ data })}\n`);
   }
   return { status: 200, contentType: 'application/x-ndjson; charset=UTF-8', body: lines.join('') };

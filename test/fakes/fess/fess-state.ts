@@ -18,7 +18,7 @@ export interface FessState {
   outage: 'empty' | 400 | 500;
   additionalFields: readonly string[];
   /** True if the version is 15.7 or later. */
-  recent: boolean;
+  is157OrLater: boolean;
   scroll: boolean;
   popularWordsEnabled: boolean;
   orSearchMinHitCount: number;

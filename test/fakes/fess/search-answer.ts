@@ -8,7 +8,7 @@ export interface AnswerSettings {
   /** Additional response fields set by the operator; `content`, `label` and `lang` are not returned by default. */
   additionalFields: readonly string[];
   /** Since 15.7, hits also have has_cache, click_count and favorite_count. */
-  recent: boolean;
+  is157OrLater: boolean;
 }
 
 /** Creates a search answer with the field names and page numbers of Fess, the same in v1 and v2. */
@@ -72,7 +72,7 @@ export function searchHit(hit: Scored, page: SearchPage, settings: AnswerSetting
     last_modified: document.lastModified,
     timestamp: document.lastModified ?? document.created,
     score: page.withScore ? hit.score : undefined,
-    ...(settings.recent ? recentFields(document) : {}),
+    ...(settings.is157OrLater ? recentFields(document) : {}),
     ...additionalFields(document, settings.additionalFields),
   });
 }

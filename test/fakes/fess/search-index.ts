@@ -20,13 +20,15 @@ export interface SearchPage {
   /** Null if no search was run. */
   terms: string[] | null;
   hits: Scored[];
-  /** True if hits have a score, which they have only if sorted by it. */
+  /** True if hits have scores, which is only the case when they are sorted by score. */
   withScore: boolean;
   facets: FacetAnswer | undefined;
 }
 
-/** Search failures: Fess answers the first kind with 400. It answers the second kind with an empty 200 in 15.4 to 15.8. */
+/** A failure that Fess answers with 400. */
 export class BadRequestError extends Error {}
+
+/** A failure that Fess 15.4 to 15.8 answers with 200 and no hits. */
 export class SwallowedError extends Error {}
 
 export interface IndexSettings {

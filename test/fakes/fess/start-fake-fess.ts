@@ -75,7 +75,7 @@ export async function startFakeFess(options: FakeFessOptions): Promise<FakeFess>
     const answer = () => route(state, request, { ...options, contextPath, version: served.version }, message);
     const fault = takeFault(faults, message);
     if (fault === undefined) return send(response, answer());
-    const errorKey = state.recent ? 'error_code' : 'error_code:';
+    const errorKey = state.is157OrLater ? 'error_code' : 'error_code:';
     void sendFaulty(fault, answer, response, { errorKey, released: held.promise });
   });
   const sockets = trackSockets(server);
@@ -100,7 +100,7 @@ export async function startFakeFess(options: FakeFessOptions): Promise<FakeFess>
     },
     setVersion(version) {
       served.version = version;
-      state.recent = version === '15.8';
+      state.is157OrLater = version === '15.8';
     },
     onRequest(listener) {
       events.on('request', listener);
@@ -157,7 +157,7 @@ function initialState(options: FakeFessOptions): FessState {
     health: 'green',
     outage: options.outage ?? 'empty',
     additionalFields: options.additionalFields ?? [],
-    recent: options.version === '15.8',
+    is157OrLater: options.version === '15.8',
     scroll: options.scroll ?? false,
     popularWordsEnabled: true,
     orSearchMinHitCount: options.orSearchMinHitCount ?? -1,

@@ -48,7 +48,7 @@ export interface Connections {
    * Runs statements outside a transaction and without a timeout, such as CREATE INDEX CONCURRENTLY. Closing the connections
    * cancels them.
    */
-  alone<T>(work: Work<T>): Promise<T>;
+  outsideTransaction<T>(work: Work<T>): Promise<T>;
   count(): { readonly open: number; readonly idle: number; readonly max: number };
   close(): Promise<void>;
 }
@@ -111,14 +111,14 @@ export function createConnections(
   const generations = new WeakMap<object, number>();
   pool.on('connect', (client) => generations.set(client, generation));
   /** True if a commit got no answer, probably because it waits for a standby. */
-  let hasHeldCommit = false;
+  let hasUnansweredCommit = false;
   let isClosed = false;
-  const cancelAlone = new Set<(error: Error) => void>();
+  const cancelOutside = new Set<(error: Error) => void>();
 
   return {
     read,
     async write(work, { isLong = false } = {}) {
-      if (hasHeldCommit) await checkHeldCommits();
+      if (hasUnansweredCommit) await checkUnansweredCommits();
       const statementMs = isLong ? 0 : writeMs;
       const begin = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockTimeoutMs}`;
       const parts = { begin, work, statementMs, write: { afterCommit } };
@@ -128,12 +128,12 @@ export function createConnections(
         throw errorOfWrite(error);
       }
     },
-    alone: (work) => retried((attempt) => withoutTransaction(work, attempt)),
+    outsideTransaction: (work) => retried((attempt) => withoutTransaction(work, attempt)),
     count: () => ({ open: pool.totalCount, idle: pool.idleCount, max: pool.options.max }),
     async close() {
       if (isClosed) return;
       isClosed = true;
-      for (const cancel of cancelAlone) cancel(storageClosed());
+      for (const cancel of cancelOutside) cancel(storageClosed());
       await pool.end();
     },
   };
@@ -144,7 +144,7 @@ export function createConnections(
   }
 
   /** Throws if commits are waiting for a standby. Each further commit would occupy a connection that searches need. */
-  async function checkHeldCommits(): Promise<void> {
+  async function checkUnansweredCommits(): Promise<void> {
     const waiting = await read((statements) => statements.query(heldCommitQuery));
     if (waiting.length > 0) {
       throw new CarrelError(
@@ -153,14 +153,14 @@ export function createConnections(
         { retryAfterSeconds: 5 },
       );
     }
-    hasHeldCommit = false;
+    hasUnansweredCommit = false;
   }
 
   async function retried<T>(attemptOnce: (attempt: Attempt) => Promise<T>): Promise<T> {
     const deadline = performance.now() + connectMs;
     for (let number = 1; ; number += 1) {
       if (isClosed) throw storageClosed();
-      const attempt: Attempt = { isCommitted: false, isHeld: false };
+      const attempt: Attempt = { mayBeCommitted: false, isUnanswered: false };
       try {
         return await attemptOnce(attempt);
       } catch (error) {
@@ -179,7 +179,7 @@ export function createConnections(
     if (isRetryable(error) || isNameFault) return number < conflictsMax;
     if (number >= lossesMax) return false;
     // Probably an idle connection died unnoticed. Other idle connections may be dead too.
-    if (isLost(error)) return !attempt.isCommitted;
+    if (isLost(error)) return !attempt.mayBeCommitted;
     if (!isReadOnly(error)) return false;
     // The address may resolve to another server by now, or this server may have been promoted meanwhile.
     generation += 1;
@@ -226,7 +226,7 @@ export function createConnections(
     } catch (error) {
       if (signal?.aborted) onBroken(new Error('aborted'));
       if (isReadOnly(error)) servers.leave(client);
-      hasHeldCommit ||= attempt.isHeld;
+      hasUnansweredCommit ||= attempt.isUnanswered;
       throw error;
     } finally {
       client.off('error', onBroken);
@@ -236,11 +236,11 @@ export function createConnections(
 
   async function withoutTransaction<T>(work: Work<T>, attempt: Attempt): Promise<T> {
     const { client, release } = await connect();
-    attempt.isCommitted = true;
+    attempt.mayBeCommitted = true;
     const { promise: cancelled, reject: cancel } = Promise.withResolvers<never>();
     cancelled.catch(() => {});
     client.on('error', cancel);
-    cancelAlone.add(cancel);
+    cancelOutside.add(cancel);
     let broken: Error | undefined = new Error('cancelled');
     const unlimited = async (): Promise<T> => {
       await client.query('SET statement_timeout = 0');
@@ -253,7 +253,7 @@ export function createConnections(
       broken = undefined;
       return result;
     } finally {
-      cancelAlone.delete(cancel);
+      cancelOutside.delete(cancel);
       client.off('error', cancel);
       release(broken);
     }

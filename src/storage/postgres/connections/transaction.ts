@@ -21,10 +21,10 @@ export interface AfterCommit {
 
 /** State of one attempt. It decides if the attempt can be repeated. */
 export interface Attempt {
-  /** True if COMMIT was sent. The transaction may then be committed. */
-  isCommitted: boolean;
+  /** True once COMMIT may have reached the server. */
+  mayBeCommitted: boolean;
   /** True if COMMIT got no answer. The server may still be waiting for a standby. */
-  isHeld: boolean;
+  isUnanswered: boolean;
 }
 
 /** Timeout of BEGIN. A pooler accepts clients even while its server is busy or down, and lets them wait. */
@@ -88,8 +88,8 @@ export async function transaction<T>(client: PoolClient, parts: TransactionParts
 }
 
 async function commit(client: PoolClient, afterCommit: AfterCommit | undefined, attempt: Attempt): Promise<void> {
-  attempt.isCommitted = true;
-  const committed = confirmed(client, attempt);
+  attempt.mayBeCommitted = true;
+  const committed = commitAndConfirm(client, attempt);
   // Sent without waiting for the answer to COMMIT (pipelining).
   const row =
     afterCommit &&
@@ -105,7 +105,7 @@ async function commit(client: PoolClient, afterCommit: AfterCommit | undefined, 
  * Commits, and throws unless the commit is confirmed. A server that waits for a synchronous standby stops waiting if the query is
  * cancelled, and reports success with a warning. That does not confirm the write: if the standby takes over, it is lost.
  */
-async function confirmed(client: PoolClient, attempt: Attempt): Promise<void> {
+async function commitAndConfirm(client: PoolClient, attempt: Attempt): Promise<void> {
   let isUnreplicated = false;
   const onNotice = ({ routine }: { readonly routine?: string | undefined }): void => {
     isUnreplicated ||= routine === 'SyncRepWaitForLSN';
@@ -114,9 +114,9 @@ async function confirmed(client: PoolClient, attempt: Attempt): Promise<void> {
   try {
     await client.query('COMMIT');
   } catch (error) {
-    attempt.isCommitted = !isUnsent(error);
-    attempt.isHeld = isUnanswered(error);
-    if (attempt.isHeld || (isLost(error) && attempt.isCommitted)) throw unconfirmed(error);
+    attempt.mayBeCommitted = !isUnsent(error);
+    attempt.isUnanswered = isUnanswered(error);
+    if (attempt.isUnanswered || (isLost(error) && attempt.mayBeCommitted)) throw unconfirmed(error);
     throw error;
   } finally {
     client.off('notice', onNotice);

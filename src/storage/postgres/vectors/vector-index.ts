@@ -80,12 +80,12 @@ export function createEnsureIndex(
     const store = shared();
     if (store === undefined) return false;
     if (!isMissing(await readState(model))) return true;
-    if (!(await connections.alone((statements) => isWorthIt(statements, model)))) return false;
+    if (!(await connections.outsideTransaction((statements) => isWorthIt(statements, model)))) return false;
     // Two concurrent builds on one table would deadlock, because each waits for the other's snapshot.
     await withLease(store, { kind: 'lease', id: `carrel.${model.corpus}_vectors_nearest` }, async () => {
       // While this process waited, another one may have built the index or dropped the model.
       const state = await readState(model);
-      if (isMissing(state)) await connections.alone((statements) => build(statements, model, state));
+      if (isMissing(state)) await connections.outsideTransaction((statements) => build(statements, model, state));
     });
     return true;
   }

@@ -18,12 +18,12 @@ export function createVectorTable(nearest: Nearest | undefined): VectorTable {
     column: 'vector::text AS vector',
     encode: arrayText,
     decode: (row) => Float32Array.from(textOf(row, 'vector').slice(1, -1).split(','), Number),
-    keepModel: 'FOR KEY SHARE',
-    async beforeModel(on, corpus) {
+    modelLock: 'FOR KEY SHARE',
+    async beforeAddingModel(on, corpus) {
       await on.query(`LOCK TABLE carrel.${ownersOf[corpus]} IN SHARE ROW EXCLUSIVE MODE`);
     },
     /** Locks only if pgvector is missing: in-memory copies read vectors in key order, but an index needs no order. */
-    async beforeVectors(on, corpus) {
+    async beforeAddingVectors(on, corpus) {
       await on.query(
         `SELECT pg_advisory_xact_lock(hashtextextended(?, 0))
          WHERE NOT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'vector')`,

@@ -1,4 +1,4 @@
-import { isAlternatives, isConjunction, roughWords } from '../../../words/ranking/candidates.ts';
+import { isAlternatives, isConjunction, roughlyRankedWords } from '../../../words/ranking/candidates.ts';
 import { anyOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
 import type { CandidateRequest, Candidates, KeyFilter, Statements, WordIndex } from '../../dialect.ts';
 import { type Condition, numberOf, type Row } from '../../rows.ts';
@@ -50,7 +50,7 @@ export async function findCandidates(
     labelled([leaf, ...others, ...(isOr ? [] : [query])].map(tsquery), filter);
   const lists = [
     ...plan.essential.map((leaf) => ({ leaf, words: wordsOf(leaf) })),
-    ...roughWords(plan).map((leaf) => ({ leaf, words: wordsOf(leaf, essential) })),
+    ...roughlyRankedWords(plan).map((leaf) => ({ leaf, words: wordsOf(leaf, essential) })),
   ];
   const tested = testOf(index, isOr ? essential : query, filter);
   const rows = await db.query(

@@ -56,7 +56,7 @@ export function exactCondition(query: WordQuery): Condition {
   if (!hasPhrase(query)) return { sql: 'w.words @@ ?::tsquery', values: [tsquery(query)] };
   switch (query.kind) {
     case 'phrase': {
-      const phrase = ` ${query.terms.join(' ')}${query.open ? '' : ' '}`;
+      const phrase = ` ${query.terms.join(' ')}${query.lastIsPrefix ? '' : ' '}`;
       return {
         sql: '(strpos(t.title, ?) > 0 OR strpos(t.heading, ?) > 0 OR strpos(t.body, ?) > 0)',
         values: [phrase, phrase, phrase],
@@ -77,6 +77,6 @@ export function exactCondition(query: WordQuery): Condition {
   }
 }
 
-function phraseMembers({ terms, open }: Extract<WordLeaf, { kind: 'phrase' }>): string[] {
-  return terms.map((term, index) => (open && index === terms.length - 1 ? `${quoted(term)}:*` : quoted(term)));
+function phraseMembers({ terms, lastIsPrefix }: Extract<WordLeaf, { kind: 'phrase' }>): string[] {
+  return terms.map((term, index) => (lastIsPrefix && index === terms.length - 1 ? `${quoted(term)}:*` : quoted(term)));
 }

@@ -6,7 +6,7 @@ import { citationOf } from '../show/entry-resources.ts';
 import { showFound } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
 import { type EmptySearch, emptyHint, joinHints } from './hints.ts';
-import { filterFaults, joinWarnings, nextOffset, pastWarnings, type Warned } from './search-answer.ts';
+import { filterFaults, joinWarnings, nextOffset, pastWarnings, type SearchWarnings } from './search-answer.ts';
 import { pageOf, parseFilters, queryText, type SearchArguments } from './search-input.ts';
 /** A search with parsed arguments. */
 export interface SearchRequest {
@@ -47,7 +47,7 @@ export interface SearchOutcome {
   readonly hints?: readonly (string | undefined)[];
   /** Input for the hint if nothing is found. */
   readonly empty: Pick<EmptySearch, 'total' | 'words' | 'advice'>;
-  readonly warnings?: Warned;
+  readonly warnings?: SearchWarnings;
   /** Returns a copy of the text with marked matches. */
   readonly highlight?: ((text: string, bytesLeft: number) => Promise<string>) | undefined;
 }

@@ -15,7 +15,7 @@ test('002 reranking: a short reply is scored with its question; past versions ar
   const storage = await createSqliteStorage({ path: join(folder, 'test.db'), queryTimeoutMs: 60_000 });
   const texts = createTextThread();
   const read: string[] = [];
-  const { before, weight, calibration = [] } = readRerankerSettings(bundledRerankerFolder());
+  const { questionContext, weight, calibration = [] } = readRerankerSettings(bundledRerankerFolder());
   const score = async (_: string, passages: readonly string[]) => {
     read.push(...passages);
     return passages.map(() => 0);
@@ -36,15 +36,19 @@ test('002 reranking: a short reply is scored with its question; past versions ar
       entries: [said(question, 'user'), said('Yes, on Friday.', 'agent'), said('Good.', 'user')],
     });
     const ranked = stored.map(({ id }) => ({ id, score: 1 }));
-    const judgedWith = async (reads: typeof before, asOf?: string) => {
-      const reranker = createReranker({ provider, weight, calibration, before: reads });
+    const judgedWith = async (context: typeof questionContext, asOf?: string) => {
+      const reranker = createReranker({ provider, weight, calibration, questionContext: context });
       const judging = createEntryJudging({ entries: storage.entries, reranker, texts }, { filter: { asOf } });
       read.length = 0;
       await judgePage({ text: 'Leeds', limit: 10, offset: 0 }, ranked, judging);
       return [...read];
     };
-    assert.deepEqual(await judgedWith(before), [question, `${question.slice(-160)} » Yes, on Friday.`, 'Good.']);
-    assert.deepEqual(await judgedWith(before, new Date(Date.now() + 1000).toISOString()), [
+    assert.deepEqual(await judgedWith(questionContext), [
+      question,
+      `${question.slice(-160)} » Yes, on Friday.`,
+      'Good.',
+    ]);
+    assert.deepEqual(await judgedWith(questionContext, new Date(Date.now() + 1000).toISOString()), [
       question,
       'Yes, on Friday.',
       'Good.',

@@ -21,14 +21,14 @@ export function createEntryJudging(
   return {
     reranker,
     async texts(ids, signal, charsMax) {
-      const { before } = reranker;
+      const { questionContext } = reranker;
       const [found, previous] = await Promise.all([
         entries.get({ ids, images: false, asOf, textChars: charsMax ?? scoredCharsMax }, { signal }),
-        before && charsMax === undefined && asOf === undefined
-          ? entries.textsBefore({ ids, charsMax: before.charsMax }, { signal })
+        questionContext && charsMax === undefined && asOf === undefined
+          ? entries.textsBefore({ ids, charsMax: questionContext.charsMax }, { signal })
           : [],
       ]);
-      const prefixes = new Map(previous.map(({ id, text }) => [id, before?.prefixFor(text)]));
+      const prefixes = new Map(previous.map(({ id, text }) => [id, questionContext?.prefixFor(text)]));
       return new Map(found.map(({ id, text }) => [id, { text, prefix: prefixes.get(id), isMessage: true }]));
     },
     parts: texts.parts,

@@ -7,7 +7,7 @@ import type { ContextParts, EntryMeaning } from '../context-parts.ts';
 import type { SearchRequest } from './answer-search.ts';
 import { createEntryJudging } from './entry-judging.ts';
 import { distanceOf, neededFilter, pendingWarning, planOf, rankDepth } from './ranked-search.ts';
-import { type Stats, startStats, type Warned } from './search-answer.ts';
+import { type SearchWarnings, type Stats, startStats } from './search-answer.ts';
 
 interface HybridRequest extends SearchRequest {
   readonly rrfK: number;
@@ -32,7 +32,7 @@ export async function searchEntries(request: HybridRequest, settings: { words: b
   const { words, meaning } = found.listed;
   const [ftsCount, semanticCount] = [words.length, meaning?.length ?? 0];
   const both = ftsCount + semanticCount - found.candidates;
-  const warnings: Warned = found.failure ? meaningFailed : pendingWarning(found.pending);
+  const warnings: SearchWarnings = found.failure ? meaningFailed : pendingWarning(found.pending);
   return {
     /** The matches on the page, best first. */
     matches: found.matches.slice(0, limit).map((match) => ({

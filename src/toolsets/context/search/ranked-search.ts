@@ -1,6 +1,6 @@
 import type { EntryFilter } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
-import type { Warned } from './search-answer.ts';
+import type { SearchWarnings } from './search-answer.ts';
 /**
  * Number of entries that a semantic or hybrid search ranks. It is the same for every page, so that pages neither
  * overlap nor leave gaps.
@@ -36,7 +36,7 @@ export function distanceOf(cosine: number): number {
   return Math.sqrt(Math.max(0, 2 - 2 * cosine));
 }
 
-export function pendingWarning(pending: number): Warned {
+export function pendingWarning(pending: number): SearchWarnings {
   if (pending === 0) return {};
   return {
     degraded: 'embeddings_pending',

@@ -1,6 +1,6 @@
 import { type EntryFilter, restorableDays } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
-import type { PastGaps } from '../../../storage/entries/search-entries.ts';
+import type { HistoryGaps } from '../../../storage/entries/search-entries.ts';
 import { looseOutput } from '../../../tools/tool.ts';
 import { entryUriPrefix } from '../show/entry-shapes.ts';
 
@@ -65,7 +65,7 @@ export function filterFaults(faults: readonly string[]) {
   };
 }
 
-export interface Warned {
+export interface SearchWarnings {
   degraded?: string;
   warnings?: string[];
 }
@@ -76,10 +76,10 @@ export async function pastWarnings(
   filter: EntryFilter,
   use: 'read' | 'search',
   signal: AbortSignal,
-): Promise<Warned> {
+): Promise<SearchWarnings> {
   const { asOf } = filter;
   if (asOf === undefined) return {};
-  const { unknown, unsearched, purged }: PastGaps = await entries.pastGaps({ ...filter, asOf }, { signal });
+  const { unknown, unsearched, purged }: HistoryGaps = await entries.historyGaps({ ...filter, asOf }, { signal });
   const warnings = [
     unknown > 0 &&
       `${unknown} entries are left out: they have changed since as_of, and their earlier text is no longer stored`,
@@ -91,7 +91,7 @@ export async function pastWarnings(
   return warnings.length === 0 ? {} : { warnings };
 }
 
-export function joinWarnings(...all: readonly Warned[]): Warned {
+export function joinWarnings(...all: readonly SearchWarnings[]): SearchWarnings {
   const warnings = all.flatMap((each) => each.warnings ?? []);
   const degraded = all.find((each) => each.degraded !== undefined)?.degraded;
   return { ...(degraded === undefined ? {} : { degraded }), ...(warnings.length === 0 ? {} : { warnings }) };

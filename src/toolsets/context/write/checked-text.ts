@@ -1,10 +1,10 @@
 import { CarrelError } from '../../../base/errors.ts';
-import { storingFault } from '../../../storage/storable.ts';
+import { unstorableReason } from '../../../storage/storable.ts';
 import { type Bound, bounds, checkBound } from '../inputs.ts';
 
 /** Rejects text that a database would alter. */
 export function checkText(name: string, text: string): void {
-  const why = storingFault(text);
+  const why = unstorableReason(text);
   if (why !== undefined) throw fault(`${name.slice(0, 300)} ${why}`);
 }
 
