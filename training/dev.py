@@ -86,13 +86,13 @@ class Dev:
             figures.setdefault(name, []).append(data.ndcg([*members[: len(own)][order], *members[len(own) :]], relevant))
         return {name: round(sum(own) / len(own), 4) for name, own in figures.items()}
 
-    def sureness(self, model, name):
+    def log_confidence(self, model, name):
         """Computes the mean probability of right and of wrong passages among the best results, from the logits alone."""
         right, wrong, passages = [], [], self.passages.up_to(PIECES_MAX)
         with torch.no_grad():
             for _, number, relevant, members, _, places in self.rows[::3]:
                 question_numbers = np.full(len(places[:TOP]), number)
-                chances = torch.sigmoid(logits_of(model, self.questions, passages, plan(self.questions, passages, question_numbers, places[:TOP])).float()).cpu().numpy()
-                for member, chance in zip(members, chances):
-                    (right if member in relevant else wrong).append(chance)
+                probabilities = torch.sigmoid(logits_of(model, self.questions, passages, plan(self.questions, passages, question_numbers, places[:TOP])).float()).cpu().numpy()
+                for member, probability in zip(members, probabilities):
+                    (right if member in relevant else wrong).append(probability)
         log(name, "sure of right", round(float(np.mean(right)), 3), "of wrong", round(float(np.mean(wrong)), 3), "right above .5", round(float(np.mean(np.array(right) > 0.5)), 3))

@@ -29,17 +29,17 @@ from texts import Texts, logits_of, vectors_of
 
 FOLDER, BASE, WORK = (Path(each) for each in sys.argv[1:4])
 STAGES = sys.argv[4:] or ["teacher", "embedding", "student"]
-number = lambda name, usual: float(os.environ.get(name, usual))
+env_float = lambda name, default: float(os.environ.get(name, default))
 TEACHERS = {"teacher": BASE, "second-teacher": Path(os.environ.get("SECOND_BASE", BASE))}
-SECONDS = {**dict.fromkeys(TEACHERS, number("TEACHER_S", 240)), "embedding": number("EMBEDDING_S", 220), "student": number("STUDENT_S", 420)}
-RATES = {**dict.fromkeys(TEACHERS, 1e-4), "embedding": number("EMBEDDING_RATE", 6e-5), "student": number("STUDENT_RATE", 1e-4)}
-QUESTIONS = 4 if SMALL else 64  # questions in a step of the cross-encoders
-BATCH = 8 if SMALL else int(number("BATCH", 768))  # questions in a step of the embedding model
-TEMPERATURE, ANCHOR = 0.02, number("ANCHOR", 10)
+SECONDS = {**dict.fromkeys(TEACHERS, env_float("TEACHER_S", 240)), "embedding": env_float("EMBEDDING_S", 220), "student": env_float("STUDENT_S", 420)}
+RATES = {**dict.fromkeys(TEACHERS, 1e-4), "embedding": env_float("EMBEDDING_RATE", 6e-5), "student": env_float("STUDENT_RATE", 1e-4)}
+QUESTIONS = 4 if SMALL else 64  # questions per batch of the cross-encoders
+BATCH = 8 if SMALL else int(env_float("BATCH", 768))  # questions per batch of the embedding model
+TEMPERATURE, ANCHOR = 0.02, env_float("ANCHOR", 10)
 QUESTION_PIECES, PASSAGE_PIECES, VECTOR_PIECES = 64, 320, 256
 LAYERS = 2 if SMALL else 12
-KEPT = (0, 1) if SMALL else (1, 3, 5, 7, 9, 11)  # the teacher's layers that the student starts from
-WARM_UP, AVERAGED, DEV_EVERY_S = 60, 0.995, 60  # warm-up steps; decay of the averaged weights; seconds
+STUDENT_LAYERS = (0, 1) if SMALL else (1, 3, 5, 7, 9, 11)  # the teacher's layers that the student starts from
+WARM_UP, EMA_DECAY, DEV_EVERY_S = 60, 0.995, 60  # steps; per step; seconds
 random.seed(data.SEED)
 np.random.seed(data.SEED)
 torch.manual_seed(data.SEED)
@@ -54,12 +54,12 @@ class Prepared:
         tokenizer.no_padding()
         tokenizer.no_truncation()
         judged = list(data.load(FOLDER / "judged.xz"))
-        made = generate_chats(1 if SMALL else 1200)
+        generated = generate_chats(1 if SMALL else 1200)
         if SMALL:
             for each in judged:
                 each.questions = each.questions[:40]
-        chats = [data.in_context(each) for each in (*judged, made) if any(at is not None for at in each.before)]
-        collections = [*judged, made, *chats, *read_pairs(FOLDER / "pairs.jsonl.xz"), *read_public(FOLDER / "public.jsonl.xz"), *from_corpora(judged)]
+        chats = [data.in_context(each) for each in (*judged, generated) if any(at is not None for at in each.before)]
+        collections = [*judged, generated, *chats, *read_pairs(FOLDER / "pairs.jsonl.xz"), *read_public(FOLDER / "public.jsonl.xz"), *from_corpora(judged)]
         offsets, q_offsets, passages, questions = {}, {}, [], []
         for each in collections:
             offsets[each.name], q_offsets[each.name] = len(passages), len(questions)
@@ -86,63 +86,63 @@ def load_prepared(base):
     return torch.load(path, map_location=DEVICE, weights_only=False)
 
 
-def train(name, model, steps, loss_of, look_at):
+def train(name, model, steps, loss_of, evaluate_on):
     """Trains bf16 weights with fp32 copies for the optimiser, and averages them. The learning rate decays with the elapsed time.
 
     Stores the weights that were best on the held-out questions in the model and in WORK_FOLDER.
     """
     seconds, rate = max(1, min(SECONDS[name], seconds_left())), RATES[name]
     model.train()
-    low = list(model.parameters())
-    high = [each.detach().float().clone() for each in low]
-    average = [each.clone() for each in high]
-    for copy in high:
+    bf16_params = list(model.parameters())
+    fp32_params = [each.detach().float().clone() for each in bf16_params]
+    average = [each.clone() for each in fp32_params]
+    for copy in fp32_params:
         copy.grad = torch.zeros_like(copy)
     head = [at for at, (what, _) in enumerate(model.named_parameters()) if what.startswith(("pool", "head"))]
-    body = [at for at in range(len(high)) if at not in head]
-    optimiser = torch.optim.AdamW([{"params": [high[at] for at in body], "scale": 1.0}, {"params": [high[at] for at in head], "scale": 3.0}], lr=rate, weight_decay=0.01, fused=DEVICE == "cuda")
-    drawn = iter(torch.utils.data.DataLoader(steps, batch_size=None, num_workers=1 if SMALL else 10, pin_memory=DEVICE == "cuda", prefetch_factor=2 if SMALL else 8))
+    body = [at for at in range(len(fp32_params)) if at not in head]
+    optimiser = torch.optim.AdamW([{"params": [fp32_params[at] for at in body], "scale": 1.0}, {"params": [fp32_params[at] for at in head], "scale": 3.0}], lr=rate, weight_decay=0.01, fused=DEVICE == "cuda")
+    batches = iter(torch.utils.data.DataLoader(steps, batch_size=None, num_workers=1 if SMALL else 10, pin_memory=DEVICE == "cuda", prefetch_factor=2 if SMALL else 8))
     best = {"dev": -1.0}
 
     @torch.no_grad()
-    def look(weights, what):
-        torch._foreach_copy_(low, weights)
-        found = look_at(model, f"{name}, {what}, step {step}")
-        if found > best["dev"]:
-            best.update(dev=found, weights=[each.clone() for each in weights])
-        torch._foreach_copy_(low, high)
+    def evaluate(weights, what):
+        torch._foreach_copy_(bf16_params, weights)
+        score = evaluate_on(model, f"{name}, {what}, step {step}")
+        if score > best["dev"]:
+            best.update(dev=score, weights=[each.clone() for each in weights])
+        torch._foreach_copy_(bf16_params, fp32_params)
 
-    step, skipped, losses, begun = 0, 0, [], time.time()
-    looked = begun
-    while (done := (time.time() - begun) / seconds) < 1:
+    step, skipped, losses, start = 0, 0, [], time.time()
+    evaluated_at = start
+    while (done := (time.time() - start) / seconds) < 1:
         for group in optimiser.param_groups:
             group["lr"] = rate * group["scale"] * min(1.0, (step + 1) / WARM_UP) * max(0.01, 1 - done)
-        loss = loss_of(model, next(drawn))
+        loss = loss_of(model, next(batches))
         loss.backward()
-        for copy, each in zip(high, low):
+        for copy, each in zip(fp32_params, bf16_params):
             if each.grad is not None:
                 copy.grad.copy_(each.grad)
         model.zero_grad(set_to_none=True)
         # Skips a step whose gradients overflowed in bf16: one such step would ruin the run.
-        if torch.isfinite(torch.nn.utils.clip_grad_norm_(high, 1.0)):
+        if torch.isfinite(torch.nn.utils.clip_grad_norm_(fp32_params, 1.0)):
             optimiser.step()
         else:
             skipped += 1
         with torch.no_grad():
-            torch._foreach_copy_(low, high)
-            torch._foreach_lerp_(average, high, 1 - min(AVERAGED, (1 + step) / (10 + step)))
+            torch._foreach_copy_(bf16_params, fp32_params)
+            torch._foreach_lerp_(average, fp32_params, 1 - min(EMA_DECAY, (1 + step) / (10 + step)))
         losses.append(loss.detach())
         step += 1
         if step % 50 == 0:
             log(name, "step", step, "loss", round(torch.stack(losses[-50:]).mean().item(), 4))
-        if time.time() - looked > DEV_EVERY_S:
-            look(average, "averaged")
-            looked = time.time()
-    del drawn
-    look(average, "averaged")
-    look(high, "last")
+        if time.time() - evaluated_at > DEV_EVERY_S:
+            evaluate(average, "averaged")
+            evaluated_at = time.time()
+    del batches
+    evaluate(average, "averaged")
+    evaluate(fp32_params, "last")
     with torch.no_grad():
-        torch._foreach_copy_(low, best["weights"])
+        torch._foreach_copy_(bf16_params, best["weights"])
     log(name, step, "steps", skipped, "skipped, best on dev", round(best["dev"], 4))
     torch.save({what: each.cpu().to(torch.float16) for (what, _), each in zip(model.named_parameters(), best["weights"])}, WORK / f"{name}.pt")
     model.eval()
@@ -184,71 +184,71 @@ def new_head(model):
 def main():
     WORK.mkdir(parents=True, exist_ok=True)
     base = to_gpu(load_quantised(str(BASE / "model.onnx"))).eval()
-    ready = load_prepared(base)
-    dev, lists = ready.dev, ready.lists
-    passages = ready.passages.up_to(PASSAGE_PIECES)
-    right = torch.zeros(QUESTIONS, dtype=torch.long, device=DEVICE)
-    marks = F.one_hot(right, LIST_LENGTH).float()
-    logits_in = lambda model, planned: logits_of(model, ready.questions, passages, planned).view(-1, LIST_LENGTH)
-    pairs = lambda seed: PairSteps(lists, ready.questions, passages, QUESTIONS, data.SEED + seed)
+    prepared = load_prepared(base)
+    dev, lists = prepared.dev, prepared.lists
+    passages = prepared.passages.up_to(PASSAGE_PIECES)
+    correct_index = torch.zeros(QUESTIONS, dtype=torch.long, device=DEVICE)
+    labels = F.one_hot(correct_index, LIST_LENGTH).float()
+    logits_in = lambda model, planned: logits_of(model, prepared.questions, passages, planned).view(-1, LIST_LENGTH)
+    pairs = lambda seed: PairSteps(lists, prepared.questions, passages, QUESTIONS, data.SEED + seed)
     dev.by_vectors(base, "base")
 
     def by_labels(model, planned):
         logits = logits_in(model, planned)
-        return F.cross_entropy(logits, right) + 0.3 * F.binary_cross_entropy_with_logits(logits, marks)
+        return F.cross_entropy(logits, correct_index) + 0.3 * F.binary_cross_entropy_with_logits(logits, labels)
 
     dev.find(base)
     for at, (name, folder) in enumerate(TEACHERS.items()):
         if name in STAGES:
             teacher = to_gpu(new_head(load_quantised(str(folder / "model.onnx"))))
             train(name, teacher, pairs(1 + 10 * at), by_labels, dev.by_logits)
-            dev.sureness(teacher, name)
+            dev.log_confidence(teacher, name)
     teacher = Teachers([load_weights(name) for name in TEACHERS if (WORK / f"{name}.pt").exists()])
 
-    def by_contrast(model, drawn):
+    def by_contrast(model, batch):
         """Computes the embedding model's loss: in-batch contrast, divergence from the teacher, distance from the base model.
 
         Passages that the teacher scores about as high as the right one are not negatives.
         """
-        question_numbers, passage_numbers, planned = drawn
+        question_numbers, passage_numbers, planned = batch
         question_numbers, passage_numbers = np.asarray(question_numbers), np.asarray(passage_numbers)
         with torch.no_grad():
-            taught = logits_of(teacher, ready.questions, passages, planned).view(-1, 1 + HARD).float()
+            teacher_logits = logits_of(teacher, prepared.questions, passages, planned).view(-1, 1 + HARD).float()
         own_first = passage_numbers.T.reshape(-1)
-        q, p = vectors_of(model, ready.questions, question_numbers), vectors_of(model, ready.passages.up_to(VECTOR_PIECES), own_first)
+        q, p = vectors_of(model, prepared.questions, question_numbers), vectors_of(model, prepared.passages.up_to(VECTOR_PIECES), own_first)
         scores = q @ p.T / TEMPERATURE
         count = len(question_numbers)
-        keys, places = ready.keys[torch.from_numpy(own_first).to(DEVICE)], torch.arange(count, device=DEVICE)
-        same = keys[None, :] == keys[:count, None]
+        keys, places = prepared.keys[torch.from_numpy(own_first).to(DEVICE)], torch.arange(count, device=DEVICE)
+        not_negative = keys[None, :] == keys[:count, None]
         columns = torch.stack([places + count * at for at in range(1 + HARD)], 1)
-        as_good = taught > taught[:, :1] - 1
-        same = same.scatter(1, columns, same.gather(1, columns) | as_good)
-        same[places, places] = False
-        contrast = F.cross_entropy(scores.masked_fill(same, -1e4), places)
-        spread = F.kl_div(F.log_softmax(scores.gather(1, columns), 1), F.softmax(taught, 1), reduction="batchmean")
-        q_base, p_base = ready.q_vectors[torch.from_numpy(question_numbers).to(DEVICE)], ready.p_vectors[torch.from_numpy(own_first).to(DEVICE)]
-        away = 0.5 * (1 - (q * q_base).sum(1)).mean() + 0.5 * (1 - (p * p_base).sum(1)).mean()
-        return contrast + spread + ANCHOR * away
+        as_good = teacher_logits > teacher_logits[:, :1] - 1
+        not_negative = not_negative.scatter(1, columns, not_negative.gather(1, columns) | as_good)
+        not_negative[places, places] = False
+        contrastive_loss = F.cross_entropy(scores.masked_fill(not_negative, -1e4), places)
+        distillation_loss = F.kl_div(F.log_softmax(scores.gather(1, columns), 1), F.softmax(teacher_logits, 1), reduction="batchmean")
+        q_base, p_base = prepared.q_vectors[torch.from_numpy(question_numbers).to(DEVICE)], prepared.p_vectors[torch.from_numpy(own_first).to(DEVICE)]
+        anchor_loss = 0.5 * (1 - (q * q_base).sum(1)).mean() + 0.5 * (1 - (p * p_base).sum(1)).mean()
+        return contrastive_loss + distillation_loss + ANCHOR * anchor_loss
 
     if "embedding" in STAGES:
         model = to_gpu(load_quantised(str(BASE / "model.onnx"), drop=0.0))
-        train("embedding", model, VectorSteps(lists, ready.questions, passages, BATCH, data.SEED + 2), by_contrast, dev.by_vectors)
+        train("embedding", model, VectorSteps(lists, prepared.questions, passages, BATCH, data.SEED + 2), by_contrast, dev.by_vectors)
     embedding = load_weights("embedding") if (WORK / "embedding.pt").exists() else base
     dev.find(embedding)
 
     def by_teacher(model, planned):
         with torch.no_grad():
-            taught = logits_in(teacher, planned)
+            teacher_logits = logits_in(teacher, planned)
         logits = logits_in(model, planned)
-        spread = F.kl_div(F.log_softmax(logits, 1), F.softmax(taught, 1), reduction="batchmean")
-        margins = F.mse_loss(logits[:, :1] - logits[:, 1:], taught[:, :1] - taught[:, 1:])
-        return spread + 0.1 * F.mse_loss(logits, taught) + 0.05 * margins + 0.2 * F.cross_entropy(logits, right)
+        distillation_loss = F.kl_div(F.log_softmax(logits, 1), F.softmax(teacher_logits, 1), reduction="batchmean")
+        margins = F.mse_loss(logits[:, :1] - logits[:, 1:], teacher_logits[:, :1] - teacher_logits[:, 1:])
+        return distillation_loss + 0.1 * F.mse_loss(logits, teacher_logits) + 0.05 * margins + 0.2 * F.cross_entropy(logits, correct_index)
 
     if "student" in STAGES:
         dev.by_logits(teacher, "teacher")
-        student = load_weights("student", len(KEPT)) if (WORK / "student.pt").exists() else to_gpu(student_of(load_weights("teacher").float(), KEPT))
+        student = load_weights("student", len(STUDENT_LAYERS)) if (WORK / "student.pt").exists() else to_gpu(student_of(load_weights("teacher").float(), STUDENT_LAYERS))
         train("student", student, pairs(3), by_teacher, dev.by_logits)
-        dev.sureness(student, "student")
+        dev.log_confidence(student, "student")
     log("done")
 
 

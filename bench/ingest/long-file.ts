@@ -37,7 +37,7 @@ try {
   const seconds = () =>
     `${((performance.now() - started) / 1000).toFixed(1)} s (${(cpuSeconds() - cpuBefore).toFixed(1)} s of CPU)`;
   const { json } = await engine.submit(formOf({}, file.name, file.content));
-  await engine.document(Number(json['job_id']));
+  await engine.documentIdOf(Number(json['job_id']));
   console.log(`${file.name}, ${(file.content.length / 1024).toFixed(0)} KB: found by keyword after ${seconds()}`);
   const stop = new AbortController();
   const concurrent = values.alone ? [] : measureSearches(engine, { signal: stop.signal });

@@ -154,12 +154,12 @@ async function storePassages(
         },
         scoreWords: (request, options) => kb.scoreWords(request, options),
       });
-      const corpus = createPassageCorpus({ passages: kb, meaning, hasWords: true, filter: {}, countsAll: false });
+      const corpus = createPassageCorpus({ passages: kb, meaning, searchesWords: true, filter: {}, countsAll: false });
       return {
         corpus,
         words,
         meaning: meaning && createMeaningRetriever({ meaning, filter: undefined }),
-        judging: corpus.judging(reranker),
+        judging: corpus.judgeDeps(reranker),
       };
     },
     close: async () => meaning?.close(),

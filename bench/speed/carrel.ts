@@ -18,7 +18,7 @@ export type CarrelOnSqlite = Awaited<ReturnType<typeof openCarrel>>;
 /** Carrel's own code for writing and searching on any database, with a fake embedding model that takes no time. */
 export type CarrelUnderTest = ReturnType<typeof openCarrelOn>;
 
-export const model = 'made vectors';
+export const model = 'synthetic vectors';
 
 export async function openCarrel(path: string) {
   const storage = await createSqliteStorage({ path, queryTimeoutMs: 60_000 });
@@ -40,7 +40,7 @@ export function openCarrelOn(storage: Storage, reranker: Reranker = rerankerWith
   const signal = new AbortController().signal;
   return {
     insert: passageWriter(storage).replace,
-    /** Adds vectors to all rows without them, as background work does. Returns their number. */
+    /** Embeds up to `limit` rows, like the background job. Returns how many were embedded. */
     async insertVectors(limit: number): Promise<number> {
       const { vectors } = storage;
       await vectors.kb.choose({ model });

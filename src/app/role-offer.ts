@@ -10,7 +10,7 @@ import { createOffer, type Offer } from '../mcp/offer.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import type { Role } from './role.ts';
-import { outsideText } from './roles.ts';
+import { untrustedTextWarning } from './roles.ts';
 
 /** The tools that most agents need, listed by `--tools essential`. */
 export const essentialTools: ReadonlySet<string> = new Set([
@@ -50,7 +50,7 @@ export function createRoleOffer(
   return createOffer({
     ...describe(toolsets, role.instructions, role.toolsetInstructions),
     // For callers with limited rights. The role's own introduction would mention tools that they don't have.
-    aboutSome: (offered) => describe(offered, outsideText, role.toolsetInstructions),
+    aboutSome: (offered) => describe(offered, untrustedTextWarning, role.toolsetInstructions),
     toolsets,
     icons: [{ src: iconAddress(), mimeType: 'image/svg+xml', sizes: ['any'] }],
     readOnly: tools.readOnly,

@@ -26,11 +26,11 @@ export interface Role {
   /** True serves the web console over HTTP. */
   hasConsole?: boolean;
   /** True accepts JSON-RPC calls without a handshake. */
-  bareCalls?: boolean;
+  acceptsBareCalls?: boolean;
   /** HTTP only: variables read from `.env` in the current folder. */
   envFile?: readonly string[];
-  /** On stdio, where the client is trusted, the message size limit is at least this. */
-  stdioBytesMin?: number;
+  /** Raises the message size limit to at least this on stdio, where the client is trusted. */
+  stdioMessageBytesMax?: number;
   /**
    * Reads the role's own configuration file, if it has one, and returns the completed role. The program's configuration file is
    * then not read.

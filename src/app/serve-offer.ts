@@ -76,7 +76,7 @@ export function serveOffer(serving: Serving): Promise<Program> {
 async function serveStreams(serving: Serving, { revisions, sources, finish, ...wire }: Wire): Promise<Program> {
   const { role, config, offer, telemetry, ownership } = serving;
   telemetry?.watch({ sources });
-  const limits = { ...wire.limits, bytesMax: Math.max(wire.limits.bytesMax, role.stdioBytesMin ?? 0) };
+  const limits = { ...wire.limits, bytesMax: Math.max(wire.limits.bytesMax, role.stdioMessageBytesMax ?? 0) };
   if (ownership) {
     const { shareProcess } = await import('../sharing/share-process.ts');
     const idleMs = config.of(sharingSlice).idleSeconds * 1000;
@@ -123,7 +123,7 @@ async function serveHttp(serving: Serving, { revisions, limits, sources, finish 
       idleMs: http.sessionIdleMinutes * 60_000,
     },
     listenLimits: listenLimitsOf(http),
-    bareCalls: role.bareCalls === true,
+    acceptsBareCalls: role.acceptsBareCalls === true,
     streams: role.streams ?? true,
     health: (detailed) => healthReport(toolsets, detailed),
     secretRoutes: toolsets.flatMap(({ secretRoutes }) => secretRoutes ?? []),

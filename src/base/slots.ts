@@ -57,28 +57,28 @@ export function createSlots(options: SlotsOptions, refusal = tooMany): Slots {
       }
       return new Promise((resolve, reject) => {
         let timer: NodeJS.Timeout | undefined;
-        const giveUp = (): void => leave(cancelled());
-        const leave = (error: CarrelError): void => {
+        const onAbort = (): void => abandon(cancelled());
+        const abandon = (error: CarrelError): void => {
           queue.delete(caller, waiting);
           waiting.refuse(error);
         };
-        const leaveQueue = (): void => {
+        const cleanUp = (): void => {
           clearTimeout(timer);
-          signal?.removeEventListener('abort', giveUp);
+          signal?.removeEventListener('abort', onAbort);
         };
         const waiting: Waiting = {
           enter() {
-            leaveQueue();
+            cleanUp();
             resolve(begin(caller));
           },
           refuse(error) {
-            leaveQueue();
+            cleanUp();
             reject(error);
           },
         };
         queue.add(caller, waiting);
-        signal?.addEventListener('abort', giveUp, { once: true });
-        if (waitMsMax !== undefined) timer = setTimeout(() => leave(refusal(runningMax, waitingMax)), waitMsMax);
+        signal?.addEventListener('abort', onAbort, { once: true });
+        if (waitMsMax !== undefined) timer = setTimeout(() => abandon(refusal(runningMax, waitingMax)), waitMsMax);
       });
     },
   };

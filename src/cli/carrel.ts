@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { exitCodes } from '../base/exit-codes.ts';
 import { fileBeside, isBuilt } from '../base/program-files.ts';
 import { ownerVariable } from '../sharing/find-owner.ts';
-import { isAlone, mayShare, relayStdio } from '../sharing/relay.ts';
+import { isSharingDisabled, mayShare, relayStdio } from '../sharing/relay.ts';
 import { keepCompiledCode } from './compile-cache.ts';
 import { commandIndex } from './flags.ts';
 import type { Start } from './role-command.ts';
@@ -65,7 +65,7 @@ const toolCommands: readonly string[] = [
 
 async function runInSharedProcess(argv: readonly string[]): Promise<boolean> {
   const index = commandIndex(argv);
-  if (!isBuilt || isAlone() || index === undefined || !toolCommands.includes(argv[index] ?? '')) return false;
+  if (!isBuilt || isSharingDisabled() || index === undefined || !toolCommands.includes(argv[index] ?? '')) return false;
   const { runShared }: typeof import('./ask-shared.ts') = await import(fileBeside(import.meta.url, 'ask-shared').href);
   return runShared(argv);
 }

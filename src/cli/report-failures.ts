@@ -27,7 +27,7 @@ function reportUnwritten(): void {
     isUnwritten ||= fault instanceof CarrelError && fault.code === 'storage_full';
   });
   process.on('exit', (code) => {
-    if (!isUnwritten || code !== exitCodes.fine) return;
+    if (!isUnwritten || code !== exitCodes.ok) return;
     const fault = new CarrelError('storage_full', 'cannot write the output: the disk is full.');
     printError(fault, false);
     process.exitCode = exitCode(fault);

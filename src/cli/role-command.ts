@@ -59,9 +59,9 @@ const clientFlags: readonly string[] = [
   ...['alone', 'tools', 'allow'],
 ];
 
-/** Returns the key of commands that this process may answer; undefined if they would get other answers in their own process. */
+/** Returns the key by which CLI commands find this process. Undefined if its flags would change their answers. */
 function commandKeyOf(command: string, flags: CommandLine['flags']): string | undefined {
-  const answersAlike = command === 'serve' && Object.keys(flags).every((name) => clientFlags.includes(name));
-  if (!isBuilt || !answersAlike) return undefined;
+  const hasDefaultAnswers = command === 'serve' && Object.keys(flags).every((name) => clientFlags.includes(name));
+  if (!isBuilt || !hasDefaultAnswers) return undefined;
   return commandKey(readSharingFacts(), settingPaths(flags), process.env);
 }

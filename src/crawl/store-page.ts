@@ -5,7 +5,7 @@ import { waitForJob } from '../engine/wait-for-job.ts';
 
 export type PageEngine = Pick<
   Engine,
-  'submit' | 'job' | 'documents' | 'documentAlone' | 'deleteDocument' | 'moveDocument'
+  'submit' | 'job' | 'documents' | 'documentWithoutChunks' | 'deleteDocument' | 'moveDocument'
 >;
 
 export interface PageToStore {
@@ -76,7 +76,7 @@ async function documentAt(engine: PageEngine, url: string, call: EngineCall): Pr
 }
 
 async function hasUrl(engine: PageEngine, id: number, url: string, signal: AbortSignal): Promise<boolean> {
-  const found = await engine.documentAlone(id, { signal }).catch(unlessMissing);
+  const found = await engine.documentWithoutChunks(id, { signal }).catch(unlessMissing);
   return found?.source_path === url;
 }
 

@@ -32,7 +32,7 @@ export interface Engine {
   /** Returns a document with as many chunks as fit, from `first_chunk` on. `chunks_left` counts the remaining ones. */
   document(id: number, options?: DocumentCall): Promise<EngineDocumentWithChunks>;
   /** Returns a document without its chunks. */
-  documentAlone(id: number, options?: EngineCall): Promise<EngineDocument>;
+  documentWithoutChunks(id: number, options?: EngineCall): Promise<EngineDocument>;
   /** Returns the original file. */
   file(id: number, options?: EngineCall): Promise<EngineFile>;
   deleteDocument(id: number, options?: EngineCall): Promise<{ status: 'deleted'; document_id: number; title: string }>;

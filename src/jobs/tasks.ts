@@ -18,7 +18,7 @@ import {
 
 export interface TasksOptions {
   folder: string;
-  /** Replaces the folder, so that any process on the database can report and end tasks. */
+  /** Replaces the folder, so that any process that uses the database can report and end tasks. */
   shared?: SharedStore | undefined;
   log: Logger;
   /** Min time for which an ended task can be read. */
@@ -45,10 +45,10 @@ interface Running {
   timer: NodeJS.Timeout;
 }
 
-/** Names of a record's parts as files. Only the database also has the other parts. */
+/** File names of the first two parts. The other parts (state and answers) exist only in the database. */
 const partNames = ['task', 'end'];
 const [startPart, endPart, statePart] = [0, 1, 2];
-/** First part number of answers that other processes received; the question's number is added. */
+/** An answer that another process received is stored as part `firstAnswerPart` + question number. */
 const firstAnswerPart = 10;
 
 const idBytes = 19;
@@ -58,7 +58,7 @@ const ownerHashChars = 6;
 const messageCharsMax = 500;
 const hourMs = 3_600_000;
 
-/** Poll interval for requests that other processes received about this process's tasks. */
+/** How often to check for cancellations and answers that other processes received. */
 const pollMs = 2_000;
 /** How often a process writes the state of its tasks. The state expires later, in case the process is slow or disconnected. */
 const stateEveryMs = 20_000;
@@ -75,7 +75,7 @@ export function createTasks(options: TasksOptions): Tasks {
   const unsaved = new Map<string, { taskStart: TaskStart; taskEnd: TaskEnd }>();
   const listeners = new Set<(id: string) => void>();
   const ttlMs = runMs + 2 * keepMs;
-  /** Tasks of earlier processes, found as files. They count towards the total limit only. */
+  /** Ids of task files left by earlier processes. They count towards the total limit only. */
   let leftovers: Set<string> | undefined;
   let closed = false;
   let starting: Promise<unknown> = Promise.resolve();
@@ -260,7 +260,7 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 
   return {
-    // Starts tasks one at a time. Otherwise several could pass the check of the limits together.
+    // Starts tasks one at a time. Otherwise several could pass the limit check at the same time.
     start(task) {
       const started = starting
         .then(() => begin(task))

@@ -71,9 +71,9 @@ function openReference(): Lines {
   });
   let revision: string | undefined;
   sdk.fallbackRequestHandler = async ({ method, params }, context) => {
-    const about = { transport: 'pipe', revision } as const;
+    const attributes = { transport: 'pipe', revision } as const;
     const request: IncomingRequest = {
-      ...requestOf(context, about),
+      ...requestOf(context, attributes),
       capabilities: sdk.getClientCapabilities(),
       send: (name, asked) => context.mcpReq.send({ method: name, params: asked } as never),
     };
@@ -480,7 +480,7 @@ async function openHttp(by: By): Promise<Wire & { url: string }> {
     allowedOrigins: [],
     tokens: {},
     sessions: { sessionsMax: 10, idleMs: 60_000 },
-    bareCalls: false,
+    acceptsBareCalls: false,
     health: () => ({}),
   });
   return {

@@ -34,7 +34,7 @@ type ServingParts = 'log' | 'recorder' | 'inputSchema' | 'bareCall' | keyof Retu
 
 export interface HttpServing extends Serving, Omit<HttpServiceOptions, keyof Serving | ServingParts> {
   /** Also accepts `tools/call` without a handshake, and answers with the tool's bare data. */
-  bareCalls: boolean;
+  acceptsBareCalls: boolean;
 }
 
 /** How long running calls may continue after the client closed its input. Then they are aborted. */
@@ -85,7 +85,7 @@ export async function serveOverHttp(serving: HttpServing): Promise<HttpService> 
     log: offer.log,
     recorder: offer.recorder,
     inputSchema: (tool, { rights }) => offer.scopedTo(rights).catalogue.find(tool)?.listing.inputSchema,
-    ...(serving.bareCalls ? { bareCall: createBareCall(offer) } : {}),
+    ...(serving.acceptsBareCalls ? { bareCall: createBareCall(offer) } : {}),
   });
 }
 

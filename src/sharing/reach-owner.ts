@@ -10,12 +10,12 @@ import {
 } from './frames.ts';
 import type { Announcement } from './owner-files.ts';
 
-/** A connection to an owner that serves this client. */
+/** A connection to the shared process (the owner) that serves this client. */
 export interface Link {
   socket: Socket;
   welcome: Welcome;
-  /** Passes all frames after the welcome to `take`. Calls `gone` when the connection ends. */
-  listen(take: (frame: Frame) => void, gone: () => void): void;
+  /** Passes all frames after the welcome to `onFrame`. Calls `onClose` when the connection ends. */
+  listen(onFrame: (frame: Frame) => void, onClose: () => void): void;
 }
 
 /** Timeout for the owner's welcome. It usually takes milliseconds, unless the machine is overloaded. */
@@ -29,8 +29,8 @@ export function reachOwner(
 ): Promise<Link | Refusal | 'silent' | undefined> {
   return new Promise((resolve) => {
     const early: Frame[] = [];
-    let take = (frame: Frame): void => void early.push(frame);
-    let gone: (() => void) | undefined;
+    let onFrame = (frame: Frame): void => void early.push(frame);
+    let onClose: (() => void) | undefined;
     let isClosed = false;
     let link: Link | undefined;
     const socket = connect(path);
@@ -42,7 +42,7 @@ export function reachOwner(
       () => Number.POSITIVE_INFINITY,
       (frame) => {
         if (link) {
-          take(frame);
+          onFrame(frame);
           return;
         }
         clearTimeout(timeout);
@@ -54,11 +54,11 @@ export function reachOwner(
         link = {
           socket,
           welcome: JSON.parse(frame.bytes.toString()),
-          listen(taker, onClose) {
-            take = taker;
-            gone = onClose;
-            for (const each of early.splice(0)) take(each);
-            if (isClosed) gone();
+          listen(frameListener, closeListener) {
+            onFrame = frameListener;
+            onClose = closeListener;
+            for (const each of early.splice(0)) onFrame(each);
+            if (isClosed) onClose();
           },
         };
         resolve(link);
@@ -75,7 +75,7 @@ export function reachOwner(
       clearTimeout(timeout);
       isClosed = true;
       resolve(undefined);
-      gone?.();
+      onClose?.();
     });
   });
 }

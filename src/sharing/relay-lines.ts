@@ -100,7 +100,7 @@ export function relayLines(
         return;
       case frameKinds.bye:
         farewell = line === 1 ? 'exits' : 'stays';
-        setTimeout(() => finish(exitCodes.fine), farewellMs).unref();
+        setTimeout(() => finish(exitCodes.ok), farewellMs).unref();
     }
   };
 
@@ -121,7 +121,7 @@ export function relayLines(
     updateFlow();
     if (farewell !== undefined) {
       if (farewell === 'exits') await waitForExit(welcome.pid);
-      finish(exitCodes.fine);
+      finish(exitCodes.ok);
       return;
     }
     const now = Date.now();
@@ -134,7 +134,7 @@ export function relayLines(
       else unanswered.delete(number);
     }
     if (inputEnded && unanswered.size === 0) {
-      finish(exitCodes.fine);
+      finish(exitCodes.ok);
       return;
     }
     if (losses.length > lossesMax) {
@@ -175,7 +175,7 @@ export function relayLines(
   input.on('error', endInput);
   output.on('drain', () => link?.socket.resume());
   // The client no longer reads answers.
-  output.on('error', () => ended.resolve(exitCodes.fine));
+  output.on('error', () => ended.resolve(exitCodes.ok));
   errors.on('error', () => {});
   return { ended: ended.promise, end: endInput };
 }

@@ -24,11 +24,11 @@ const sharedRoles: readonly string[] = ['serve', 'context', 'research', 'kb'];
  * folder of sockets can't be protected.
  */
 export function mayShare({ command, values: { alone, help, version } }: Omit<RelayRequest, 'argv'>): boolean {
-  return !isAlone() && sharedRoles.includes(command) && !alone && !help && !version && !isatty(0);
+  return !isSharingDisabled() && sharedRoles.includes(command) && !alone && !help && !version && !isatty(0);
 }
 
 /** True if the environment or the operating system forbids sharing. */
-export function isAlone(): boolean {
+export function isSharingDisabled(): boolean {
   return process.platform === 'win32' || !/^(false|0|no|off)?$/i.test(process.env['CARREL_ALONE']?.trim() ?? '');
 }
 
@@ -52,7 +52,7 @@ export async function relayStdio({ argv, command, values }: RelayRequest): Promi
   const finder = createOwnerFinder(files, argv, randomUUID());
   let stop = (): void => {
     finder.stop();
-    process.exit(exitCodes.fine);
+    process.exit(exitCodes.ok);
   };
   const onSignal = (): void => stop();
   process.on('SIGTERM', onSignal);
@@ -69,7 +69,7 @@ export async function relayStdio({ argv, command, values }: RelayRequest): Promi
   }
   const relaying = relayLines(found.link, finder, process.stdin, process.stdout, process.stderr);
   stop = () => {
-    setTimeout(() => process.exit(exitCodes.fine), stopMs).unref();
+    setTimeout(() => process.exit(exitCodes.ok), stopMs).unref();
     relaying.end();
   };
   const code = await relaying.ended;

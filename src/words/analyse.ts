@@ -113,7 +113,10 @@ function emitMixed(word: string, start: number, emit: Emit): void {
   }
 }
 
-/** Emits overlapping pairs of characters, then the last character alone, for phrases that continue after it and for prefixes. */
+/**
+ * Emits overlapping pairs of characters, then the last character alone. That last term lets prefix
+ * queries match, and phrases that continue after the run.
+ */
 function emitPairs(run: string, start: number, emit: Emit): void {
   const end = start + run.length;
   const folded = fold(run);
@@ -147,7 +150,7 @@ function emitDictionaryWords(run: string, start: number, emit: Emit): void {
 function emitForms(word: string, term: string, start: number, end: number, emit: Emit): void {
   const stem = stemOf(term);
   if (stem !== term) emit(clip(stem), start, end, true);
-  const accentedStem = word === term ? stem : writtenStem(word, term);
+  const accentedStem = word === term ? stem : accentedStemOf(word, term);
   if (accentedStem !== term && accentedStem !== stem) emit(clip(accentedStem), start, end, true);
   // Most words are lower case and have no such boundaries. Skipping them saves a third of the time.
   if (word === term || !camelBoundary.test(word)) return;
@@ -167,7 +170,7 @@ function foldedTerms(part: string): string[] {
 }
 
 /** Stems a word with its accents, then folds the stem. The result may differ from the stem of the folded word. */
-export function writtenStem(word: string, term: string): string {
+export function accentedStemOf(word: string, term: string): string {
   if (currentLanguage() === 'english' || plainAscii.test(word)) return stemOf(term);
   return fold(stemOf(word.normalize('NFC').toLowerCase())) || term;
 }

@@ -1,4 +1,4 @@
-import { analyse, isBigramCharacter, writtenStem } from './analyse.ts';
+import { accentedStemOf, analyse, isBigramCharacter } from './analyse.ts';
 import { pairWeights } from './han-pairs.ts';
 import { stemOf } from './language.ts';
 import { questionWords } from './question-words.ts';
@@ -227,7 +227,7 @@ function analysed(text: string): { main: MainWord[]; extra: string[]; stems: Set
   analyse(text.slice(0, queryCharsMax), (term, start, end, isExtra) => {
     if (isExtra) extra.push(term);
     else {
-      const stem = writtenStem(text.slice(start, end), term);
+      const stem = accentedStemOf(text.slice(start, end), term);
       main.push({ term, stem, start, end, isCorrectable: isCorrectable(text, start, end) });
       stems.add(stem).add(stemOf(term));
     }

@@ -40,7 +40,7 @@ export function startFixtureServer(tasksFolder: string): Promise<HttpService> {
     allowedOrigins: [],
     tokens: {},
     sessions: { sessionsMax: 100, idleMs: 60_000 },
-    bareCalls: false,
+    acceptsBareCalls: false,
     health: () => ({ status: 'ok' }),
     createMethods: createFixtureMethods,
     modern: loadFixtureModern,

@@ -308,7 +308,7 @@ onEachBackend('documents', (backend) => {
   });
 
   test('keeps the latest deleted documents up to a byte limit', async () => {
-    await storage.documents.forgetDeleted({ bytesMax: 0, limit: 1_000 });
+    await storage.documents.pruneDeleted({ bytesMax: 0, limit: 1_000 });
     const kept = [];
     for (const text of ['dunnart one', 'dunnart two', 'dunnart three']) {
       const document = await addFile(text);
@@ -316,12 +316,12 @@ onEachBackend('documents', (backend) => {
       kept.push(document);
     }
     const [first] = kept;
-    const forgotten = await storage.documents.forgetDeleted({ bytesMax: 'dunnart two'.length * 2 + 2, limit: 1_000 });
+    const forgotten = await storage.documents.pruneDeleted({ bytesMax: 'dunnart two'.length * 2 + 2, limit: 1_000 });
     assert.deepEqual(forgotten, [first?.contentHash]);
     assert.equal(await storage.originals.release(forgotten), 1);
     assert.equal((await storage.documents.restore({ id: first?.id ?? 0 })).outcome, 'not_found');
     for (const limit of [1, 9]) {
-      const rest = await storage.documents.forgetDeleted({ bytesMax: 0, limit });
+      const rest = await storage.documents.pruneDeleted({ bytesMax: 0, limit });
       assert.equal(await storage.originals.release(rest), 1);
     }
   });

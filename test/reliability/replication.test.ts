@@ -199,7 +199,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     await load.stop();
 
     for (const [text, { engine, job }] of load.acknowledged) {
-      const document = await engine.document(job);
+      const document = await engine.documentIdOf(job);
       const found = (await engine.get(`/documents/${document}`)) as { chunks: { text: string }[] };
       assert.deepEqual(
         found.chunks.map((chunk) => chunk.text),

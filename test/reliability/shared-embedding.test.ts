@@ -100,7 +100,7 @@ async function fill(t: TestContext, { dataDir, env }: ProgramFolders): Promise<v
   const engine = await startEngine(t, { ...(dataDir === undefined ? {} : { dataDir }), env });
   const jobs: number[] = [];
   for (let number = 0; number < notes; number += 1) jobs.push(await engine.addNote(`note number ${number}`));
-  for (const job of jobs) await engine.document(job);
+  for (const job of jobs) await engine.documentIdOf(job);
   await engine.program.stop();
 }
 

@@ -23,9 +23,9 @@ describe('answers of the engine within a bound', () => {
   before(async () => {
     const env = { ANSWER_MAX_BYTES: String(answerBytesMax), ENABLE_RERANKING: 'false' };
     engine = await startEngine({ after: (close) => void closings.push(close) }, { env });
-    longId = await engine.document(await engine.addFile('long.md', sections.join('\n\n')));
+    longId = await engine.documentIdOf(await engine.addFile('long.md', sections.join('\n\n')));
     for (let note = 0; note < notesCount; note += 1) {
-      shortId = await engine.document(await engine.addNote(`bittern ${note}`, { tags: tagsOf(note) }));
+      shortId = await engine.documentIdOf(await engine.addNote(`bittern ${note}`, { tags: tagsOf(note) }));
     }
   });
   after(async () => {
@@ -132,7 +132,7 @@ describe('answers of the engine within a bound', () => {
     assert.equal((await remote.jobs({ limit: 100 })).jobs.length, notesCount + 1);
     assert.equal((await remote.tags()).length, 58 * notesCount);
     assert.equal((await remote.search({ query: 'bittern', top: 50 })).returned, notesCount);
-    const alone = await remote.documentAlone(longId);
+    const alone = await remote.documentWithoutChunks(longId);
     assert.equal('chunks' in alone, false);
     const part = await remote.document(longId, { first_chunk: 30 });
     assert.equal(part.chunks[0]?.chunk_index, 30);

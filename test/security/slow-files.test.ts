@@ -27,7 +27,7 @@ test('poisoned PDFs do not hold up small files', async (t) => {
 });
 
 async function assertTakenIn(engine: EngineClient, word: string): Promise<void> {
-  const job = await engine.ended(await engine.addFile(`${word}.txt`, `Seen at the lake: a ${word}.`));
+  const job = await engine.waitForJob(await engine.addFile(`${word}.txt`, `Seen at the lake: a ${word}.`));
   assert.equal(job['status'], 'done', JSON.stringify(job));
   assert.equal((await engine.search({ query: word })).returned, 1);
 }

@@ -21,9 +21,9 @@ export interface EngineClient {
   addFile(name: string, content: string | Uint8Array, fields?: Record<string, string>): Promise<number>;
   addNote(text: string, fields?: Record<string, string>): Promise<number>;
   /** Waits until the job has finished, and returns it. */
-  ended(job: number): Promise<Json>;
+  waitForJob(job: number): Promise<Json>;
   /** Waits for the job, and returns the id of the document that it created. */
-  document(job: number): Promise<number>;
+  documentIdOf(job: number): Promise<number>;
   search(body: Json): Promise<{ results: Json[]; total_matches: number; returned: number } & Json>;
 }
 
@@ -60,15 +60,15 @@ export function engineClient(program: Carrel, key?: string): EngineClient {
       return json;
     },
     submit: async (body) => read(await fetch(`${url}/jobs`, { method: 'POST', headers, body })),
-    addFile: (name, content, fields) => accepted(client, formOf(fields, name, content)),
-    addNote: (text, fields) => accepted(client, formOf({ ...fields, note: text })),
-    ended: (job) =>
+    addFile: (name, content, fields) => submitAccepted(client, formOf(fields, name, content)),
+    addNote: (text, fields) => submitAccepted(client, formOf({ ...fields, note: text })),
+    waitForJob: (job) =>
       until(async () => {
         const found = await client.get(`/jobs/${job}`);
         return !['queued', 'processing'].includes(String(found['status'])) && found;
       }),
-    async document(job) {
-      const found = await client.ended(job);
+    async documentIdOf(job) {
+      const found = await client.waitForJob(job);
       assert.equal(found['status'], 'done', JSON.stringify(found));
       return Number(found['document_id']);
     },
@@ -88,7 +88,7 @@ export function formOf(fields: Record<string, string> = {}, name?: string, conte
   return form;
 }
 
-async function accepted(client: EngineClient, form: FormData): Promise<number> {
+async function submitAccepted(client: EngineClient, form: FormData): Promise<number> {
   const { status, json } = await client.submit(form);
   assert.equal(status, 202, JSON.stringify(json));
   assert.equal(json['status'], 'queued');

@@ -11,7 +11,7 @@ export async function checkSharedQueue(engines: readonly EngineClient[]): Promis
   }
   for (const engine of engines) {
     const ids = new Set<number>();
-    for (const job of jobs) ids.add(await engine.document(job));
+    for (const job of jobs) ids.add(await engine.documentIdOf(job));
     assert.equal(ids.size, 30);
     assert.equal((await engine.get('/documents'))['total'], 30);
     const [id] = ids;

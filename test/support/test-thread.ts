@@ -5,25 +5,25 @@ import { pause } from './pause.ts';
 
 export type TestRequest =
   /** Yields to the event loop between steps. */
-  | { readonly ask: 'steps'; readonly name: string; readonly count: number }
-  | { readonly ask: 'fail' }
-  | { readonly ask: 'die' }
-  | { readonly ask: 'never' }
+  | { readonly kind: 'steps'; readonly name: string; readonly count: number }
+  | { readonly kind: 'fail' }
+  | { readonly kind: 'die' }
+  | { readonly kind: 'never' }
   /** Answers after an idle wait. */
-  | { readonly ask: 'wait'; readonly ms: number }
+  | { readonly kind: 'wait'; readonly ms: number }
   /** Computes forever. */
-  | { readonly ask: 'spin' }
-  | { readonly ask: 'bytes' };
+  | { readonly kind: 'spin' }
+  | { readonly kind: 'bytes' };
 
 const steps: string[] = [];
 
 /** A thread for tests of worker calls. */
 answerCalls<TestRequest, unknown>(() => {
-  if (workerData === 'refuse') throw new CarrelError('invalid_config', 'Not with these settings.');
+  if (workerData === 'refuse') throw new CarrelError('invalid_config', 'Invalid test settings.');
   const bytes = new Uint8Array(8);
   return {
     async perform(request) {
-      switch (request.ask) {
+      switch (request.kind) {
         case 'steps':
           for (let step = 1; step <= request.count; step += 1) {
             steps.push(`${request.name}${step}`);
@@ -31,7 +31,7 @@ answerCalls<TestRequest, unknown>(() => {
           }
           return [...steps];
         case 'fail':
-          throw new CarrelError('rate_limit_exceeded', 'Too often.', {
+          throw new CarrelError('rate_limit_exceeded', 'Rate limit exceeded.', {
             data: { limit: 1 },
             retryAfterSeconds: 7,
             cause: new Error('inner'),

@@ -41,7 +41,7 @@ if (process.argv[2] === 'http') {
     allowedOrigins: [],
     tokens: {},
     sessions: { sessionsMax: 1000, idleMs: 1_800_000 },
-    bareCalls: false,
+    acceptsBareCalls: false,
     health: () => ({ status: 'ok' }),
   });
   process.stdout.write(`${service.url}\n`);

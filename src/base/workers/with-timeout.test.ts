@@ -20,7 +20,7 @@ async function ask(request: TestRequest, timeoutMs: number, signal?: AbortSignal
 }
 
 test('ends a thread that exceeds its CPU time', async () => {
-  const { outcome, alive } = await ask({ ask: 'spin' }, 50);
+  const { outcome, alive } = await ask({ kind: 'spin' }, 50);
   assert.deepEqual([outcome.status, alive], ['rejected', false]);
   assert.match(String(outcome.status === 'rejected' && outcome.reason), /overdue/);
 });
@@ -28,11 +28,11 @@ test('ends a thread that exceeds its CPU time', async () => {
 test('a thread that gets no core may take longer', {
   skip: process.platform !== 'linux' && 'thread CPU time is known on Linux only',
 }, async () => {
-  const { outcome, alive } = await ask({ ask: 'wait', ms: 400 }, 200);
+  const { outcome, alive } = await ask({ kind: 'wait', ms: 400 }, 200);
   assert.deepEqual([outcome.status, alive], ['fulfilled', true]);
 });
 
 test('ends a thread that never answers although it computes nothing', async () => {
-  const { outcome, alive } = await ask({ ask: 'never' }, 20);
+  const { outcome, alive } = await ask({ kind: 'never' }, 20);
   assert.deepEqual([outcome.status, alive], ['rejected', false]);
 });

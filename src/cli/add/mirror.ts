@@ -166,7 +166,7 @@ export function createMirror(config: MirrorConfig): Mirror {
       id = (await waitForJob(engine, answer.job_id, signal)).document_id ?? undefined;
     }
     if (id === undefined) return undefined;
-    const { source_path: path } = await engine.documentAlone(id, { signal });
+    const { source_path: path } = await engine.documentWithoutChunks(id, { signal });
     return { id, path };
   }
 

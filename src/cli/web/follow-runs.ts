@@ -16,7 +16,7 @@ export interface StartedRun {
   readonly job: number;
 }
 
-/** Shows the progress of runs until all have ended, then each outcome. */
+/** Shows the progress of runs until all have ended, and prints each outcome. */
 export async function followRuns(line: CommandLine, engine: LocalEngine, runs: readonly StartedRun[]): Promise<void> {
   const { signal, release } = stopOnSignal();
   const isJson = line.flags['json'] === true;
@@ -38,7 +38,7 @@ export async function followRuns(line: CommandLine, engine: LocalEngine, runs: r
         ...summary,
       });
       if (!isJson) process.stdout.write(`${printableLine(describe(url, job.status, job.error, summary))}\n`);
-      if (job.status !== 'done' || isEmpty(summary)) process.exitCode = exitCodes.unexpected;
+      if (job.status !== 'done' || allPagesFailed(summary)) process.exitCode = exitCodes.unexpected;
     }
     const reporter = createReporter(true, { stdout: { write() {} }, stderr: process.stderr });
     await waitForVectors({ engine, reporter, tags: [], signal, waits: true });
@@ -56,7 +56,7 @@ export async function followRuns(line: CommandLine, engine: LocalEngine, runs: r
 }
 
 /** True if every page that was found failed or was skipped. */
-function isEmpty(summary: Readonly<Record<string, unknown>>): boolean {
+function allPagesFailed(summary: Readonly<Record<string, unknown>>): boolean {
   const count = (name: string): number => Number(summary[name] ?? 0);
   return (
     count('failed') + count('skipped') > 0 &&

@@ -40,7 +40,7 @@ const budget = 20_000;
 /** Shows one document: text, outline, original, versions, and forms to change it. */
 export async function documentPage({ tools, subpath, query }: Visit): Promise<Page> {
   const id = Number(subpath);
-  if (query.get('delete') === '1' && tools.has('kb_delete')) return await deleteQuestion(tools, id);
+  if (query.get('delete') === '1' && tools.has('kb_delete')) return await deleteConfirmation(tools, id);
   const first = offsetOf(query);
   const document = await tools.call('kb_get', {
     document_id: id,
@@ -208,7 +208,7 @@ function versionList(versions: readonly Record<string, unknown>[], id: number): 
   })}</ul>`;
 }
 
-async function deleteQuestion(tools: Visit['tools'], id: number): Promise<Page> {
+async function deleteConfirmation(tools: Visit['tools'], id: number): Promise<Page> {
   const { title } = await tools.call('kb_get', { document_id: id, max_chunks: 0 });
   return {
     title: 'Delete?',

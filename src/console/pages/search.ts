@@ -89,7 +89,7 @@ const dateNames = { day: 'Past day', week: 'Past week', month: 'Past month', yea
 const dateDays = { day: 1, week: 7, month: 31, year: 366 };
 type DateName = keyof typeof dateNames;
 
-function isWithin(hit: Record<string, unknown>, name: DateName): boolean {
+function isInDateRange(hit: Record<string, unknown>, name: DateName): boolean {
   return Date.now() - Date.parse(read.text(hit, 'date')) <= dateDays[name] * 86_400_000;
 }
 
@@ -115,7 +115,7 @@ function facets({ hits }: Answer, { filters }: SearchRequest): Html {
   const dates = (Object.keys(dateNames) as DateName[]).map((name) => ({
     value: name,
     label: dateNames[name],
-    count: hits.filter((hit) => isWithin(hit, name)).length,
+    count: hits.filter((hit) => isInDateRange(hit, name)).length,
   }));
   return html`${facet(
     'source',
@@ -158,7 +158,7 @@ function results(answer: Answer, request: SearchRequest, ms: number): Html {
   const { date, sort } = filters;
   const dated =
     date !== undefined && date in dateNames
-      ? answer.hits.filter((hit) => isWithin(hit, date as DateName))
+      ? answer.hits.filter((hit) => isInDateRange(hit, date as DateName))
       : answer.hits;
   const hits =
     sort === 'date' ? dated.toSorted((a, b) => read.text(b, 'date').localeCompare(read.text(a, 'date'))) : dated;
@@ -199,7 +199,7 @@ function result(hit: Record<string, unknown>, { text, filters }: SearchRequest, 
 <p class="snippet">${mark(plainText(read.text(hit, 'snippet')))}</p>
 <div class="result-foot">${relevanceBadge(read.number(hit, 'relevance'))}${time(read.text(hit, 'date'))}
 ${tags.length > 0 && html`<ul class="chips" aria-label="Tags">${tags.map((tag) => html`<li><a class="chip" href="${addressOf(text, { ...filters, tag })}"${filters.tag === tag && new Html(' aria-current="true"')}>${tag}</a></li>`)}</ul>`}
-${why(hit)}</div></li>`;
+${explanation(hit)}</div></li>`;
 }
 
 function previewOf(hit: Record<string, unknown>, uri: string, text: string): string {
@@ -232,7 +232,7 @@ function relevanceBadge(relevance: number | undefined): Part {
   return html`<span title="Relevance ${relevance.toFixed(2)}">${badge(word, tone)}</span>`;
 }
 
-function why(hit: Record<string, unknown>): Html {
+function explanation(hit: Record<string, unknown>): Html {
   const scores = read.object(hit, 'scores');
   const names = { words: 'Words', meaning: 'Meaning', reranker: 'Reranker' };
   const meters = Object.entries(names).map(([name, label]) => {

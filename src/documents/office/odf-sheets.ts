@@ -6,7 +6,7 @@ import { columnsMax, createSheetText } from './sheet-text.ts';
 /** Max repetitions of a row. Sheets often end with one row that is repeated a million times. */
 const repeatsMax = 100;
 
-/** Reads the body of a spreadsheet. Uses the displayed text of cells, which the file stores besides their values. */
+/** Reads the body of a spreadsheet. Uses the displayed text of cells, which files store next to the values. */
 export function createOdfSheets(options: ReadOptions) {
   const text = createSheetText(options.mode, options.charsMax);
   let row: string[] = [];
@@ -54,8 +54,8 @@ export function createOdfSheets(options: ReadOptions) {
     handler,
     addParagraph: text.addParagraph,
     finish() {
-      const printed = text.finish();
-      return { ...printed, truncated: printed.truncated || isStopped };
+      const result = text.finish();
+      return { ...result, truncated: result.truncated || isStopped };
     },
   };
 }

@@ -92,8 +92,8 @@ function assertReadable(zip: Zip): void {
       if (name === 'EncryptedData') algorithm = '';
       else if (name === 'EncryptionMethod') algorithm ||= attributeOf(attributes, 'Algorithm') ?? '';
       else if (name === 'CipherReference') {
-        const hidesFont = /\.(?:ttf|otf|ttc|woff2?|eot|pfb)$/i.test(attributeOf(attributes, 'URI') ?? '');
-        locked ||= !hidesFont && !obfuscation.test(algorithm);
+        const isFont = /\.(?:ttf|otf|ttc|woff2?|eot|pfb)$/i.test(attributeOf(attributes, 'URI') ?? '');
+        locked ||= !isFont && !obfuscation.test(algorithm);
       }
     },
   });

@@ -5,7 +5,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { invalidInput, readDocType, readTags, tagsMax } from '../contract/validate-input.ts';
 import type { BulkOutcome, BulkSelection, Engine, EngineCall } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
-import { forgetDeleted } from './forget.ts';
+import { pruneDeleted } from './forget.ts';
 
 type BulkMethods = Pick<Engine, 'bulkDelete' | 'bulkTags' | 'bulkSetTags'>;
 
@@ -37,7 +37,7 @@ export function createBulkChanges(settings: EngineSettings, { storage }: { stora
     }
     const { matched, total, changed: count, jobId, contentHashes } = changed;
     await storage.originals.release(contentHashes);
-    if (action.kind === 'delete') await forgetDeleted(settings, storage);
+    if (action.kind === 'delete') await pruneDeleted(settings, storage);
     return { matched, total, changed: count, job_id: jobId };
   }
 }

@@ -271,14 +271,14 @@ test('checks a restricted caller without reading chunks', async (t) => {
   await assert.rejects(fish.deleteDocument(id), { code: 'document_not_found' });
   assert.equal((await birds.file(id)).size, note.note.length);
   assert.deepEqual((await birds.changeTags(id, { add: ['seen'] })).tags, ['collection:birds', 'seen']);
-  assert.deepEqual((await birds.documentAlone(id)).tags, ['collection:birds', 'seen']);
+  assert.deepEqual((await birds.documentWithoutChunks(id)).tags, ['collection:birds', 'seen']);
   await assert.rejects(birds.bulkTags({ document_ids: [id], force: true }, { replaces: 'collections', add: ['x'] }), {
     code: 'outside_rights',
   });
   await engine.changeTags(id, { add: ['collection:other'] });
   const replaced = { replaces: 'non_collections', add: ['read'] } as const;
   assert.equal((await birds.bulkTags({ document_ids: [id], force: true }, replaced)).changed, 1);
-  assert.deepEqual((await engine.documentAlone(id)).tags, ['collection:birds', 'collection:other', 'read']);
+  assert.deepEqual((await engine.documentWithoutChunks(id)).tags, ['collection:birds', 'collection:other', 'read']);
   await birds.updateNote(id, 'two herons');
   await birds.deleteDocument(id);
 });

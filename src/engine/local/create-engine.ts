@@ -32,7 +32,7 @@ import type { EngineDocument, EngineFile, EngineJob, JobId } from '../engine.ts'
 import type { EngineRole, EngineSettings } from '../engine-slice.ts';
 import { createBulkChanges } from './bulk-changes.ts';
 import { createChunkEmbedding } from './chunk-embedding.ts';
-import { forgetDeleted, startPruning } from './forget.ts';
+import { pruneDeleted, startPruning } from './forget.ts';
 import { ingest } from './ingest.ts';
 import { readDocument } from './read-document.ts';
 import { renderDeleted, renderDocument, renderJob, renderRoles } from './render.ts';
@@ -161,7 +161,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       return { documents: await renderDocuments(found.documents, options), total: found.total };
     },
     document: (id, options) => readDocument(id, options, { documents, embedding }),
-    async documentAlone(id, options) {
+    async documentWithoutChunks(id, options) {
       const document = await documents.get({ id }, options);
       if (document === undefined) throw documentNotFound(id);
       return renderDocument(document);
@@ -171,7 +171,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       const removed = await documents.remove({ id, keeps: settings.deletedBytesMax > 0 });
       if (removed === undefined) throw documentNotFound(id);
       await originals.release([removed.contentHash]);
-      await forgetDeleted(settings, storage);
+      await pruneDeleted(settings, storage);
       return { status: 'deleted', document_id: removed.id, title: removed.title };
     },
     async restoreDocument(id, options) {

@@ -7,7 +7,7 @@ import { startPruning } from './forget.ts';
 type Forgettable = Parameters<typeof startPruning>[1];
 
 function storageWith(forget: Forgettable['ingestion']['forget']): Forgettable {
-  return { ingestion: { forget }, documents: { forgetDeleted: async () => [] }, originals: { release: async () => 0 } };
+  return { ingestion: { forget }, documents: { pruneDeleted: async () => [] }, originals: { release: async () => 0 } };
 }
 
 test('removes old jobs at start, in parts, by age and number', async () => {

@@ -8,16 +8,16 @@ const pruneEveryMs = 3_600_000;
 const batchSize = 5_000;
 
 interface DeletedStores {
-  readonly documents: Pick<Storage['documents'], 'forgetDeleted'>;
+  readonly documents: Pick<Storage['documents'], 'pruneDeleted'>;
   readonly originals: Pick<Storage['originals'], 'release'>;
 }
 
-export async function forgetDeleted(
+export async function pruneDeleted(
   { deletedBytesMax }: Pick<EngineSettings, 'deletedBytesMax'>,
   { documents, originals }: DeletedStores,
 ): Promise<void> {
   for (let removed = batchSize; removed === batchSize; ) {
-    const contents = await documents.forgetDeleted({ bytesMax: deletedBytesMax, limit: batchSize });
+    const contents = await documents.pruneDeleted({ bytesMax: deletedBytesMax, limit: batchSize });
     if (contents.length > 0) await originals.release(contents);
     removed = contents.length;
   }
@@ -50,7 +50,7 @@ export function startPruning(
       for (let removed = batchSize; removed === batchSize && !isClosed; ) {
         removed = await storage.ingestion.forget({ before, keptMax: jobsKeptMax, limit: batchSize });
       }
-      if (!isClosed) await forgetDeleted(settings, storage);
+      if (!isClosed) await pruneDeleted(settings, storage);
     } catch (error) {
       log.warn('could not remove old jobs and deleted documents', {
         reason: error instanceof Error ? error.message : '',

@@ -17,19 +17,23 @@ export type ChunkMeaning = Pick<Meaning<PassageFilter>, 'find' | 'prefer'>;
 export interface PassageCorpusOptions {
   readonly passages: Pick<PassageStore, 'find' | 'complete' | 'get' | 'scoreWords'>;
   readonly meaning: ChunkMeaning | undefined;
-  readonly hasWords: boolean;
+  /** False to search by meaning only. */
+  readonly searchesWords: boolean;
   readonly filter: PassageFilter;
   /** True to count all chunks with a query word, including those not returned. */
   readonly countsAll: boolean;
 }
 
-/** Max word matches that `scoreMissing` reads at once. A search with a threshold ranks more. */
+/**
+ * Max word matches that `scoreMissing` reads at once. A search with a threshold ranks more. Reranking reads the others if it needs
+ * them.
+ */
 const wordMatchesRead = 200;
 
-/** Creates the corpus of chunks for one search. `find` and `scoreMissing` are one read each. Reranking rarely needs another. */
+/** Creates the corpus of chunks for one search. `find` and `scoreMissing` read once each. Reranking rarely needs a third read. */
 export function createPassageCorpus(options: PassageCorpusOptions) {
-  const { passages, meaning, hasWords, filter, countsAll } = options;
-  /** Number of chunks with a query word (`total`, if counted), and of those returned (`found`). */
+  const { passages, meaning, searchesWords, filter, countsAll } = options;
+  /** `total` counts all chunks with a query word, if `countsAll`. `found` counts the ones returned. */
   const counts = { total: 0, found: 0 };
   /** Passages that `scoreMissing` has read. */
   const read = new Map<number, StoredPassage>();
@@ -39,7 +43,7 @@ export function createPassageCorpus(options: PassageCorpusOptions) {
     counts,
     async find(text: string, depth: number, signal?: AbortSignal): Promise<Found> {
       const [query, limit] = [plainQuery(text), Math.max(depth, retrieverCandidates)];
-      const words = hasWords ? { query, limit, offset: 0, filter, counts: countsAll } : undefined;
+      const words = searchesWords ? { query, limit, offset: 0, filter, counts: countsAll } : undefined;
       let found: FoundPassages | undefined;
       let near: MeaningCandidates | undefined;
       let failure: ReturnType<typeof failureOf> | undefined;
@@ -77,14 +81,14 @@ export function createPassageCorpus(options: PassageCorpusOptions) {
           const matches = completed.words ? wordMatches(completed.words) : [];
           for (const match of matches) scoredWords.set(match.id, match);
           return {
-            words: hasWords ? matches : undefined,
+            words: searchesWords ? matches : undefined,
             meaning: near && meaningScores(near, byWords, depth, completed.scored),
           };
         },
       };
     },
     /** Returns the dependencies for reranking chunks by their text, with title and headings. */
-    judging: (reranker: Reranker) => ({
+    judgeDeps: (reranker: Reranker) => ({
       reranker,
       words: {
         async score(text: string, ids: readonly number[], signal?: AbortSignal): Promise<WordMatch[]> {
@@ -117,13 +121,13 @@ export function createPassageCorpus(options: PassageCorpusOptions) {
     scored: readonly ScoredVector[],
   ): MeaningScores {
     const { candidates, pending, model } = near;
-    const listed = bestOfOwners(listedVectors(candidates, scored), depth);
-    const unlisted = new Set(missing(byWords, listed));
-    const more = bestOfOwners(
-      scored.filter(({ owner }) => unlisted.has(owner)),
-      Math.max(1, unlisted.size),
+    const nearest = bestOfOwners(candidateVectors(candidates, scored), depth);
+    const wordOnlyIds = new Set(missing(byWords, nearest));
+    const wordOnly = bestOfOwners(
+      scored.filter(({ owner }) => wordOnlyIds.has(owner)),
+      Math.max(1, wordOnlyIds.size),
     );
-    return { listed, more, pending, span: cosineSpanOf(model) };
+    return { listed: nearest, more: wordOnly, pending, span: cosineSpanOf(model) };
   }
 }
 
@@ -139,7 +143,7 @@ function vectorsOf(
   return allowed.length === 0 ? undefined : { model, query, limit: allowed.length, allowed };
 }
 
-function listedVectors(
+function candidateVectors(
   candidates: MeaningCandidates['candidates'],
   scored: readonly ScoredVector[],
 ): readonly ScoredVector[] {

@@ -23,7 +23,7 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
   });
 
   const find = async (id: number, options?: EngineCall) => {
-    const document = await engine.documentAlone(id, options);
+    const document = await engine.documentWithoutChunks(id, options);
     if (!isAllowed(document.tags)) throw documentNotFound(id);
     return document;
   };
@@ -84,7 +84,7 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
       if (!isAllowed(document.tags)) throw documentNotFound(id);
       return visible(document);
     },
-    documentAlone: async (id, options) => visible(await find(id, options)),
+    documentWithoutChunks: async (id, options) => visible(await find(id, options)),
     async file(id, options) {
       await find(id, options);
       return engine.file(id, options);

@@ -113,13 +113,13 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
   const corpus = createPassageCorpus({
     passages: deps.storage.passages,
     meaning,
-    hasWords: mode !== 'meaning' || quotedIn(text).phrases.length > 0,
+    searchesWords: mode !== 'meaning' || quotedIn(text).phrases.length > 0,
     filter: filterOf(request),
     countsAll,
   });
   const found = await searchHybrid(
     { text, limit: depthOf(request), cutoff: cutoffOf(request), signal },
-    { corpus, judging: corpus.judging(deps.reranker) },
+    { corpus, judging: corpus.judgeDeps(deps.reranker) },
   );
   if (found.failure !== undefined) return { ...(await rankByWords(request, deps)), degraded: meaningUnavailable };
   const ranked = found.matches.map(({ id, relevance, explanation, evidence }) => ({
@@ -149,13 +149,13 @@ async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<R
   const corpus = createPassageCorpus({
     passages: deps.storage.passages,
     meaning: undefined,
-    hasWords: true,
+    searchesWords: true,
     filter: filterOf(request),
     countsAll: threshold === undefined,
   });
   const { words: matches, scoreMissing } = await corpus.find(text, Math.max(depthOf(request), rerankedMax), signal);
   await scoreMissing();
-  const judging = corpus.judging(deps.reranker);
+  const judging = corpus.judgeDeps(deps.reranker);
   const { page, kept, reranking } = await judgePage(
     {
       text,

@@ -51,7 +51,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
   });
   /** Returns the changed document. Reads it if the engine answered with something else. */
   const changed = async (id: number, request: EngineRequest, options?: EngineCall): Promise<EngineDocument> =>
-    (await client.request(request, document.nullable().catch(null))) ?? engine.documentAlone(id, options);
+    (await client.request(request, document.nullable().catch(null))) ?? engine.documentWithoutChunks(id, options);
 
   const engine: Engine = {
     status: (options) => client.request(get('/status', options), status),
@@ -101,7 +101,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       const chunks = found.chunks.filter(({ chunk_index: index }) => index >= first).slice(0, maxChunks);
       return { ...found, chunks };
     },
-    async documentAlone(id, options) {
+    async documentWithoutChunks(id, options) {
       const { chunks: _, chunks_left: __, ...found } = await engine.document(id, { ...options, max_chunks: 0 });
       return found;
     },

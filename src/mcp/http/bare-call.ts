@@ -18,8 +18,8 @@ export function createBareCall(fullOffer: Offer): BareCall {
     if (incoming.kind !== 'request') return undefined;
     const { id, method, params = {} } = incoming;
     const call = createCall(offer, caller, signal);
-    const about = { transport: 'tcp', requestId: idText(id) } as const;
-    const request = { about, meta: params['_meta'] as Params | undefined, signal };
+    const attributes = { transport: 'tcp', requestId: idText(id) } as const;
+    const request = { attributes, meta: params['_meta'] as Params | undefined, signal };
     const result = recordOperation(offer, methods.has(method) ? method : otherMethod, params, request, () =>
       answer(offer, method, params, call).catch((thrown: unknown) => {
         throw toRpcError(thrown, 'modern', call.log);

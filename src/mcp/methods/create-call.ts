@@ -38,13 +38,13 @@ export function createCall(
     keepCancellable: (cancel) => request.keepCancellable?.(cancel) ?? (() => {}),
   };
   if (watch) call.watch = watch;
-  if (offer.linksResources && supportsResourceLinks(request.about.revision ?? '')) {
+  if (offer.linksResources && supportsResourceLinks(request.attributes.revision ?? '')) {
     call.linksTo = createLinksTo(offer.resources.mimeTypeOf, offer.answerBytesMax, params['arguments']);
   }
   const asks = canAsk(request.capabilities);
   if (era === 'handshake') {
     if (asks) call.ask = askWithinCall(request, offer.answerMs);
-    if (request.about.transport === 'pipe' && canListRoots(request.capabilities))
+    if (request.attributes.transport === 'pipe' && canListRoots(request.capabilities))
       call.roots = () => requestRoots(request);
     return call;
   }

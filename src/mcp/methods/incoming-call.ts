@@ -13,7 +13,7 @@ export type Params = Record<string, unknown>;
 export interface IncomingRequest extends AskingRequest {
   readonly id: string | number;
   /** Facts for metrics and traces. */
-  readonly about: Pick<Operation, 'transport' | 'revision' | 'sessionId' | 'requestId'>;
+  readonly attributes: Pick<Operation, 'transport' | 'revision' | 'sessionId' | 'requestId'>;
   readonly meta: Params | undefined;
   readonly client: ClientName;
   /** The client's declared capabilities. */

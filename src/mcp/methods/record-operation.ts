@@ -4,7 +4,7 @@ import type { Offer } from '../offer.ts';
 import { RpcError, rpcCodes } from '../wire-errors.ts';
 import type { IncomingRequest, Params } from './incoming-call.ts';
 
-/** OpenTelemetry's name for all unknown methods, of which there could be any number. */
+/** OpenTelemetry's name for all unknown methods. Bounds the number of metric series. */
 export const otherMethod = '_OTHER';
 
 /** Answers a request and records its duration and outcome. */
@@ -12,7 +12,7 @@ export async function recordOperation<Result extends object>(
   { recorder, catalogue }: Pick<Offer, 'recorder' | 'catalogue'>,
   method: string,
   params: Params | undefined,
-  { about, meta, signal }: Pick<IncomingRequest, 'about' | 'meta' | 'signal'>,
+  { attributes, meta, signal }: Pick<IncomingRequest, 'attributes' | 'meta' | 'signal'>,
   answer: () => Promise<Result>,
 ): Promise<Result> {
   if (recorder === undefined) return answer();
@@ -20,7 +20,7 @@ export async function recordOperation<Result extends object>(
   const end = (error: string | undefined): void => {
     const subject = subjectOf(catalogue, method, params?.['name'], error);
     recorder.operation({
-      ...about,
+      ...attributes,
       method,
       meta,
       error,

@@ -132,7 +132,7 @@ export function createConversation(
     count += 1;
     return {
       id: count,
-      about: { transport, revision, sessionId, requestId: idText(id) },
+      attributes: { transport, revision, sessionId, requestId: idText(id) },
       meta: params?.['_meta'] as Params | undefined,
       client,
       capabilities,

@@ -32,27 +32,27 @@ export interface Modern {
 }
 
 export function createModern(fullOffer: Offer, transport: 'pipe' | 'tcp'): Modern {
-  const about = { transport, revision: modernRevisions[0], sessionId: undefined };
+  const attributes = { transport, revision: modernRevisions[0], sessionId: undefined };
   return {
     answersFor(caller) {
       const offer = fullOffer.scopedTo(caller.rights);
-      return createModernAnswers(offer, createMethods(offer, { era: 'modern', caller }), about);
+      return createModernAnswers(offer, createMethods(offer, { era: 'modern', caller }), attributes);
     },
     serverFor(caller) {
       const offer = fullOffer.scopedTo(caller.rights);
-      return createSdkServer(offer, createMethods(offer, { era: 'modern', caller }), about);
+      return createSdkServer(offer, createMethods(offer, { era: 'modern', caller }), attributes);
     },
   };
 }
 
 /** Facts about requests, for metrics and traces. */
-interface ModernAbout {
+interface ModernAttributes {
   readonly transport: 'pipe' | 'tcp';
   readonly revision: string;
   readonly sessionId: undefined;
 }
 
-function createModernAnswers(offer: Offer, methods: Methods, about: ModernAbout): ModernAnswers {
+function createModernAnswers(offer: Offer, methods: Methods, attributes: ModernAttributes): ModernAnswers {
   const names = new Set(methods.names);
   return {
     read({ id, method, params }) {
@@ -63,7 +63,7 @@ function createModernAnswers(offer: Offer, methods: Methods, about: ModernAbout)
     async answer({ id, method, params, envelope: { meta, clientInfo, capabilities } }, signal, send) {
       const answering = methods.answer(method, params, {
         id: idText(id),
-        about: { ...about, requestId: idText(id) },
+        attributes: { ...attributes, requestId: idText(id) },
         meta,
         client: clientName(clientInfo),
         capabilities,

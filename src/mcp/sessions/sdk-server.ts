@@ -13,7 +13,7 @@ import { type Offer, serverInfoFor } from '../offer.ts';
 import { metaKeys, modernRevisions } from '../protocol-versions.ts';
 
 /** Creates the SDK's server for one connection or request of 2026-07-28 that the SDK must check. */
-export function createSdkServer(offer: Offer, methods: Methods, about: IncomingRequest['about']): Server {
+export function createSdkServer(offer: Offer, methods: Methods, attributes: IncomingRequest['attributes']): Server {
   const sdk = new IntroducingServer(offer, {
     instructions: offer.instructions,
     supportedProtocolVersions: [...modernRevisions],
@@ -23,7 +23,7 @@ export function createSdkServer(offer: Offer, methods: Methods, about: IncomingR
   // The SDK must know the methods: it answers unknown ones with HTTP 404 before any handler runs.
   for (const name of methods.names) {
     sdk.setRequestHandler(name, { params: anyParams }, (params, context) =>
-      methods.answer(name, params, requestOf(context, about)),
+      methods.answer(name, params, requestOf(context, attributes)),
     );
   }
   return sdk;
@@ -58,12 +58,12 @@ const anyParams: StandardSchemaV1<Params> = {
 };
 
 /** Converts a request that the SDK has parsed. */
-export function requestOf({ mcpReq }: ServerContext, about: IncomingRequest['about']): IncomingRequest {
+export function requestOf({ mcpReq }: ServerContext, attributes: IncomingRequest['attributes']): IncomingRequest {
   const { id, signal, inputResponses } = mcpReq;
   const envelope = (mcpReq.envelope ?? {}) as Params;
   return {
     id,
-    about: { ...about, requestId: String(id) },
+    attributes: { ...attributes, requestId: String(id) },
     meta: mcpReq._meta as Params | undefined,
     client: clientName(envelope[metaKeys.client]),
     capabilities: envelope[metaKeys.capabilities],

@@ -16,7 +16,7 @@ const vectorsMax = 4_000_000;
 /** Min candidates to rescore exactly, because quantised scores are approximate. */
 const rescoredMin = 50;
 
-/** Vectors to examine per requested owner. A long text has several, of which only the nearest counts. */
+/** Vectors to examine per requested owner, the text that they belong to. Only the nearest vector of a text counts. */
 const vectorsPerOwner = 2;
 
 /** Searches an in-memory copy of the stored vectors. Updates it before each search, because other processes may write too. */
@@ -58,7 +58,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
   async function update(dimensions: number, seen: VectorState): Promise<void> {
     // A concurrent search may have applied a newer state than this one; then the state is read again.
     const state = seen.lastRemoval < lastRemoval ? await vectors.state({ model }) : seen;
-    // Removals that this copy has not seen are no longer recorded, or the database was replaced.
+    // Outdated if removals that this copy has not seen were already pruned, or if the database was replaced.
     const isOutdated = lastRemoval + 1 < state.firstRemoval || state.lastRemoval < lastRemoval;
     if (index !== undefined && isOutdated) await discardIndex();
     if (index === undefined) {

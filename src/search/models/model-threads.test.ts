@@ -5,7 +5,7 @@ import type { Worker } from 'node:worker_threads';
 import type { TestRequest } from '../../../test/support/test-thread.ts';
 import { createModelThreads } from './model-threads.ts';
 
-const wait: TestRequest = { ask: 'wait', ms: 1 };
+const wait: TestRequest = { kind: 'wait', ms: 1 };
 
 function startThreads() {
   const exits: Promise<unknown>[] = [];

@@ -123,10 +123,10 @@ export async function claimDeleted(
 }
 
 /**
- * Purges documents that can no longer be restored, and the oldest others until all fit into `bytesMax`. Purges at most `limit` per
- * call. Returns the hashes of their originals.
+ * Purges documents that can no longer be restored, then the oldest until the remaining ones fit into `bytesMax`. Purges at most
+ * `limit` per call. Returns the hashes of their originals.
  */
-export async function forgetDeleted(
+export async function pruneDeleted(
   on: Statements,
   { bytesMax, limit }: { bytesMax: number; limit: number },
 ): Promise<string[]> {

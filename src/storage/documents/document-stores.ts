@@ -1,7 +1,7 @@
 import { reads, type StoreOf, withoutTimeout, writes } from '../store-operations.ts';
 import { acceptJob } from './accept-job.ts';
 import { changeDocuments, changeTags, moveDocument, removeDocument } from './change-documents.ts';
-import { forgetDeleted, listDeleted, purgeDeleted, restoreDocument } from './deleted-documents.ts';
+import { listDeleted, pruneDeleted, purgeDeleted, restoreDocument } from './deleted-documents.ts';
 import { cancelJob, claimJob, failJob, giveBackJobs, leaseOwners, postponeJob, renewJob } from './job-queue.ts';
 import { clearJobs, countJobs, forgetJobs, getJob, listJobs } from './jobs.ts';
 import {
@@ -52,7 +52,7 @@ export const documentOperations = {
   ...writes({
     remove: removeDocument,
     restore: restoreDocument,
-    forgetDeleted,
+    pruneDeleted,
     purgeDeleted,
     changeTags,
     move: moveDocument,

@@ -3,7 +3,7 @@ import { CarrelError } from '../../base/errors.ts';
 /** Development versions used lower numbers. A new database has 0. */
 const firstSchema = 9;
 
-/** The schema version after all migration steps, the same for both databases. */
+/** The schema version after all migration steps, the same for SQLite and PostgreSQL. */
 export const newestSchema = 9;
 
 /** Returns the schema version after these migration steps. The first step creates `firstSchema`. */

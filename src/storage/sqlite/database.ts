@@ -7,12 +7,12 @@ import { applicationId, loadSqlite } from './sqlite-module.ts';
 import { isBusy, openFailure } from './storage-error.ts';
 
 export interface DatabaseConfig {
-  /** Language of all words. Required for a reader. A writer without it uses the database's language. */
+  /** Language for splitting and stemming words. Required for readers; a writer defaults to the database's language. */
   readonly language?: Language | undefined;
   readonly path: string;
   /** Identity of the expected file. A writer without it creates the database if it is missing. */
   readonly identity?: FileIdentity;
-  /** The folder that contains the bytes of documents, for a thread that needs them. */
+  /** Folder of original files. Set only for threads that read them. */
   readonly documentsDir?: string;
   readonly role: 'writer' | 'reader';
   /** How long SQLite waits for another connection's lock. */
@@ -35,7 +35,7 @@ export interface Database {
    */
   transaction<T>(work: () => Promise<T>): Promise<T>;
   /** Runs `work` on one snapshot: all statements see the same state. */
-  readOnce<T>(work: () => Promise<T>): Promise<T>;
+  readSnapshot<T>(work: () => Promise<T>): Promise<T>;
   close(): void;
 }
 
@@ -83,7 +83,7 @@ export function openDatabase(config: DatabaseConfig): Database {
     run: (sql, ...values) => Number(prepared(sql).run(...values).lastInsertRowid),
     exec: (sql) => connection.exec(sql),
     transaction: (work) => transaction(connection, watch, work),
-    async readOnce(work) {
+    async readSnapshot(work) {
       connection.exec('BEGIN');
       try {
         return await work();
@@ -109,7 +109,7 @@ function configure(connection: DatabaseSync, config: DatabaseConfig): void {
   // An untrusted file must not run code through its schema.
   connection.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON');
   connection.exec(`PRAGMA cache_size = -${cacheKilobytes[config.role]}; PRAGMA temp_store = MEMORY`);
-  // Node 22 does not have this method; `trusted_schema` protects there.
+  // Node 22 does not have this method. There, `trusted_schema = OFF` is the only protection.
   if (typeof connection.enableDefensive === 'function') connection.enableDefensive(true);
   if (config.role === 'reader') return;
   // Must precede the changes below: another program's file must stay as it is.

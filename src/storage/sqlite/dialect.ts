@@ -95,7 +95,7 @@ export function createLocalTransactions(database: Database, dialect: Dialect): L
   });
   return {
     write: (operation, request, now) => database.transaction(() => operation(statements(now), request)),
-    read: (operation, request, now) => database.readOnce(() => operation(statements(now), request)),
+    read: (operation, request, now) => database.readSnapshot(() => operation(statements(now), request)),
     withoutTimeout: (operation, request, now) => operation(statements(now), request),
   };
 }

@@ -16,7 +16,7 @@ export const queryLengthMax = 1000;
  * - any other query as literal text, without operators and with special characters escaped.
  */
 export function guardQuery(query: string): string {
-  const text = readable(query);
+  const text = replaceControls(query);
   if (text === '') throw invalidQuery('must not be empty');
   const guarded = unwrapped(isPlain(text) ? text.replaceAll(/\s+/gu, ' ') : guardSyntax(text));
   if (guarded.length > queryLengthMax) {
@@ -35,7 +35,7 @@ export function requireLabel(guarded: string, label: string): string {
 }
 
 /** Replaces control characters and lone surrogates: a search does not need them, but they could confuse a parser. */
-export function readable(text: string): string {
+export function replaceControls(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(/\p{Cc}/gu, ' ')
@@ -75,7 +75,7 @@ const fessSpace = String.raw`[\s\u001c-\u001f\u00b6\u180e\u200b-\u200f\ufffd]`;
 const orInPhrase = new RegExp(`(?<=${fessSpace})(?=(?:OR|\\|\\|)${fessSpace})`, 'gu');
 
 /** True if the query begins with `allintitle:` or `allinurl:`. */
-export function hasHead(query: string): boolean {
+export function hasAllInPrefix(query: string): boolean {
   return splitHead(query)[0] !== '';
 }
 

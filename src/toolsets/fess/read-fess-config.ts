@@ -41,7 +41,9 @@ export function readFessConfig(env: Environment, path?: string): FessConfig {
     allowsOtherHosts: settings.security.allowNonLocalhostBind || settings.security.allowNonlocalhostBind,
     warnings: [
       ...unknownKeys(content, fessConfigSchema, '').map((path) => `${file}: ${path} is not a setting`),
-      ...hiddenTexts(settings).map((path) => `${file}: ${path} has invisible characters, which are removed`),
+      ...fieldsWithInvisibleText(settings).map(
+        (path) => `${file}: ${path} has invisible characters, which are removed`,
+      ),
       ...(containsSecret(parsed.data) && isReadableByOthers(file) ? [exposedWarning(file)] : []),
     ],
   };
@@ -100,7 +102,7 @@ function containsSecret({ fessAccessToken, security, fessBaseUrl }: FessSettings
   return (fessAccessToken ?? security.httpAuthToken) !== undefined || new URL(fessBaseUrl).password !== '';
 }
 
-function hiddenTexts({ domain, domains = [] }: FessSettings): string[] {
+function fieldsWithInvisibleText({ domain, domains = [] }: FessSettings): string[] {
   const all = [...(domain ? [domain] : []), ...domains];
   return all.flatMap(({ id, name, description = '' }) =>
     Object.entries({ id, name, description })

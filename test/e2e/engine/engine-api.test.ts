@@ -21,10 +21,10 @@ describe('the API of the engine (contract §6)', () => {
   const closings: (() => Promise<void> | void)[] = [];
   before(async () => {
     engine = await startEngine({ after: (close) => void closings.push(close) });
-    guideId = await engine.document(
+    guideId = await engine.documentIdOf(
       await engine.addFile('pump.md', guide, { tags: 'manual, collection:documents', source_path: 'docs/pump.md' }),
     );
-    noteId = await engine.document(await engine.addNote('Prefers short answers', { tags: 'collection:memory' }));
+    noteId = await engine.documentIdOf(await engine.addNote('Prefers short answers', { tags: 'collection:memory' }));
   });
   after(async () => {
     for (const close of closings.reverse()) await close();
@@ -65,7 +65,7 @@ describe('the API of the engine (contract §6)', () => {
     assert.equal(status, 202);
     assert.deepEqual(Object.keys(json), ['job_id', 'status', 'filename']);
     assert.deepEqual([json['status'], json['filename']], ['queued', 'ode.txt']);
-    const job = await engine.ended(Number(json['job_id']));
+    const job = await engine.waitForJob(Number(json['job_id']));
     assert.deepEqual([job['status'], job['error'], job['chunk_count'], job['filename']], ['done', null, 1, 'ode.txt']);
     const document = await engine.get(`/documents/${job['document_id']}`);
     assert.deepEqual([document['title'], document['doc_type'], document['source_path']], ['Ode', 'text', 'ode.txt']);
@@ -75,7 +75,7 @@ describe('the API of the engine (contract §6)', () => {
   test('accepts fields after the file, as curl sends them', async () => {
     const form = formOf({ title: 'Late title', tags: '["late", "fields"]' }, 'late.txt', 'late fields of a form');
     const { json } = await engine.submit(form);
-    const id = await engine.document(Number(json['job_id']));
+    const id = await engine.documentIdOf(Number(json['job_id']));
     const document = await engine.get(`/documents/${id}`);
     assert.deepEqual([document['title'], document['tags']], ['Late title', ['late', 'fields']]);
     await engine.call('DELETE', `/documents/${id}`);
@@ -99,7 +99,7 @@ describe('the API of the engine (contract §6)', () => {
     const accepted = answers.filter(({ status }) => status === 202);
     assert.equal(accepted.length, 1);
     const job = Number(accepted[0]?.json['job_id']);
-    const id = await engine.document(job);
+    const id = await engine.documentIdOf(job);
     for (const { status, json } of answers) {
       if (status === 202) continue;
       assert.equal(status, 409);
@@ -141,7 +141,7 @@ describe('the API of the engine (contract §6)', () => {
   test('GET /documents/:id/file returns the same bytes, under a safe name', async () => {
     const bytes = Buffer.from([0xef, 0xbb, 0xbf, ...Buffer.from('bytes\r\nas they came'), 0x0a]);
     const job = await engine.addFile('Ünïcode "quoted" name.txt', bytes);
-    const response = await fetch(`${engine.url}/documents/${await engine.document(job)}/file`);
+    const response = await fetch(`${engine.url}/documents/${await engine.documentIdOf(job)}/file`);
     assert.equal(response.status, 200);
     assert.deepEqual(Buffer.from(await response.arrayBuffer()), bytes);
     const disposition = response.headers.get('content-disposition') ?? '';
@@ -150,7 +150,7 @@ describe('the API of the engine (contract §6)', () => {
     assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
     const note = await fetch(`${engine.url}/documents/${noteId}/file`);
     assert.equal(await note.text(), 'Prefers short answers');
-    await engine.call('DELETE', `/documents/${await engine.document(job)}`);
+    await engine.call('DELETE', `/documents/${await engine.documentIdOf(job)}`);
   });
 
   test('POST /search: every hit has the fields of the contract, its document and its reason', async () => {
@@ -261,7 +261,7 @@ describe('the API of the engine (contract §6)', () => {
   });
 
   test('contract §6: a note keeps its line breaks despite form encoding', async () => {
-    const id = await engine.document(await engine.addNote('first line\nsecond line'));
+    const id = await engine.documentIdOf(await engine.addNote('first line\nsecond line'));
     const file = await fetch(`${engine.url}/documents/${id}/file`);
     assert.equal(await file.text(), 'first line\nsecond line');
     assert.equal((await engine.call('DELETE', `/documents/${id}`)).status, 200);
@@ -269,14 +269,14 @@ describe('the API of the engine (contract §6)', () => {
 
   test('a finished job cannot be cancelled, as its status shows', async () => {
     const job = await engine.addNote('to be cancelled too late');
-    const id = await engine.document(job);
+    const id = await engine.documentIdOf(job);
     const { status, json } = await engine.call('DELETE', `/jobs/${job}`);
     assert.deepEqual([status, json['status']], [200, 'done']);
     await engine.call('DELETE', `/documents/${id}`);
   });
 
   test('DELETE /documents/:id removes it everywhere; POST …/restore restores it from its bytes, once', async () => {
-    const id = await engine.document(await engine.addFile('gone.txt', 'soon to be gone'));
+    const id = await engine.documentIdOf(await engine.addFile('gone.txt', 'soon to be gone'));
     const { content_hash: hash } = await engine.get(`/documents/${id}`);
     const path = join(engine.program.dataDir, 'documents', String(hash));
     assert.ok(existsSync(path));
@@ -287,12 +287,12 @@ describe('the API of the engine (contract §6)', () => {
     assert.ok(existsSync(path));
     const restoring = await engine.call('POST', `/documents/${id}/restore`);
     assert.deepEqual([restoring.status, restoring.json['title']], [200, 'gone.txt']);
-    assert.equal(await engine.document(Number(restoring.json['job_id'])), id);
+    assert.equal(await engine.documentIdOf(Number(restoring.json['job_id'])), id);
     assert.equal((await engine.search({ query: 'soon gone' })).returned, 1);
     const again = await engine.call('POST', `/documents/${id}/restore`);
     assert.deepEqual([again.status, again.json['error']], [404, 'document_not_found']);
     await engine.call('DELETE', `/documents/${id}`);
-    const twin = await engine.document(await engine.addFile('gone.txt', 'soon to be gone'));
+    const twin = await engine.documentIdOf(await engine.addFile('gone.txt', 'soon to be gone'));
     const taken = await engine.call('POST', `/documents/${id}/restore`);
     assert.deepEqual([taken.status, taken.json['document_id']], [409, twin]);
     await engine.call('DELETE', `/documents/${twin}`);
@@ -301,7 +301,7 @@ describe('the API of the engine (contract §6)', () => {
   test('bulk operations: the selection must name something, and no more than the safety percentage', async () => {
     const ids: number[] = [];
     for (const name of ['one', 'two', 'three']) {
-      ids.push(await engine.document(await engine.addNote(`bulk ${name}`, { tags: `bulk,${name}` })));
+      ids.push(await engine.documentIdOf(await engine.addNote(`bulk ${name}`, { tags: `bulk,${name}` })));
     }
     const none = await engine.call('POST', '/bulk/delete', { tags: [] });
     assert.deepEqual([none.status, none.json['error']], [400, 'empty_selection']);

@@ -13,7 +13,7 @@ import { checkSharedQueue } from '../../support/share-queue.ts';
 test('a poisoned file fails alone, with a helpful reason, while searches continue', async (t) => {
   const env = { KB_EXTRACT_CPU_MS: '3000', KB_EXTRACT_MEMORY_MB: '160', KB_WORKERS: '2' };
   const engine = await startEngine(t, { env });
-  const good = await engine.document(await engine.addNote('a lighthouse in the fog'));
+  const good = await engine.documentIdOf(await engine.addNote('a lighthouse in the fog'));
   const zeros = Buffer.alloc(64 * 1024 * 1024);
   const poisons: [name: string, content: string | Uint8Array][] = [
     ['picture.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
@@ -27,7 +27,7 @@ test('a poisoned file fails alone, with a helpful reason, while searches continu
   const late = await engine.addFile('good.txt', 'good news come last');
   const ended: Json[] = [];
   for (const job of jobs) {
-    const end = engine.ended(job);
+    const end = engine.waitForJob(job);
     // Searches continue throughout.
     assert.equal((await engine.search({ query: 'lighthouse' })).results[0]?.['document_id'], good);
     ended.push(await end);
@@ -40,7 +40,7 @@ test('a poisoned file fails alone, with a helpful reason, while searches continu
     assert.equal(job['document_id'], null);
     assert.deepEqual(job['progress'], { phase: name === 'blank.txt' ? 'chunking' : 'extracting' }, name);
   }
-  assert.ok(await engine.document(late));
+  assert.ok(await engine.documentIdOf(late));
   assert.equal((await engine.get('/documents'))['total'], 2);
   const kept = readdirSync(join(engine.program.dataDir, 'documents')).filter((name) => name !== 'incoming');
   assert.equal(kept.length, 1, 'only the good file is kept');
@@ -49,9 +49,9 @@ test('a poisoned file fails alone, with a helpful reason, while searches continu
 test('a failed file may be submitted again', async (t) => {
   const engine = await startEngine(t);
   const first = await engine.addFile('blank.txt', ' \n ');
-  assert.equal((await engine.ended(first))['status'], 'failed');
+  assert.equal((await engine.waitForJob(first))['status'], 'failed');
   const again = await engine.addFile('blank.txt', ' \n ');
-  assert.equal((await engine.ended(again))['status'], 'failed');
+  assert.equal((await engine.waitForJob(again))['status'], 'failed');
   assert.notEqual(again, first);
 });
 
@@ -59,7 +59,7 @@ test('contract §3: without its provider a document is found by words, and by me
   const ollama = await startOllama(t);
   ollama.mode = 'down';
   const engine = await startEngine(t, { env: { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: ollama.origin } });
-  const id = await engine.document(await engine.addNote('quartz vein under the hill'));
+  const id = await engine.documentIdOf(await engine.addNote('quartz vein under the hill'));
   const words = await engine.search({ query: 'quartz' });
   assert.equal(words.results[0]?.['document_id'], id);
   assert.match(String(words['degraded']), /words only/);
@@ -79,7 +79,7 @@ test('contract §3: without its provider a document is found by words, and by me
 test('issue "PDF, with page numbers": each chunk of a PDF has its page, however short the pages are', async (t) => {
   const engine = await startEngine(t);
   const pdf = readFileSync(new URL('../../corpus/pdf/chromium.pdf', import.meta.url));
-  const id = await engine.document(await engine.addFile('handbook.pdf', pdf));
+  const id = await engine.documentIdOf(await engine.addFile('handbook.pdf', pdf));
   const { chunks } = (await engine.get(`/documents/${id}`)) as { chunks: { chunk_metadata: Json }[] };
   assert.deepEqual(
     chunks.map(({ chunk_metadata: place }) => place),
@@ -89,7 +89,7 @@ test('issue "PDF, with page numbers": each chunk of a PDF has its page, however 
 
 test('contract §6: cancelling a running job leaves nothing', async (t) => {
   const engine = await startEngine(t, { env: { KB_WORKERS: '1' } });
-  await engine.document(await engine.addNote('the first one'));
+  await engine.documentIdOf(await engine.addNote('the first one'));
   const slow = pdfBombs.find(({ name }) => name.includes('forms that double'));
   assert.ok(slow);
   const job = await engine.addFile('slow.pdf', Buffer.from(slow.bytes()));
@@ -100,7 +100,7 @@ test('contract §6: cancelling a running job leaves nothing', async (t) => {
   }
   const { status, json } = await engine.call('DELETE', `/jobs/${job}`);
   assert.deepEqual([status, json['status']], [200, 'cancelled']);
-  const next = await engine.document(await engine.addNote('the next one is not held up'));
+  const next = await engine.documentIdOf(await engine.addNote('the next one is not held up'));
   assert.ok(next > 0);
   assert.equal((await engine.get(`/jobs/${job}`))['status'], 'cancelled');
   assert.equal((await engine.get('/documents'))['total'], 2);
@@ -113,7 +113,7 @@ test('contract §8: a job is done when its words are found; its vectors follow, 
   const engine = await startEngine(t, { env: { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: ollama.origin } });
   ollama.mode = 'down';
   const job = await engine.addFile('keeper.txt', 'the keeper trims the wick');
-  const id = await engine.document(job);
+  const id = await engine.documentIdOf(job);
   const found = (await engine.call('POST', '/search', { query: 'wick', fts_only: true })).json['results'] as Json[];
   assert.deepEqual(
     found.map((hit) => hit['document_id']),
@@ -130,7 +130,7 @@ test('contract §8: a job is done when its words are found; its vectors follow, 
 test('contract §8: job, document and hits report truncation', async (t) => {
   const engine = await startEngine(t, { env: { EMBEDDING_PROVIDER: 'none', KB_TEXT_CHARS_MAX: '10000' } });
   const job = await engine.addFile('long.txt', `${'the lamp is lit. '.repeat(2000)}`);
-  const id = await engine.document(job);
+  const id = await engine.documentIdOf(job);
   const truncated = { reason: 'characters', read: 9999, of: 34000, unit: 'characters' };
   for (const path of [`/jobs/${job}`, `/documents/${id}`]) {
     assert.deepEqual((await engine.get(path))['truncated'], truncated, path);
@@ -151,7 +151,7 @@ test('contract §6: jobs queued at a stop are ingested after the restart', async
   ollama.mode = 'up';
   const second = await startEngine(t, { dataDir, env });
   const ids = new Set<number>();
-  for (const job of jobs) ids.add(await second.document(job));
+  for (const job of jobs) ids.add(await second.documentIdOf(job));
   assert.equal(ids.size, 6);
   assert.equal((await second.get('/documents'))['total'], 6);
   for (const job of jobs) assert.equal((await second.get(`/jobs/${job}`))['attempts'], 1, 'a stop is no failure');
@@ -165,8 +165,8 @@ test("two engines on one SQLite file share its queue and see each other's writes
 
 test('with the bundled model, a question finds a differently worded answer', async (t) => {
   const engine = await startEngine(t, { env: withModels });
-  const cat = await engine.document(await engine.addNote('The kitten slept on the sofa all afternoon.'));
-  await engine.document(await engine.addNote('Quarterly revenue grew by nine percent.'));
+  const cat = await engine.documentIdOf(await engine.addNote('The kitten slept on the sofa all afternoon.'));
+  await engine.documentIdOf(await engine.addNote('Quarterly revenue grew by nine percent.'));
   const asked = { query: 'where did the young cat take a nap', vec_only: true };
   const found = await engine.search(asked);
   assert.deepEqual(

@@ -41,14 +41,14 @@ describe('engines on PostgreSQL (contract §3, §6)', { skip: obstacle ?? false 
     doomed.program.process.kill('SIGKILL');
     await doomed.program.exited;
     const ids = new Set<number>();
-    for (const job of jobs) ids.add(await other.document(job));
+    for (const job of jobs) ids.add(await other.documentIdOf(job));
     assert.equal(ids.size, 40);
     assert.equal((await other.get('/documents'))['total'], 40);
   });
 
   test('notes are edited, tagged and deleted, and the other engine sees it at once', async () => {
     const [one, two] = await startTwo();
-    const id = await two.document(await one.addNote('granite boulder', { tags: 'stones' }));
+    const id = await two.documentIdOf(await one.addNote('granite boulder', { tags: 'stones' }));
     await one.call('PATCH', `/notes/${id}`, { text: 'marble statue' });
     assert.equal((await two.search({ query: 'granite' })).returned, 0);
     assert.equal((await two.search({ query: 'marble', tags: ['stones'] })).returned, 1);

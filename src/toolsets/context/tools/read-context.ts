@@ -24,8 +24,8 @@ export function createNavigateContextTool({ entries, texts }: Pick<ContextParts,
     output: looseOutput(
       'context_id, total_chars, total_lines, node_count, root: {node_id, title, char_start, char_end, children}, truncated?, hint?',
     ),
-    async run({ context_id: id, max_depth: depth, ...then }, call) {
-      const { text } = await oneEntry(entries, id, call.signal, asOfFilter(then).asOf);
+    async run({ context_id: id, max_depth: depth, ...asOfArguments }, call) {
+      const { text } = await oneEntry(entries, id, call.signal, asOfFilter(asOfArguments).asOf);
       const outline = await texts.outline(text, { depth, bytesMax: itemBytesMax(call) }, call.signal);
       return {
         context_id: id,
@@ -71,8 +71,8 @@ export function createReadContextRangeTool({ entries, texts }: Pick<ContextParts
       const section = nodeId === undefined ? undefined : await texts.section(text, nodeId, signal);
       const total = countCharacters(text);
       const { start, end } = rangeOf(input, text, total, section);
-      const from = unitsOf(text, start);
-      const requested = text.slice(from, unitsOf(text, end - start, from));
+      const from = unitOffset(text, start);
+      const requested = text.slice(from, unitOffset(text, end - start, from));
       const shown = requested.slice(0, fittingUnits(requested, 2, itemBytesMax(call)));
       const last = shown.length < requested.length ? start + countCharacters(shown) : end;
       return {
@@ -92,7 +92,7 @@ export function createReadContextRangeTool({ entries, texts }: Pick<ContextParts
 }
 
 /** Returns the UTF-16 offset that is this many characters after `from`. */
-function unitsOf(text: string, characters: number, from = 0): number {
+function unitOffset(text: string, characters: number, from = 0): number {
   let at = from;
   for (let count = 0; count < characters && at < text.length; count += 1) {
     at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;

@@ -1,6 +1,6 @@
 import { CarrelError } from '../../../base/errors.ts';
 import { guardFacets, guardGeo, guardLabel, guardLanguage, guardPage, guardSort, inRange } from '../parameter-guard.ts';
-import { guardQuery, hasHead, queryLengthMax, readable, requireLabel } from '../query-guard.ts';
+import { guardQuery, hasAllInPrefix, queryLengthMax, replaceControls, requireLabel } from '../query-guard.ts';
 import type { FessDialect } from './ask-fess.ts';
 import type { FessPopularWordsRequest, FessSearchRequest, FessSuggestRequest } from './fess-api.ts';
 
@@ -10,17 +10,17 @@ export interface SearchParameters {
   num: number;
   /** The facet queries as sent, in the caller's order. */
   facetQueries: readonly string[];
-  /** Facet queries that this server adds. They count the results with the label, without it, and matching the query. */
+  /** Facet queries that this server adds. They count the results that have the label, lack it, and match the query. */
   counts: { labelled: string; outside: string; matching: string | undefined };
 }
 
-/** Max bytes of a query whose matches are counted. Counting repeats the query in the request line, which has max 8 KiB. */
+/** Max bytes of a query whose matches are counted. Counting repeats the query in the request line, which is limited to 8 KiB. */
 const countedBytesMax = 2000;
 
 /** Converts a request to safe parameters for Fess. If `isCounted`, the matches of the query are counted too. */
 export function searchParameters(request: FessSearchRequest, isCounted = false): SearchParameters {
   const query = guardQuery(request.query);
-  const isCountable = isCounted && encodeURIComponent(query).length <= countedBytesMax && !hasHead(query);
+  const isCountable = isCounted && encodeURIComponent(query).length <= countedBytesMax && !hasAllInPrefix(query);
   return parametersOf(request, query, isCountable ? query : undefined);
 }
 
@@ -53,7 +53,7 @@ function parametersOf(request: FessSearchRequest, q: string, matching?: string):
   const facets = guardFacets(request.facets ?? {});
   const counts = { labelled: `label:"${label}"`, outside: `NOT label:"${label}"`, matching };
   const facetQueries = facets.query ?? [];
-  // The engine rejects duplicate facets, and Fess then returns nothing.
+  // Fess's search engine rejects duplicate facets, and Fess then returns nothing.
   for (const field of new Set(facets.field)) params.append('facet.field', field);
   const counted = matching === undefined ? facetQueries : [matching, ...facetQueries];
   for (const query of new Set([counts.labelled, counts.outside, ...counted])) params.append('facet.query', query);
@@ -67,7 +67,7 @@ export function suggestParameters(request: FessSuggestRequest, dialect: FessDial
   const num = request.num ?? 10;
   inRange('num', num, 1, 100);
   const params = new URLSearchParams({
-    q: readable(request.prefix).slice(0, queryLengthMax),
+    q: replaceControls(request.prefix).slice(0, queryLengthMax),
     num: String(num),
     label: guardLabel(request.label),
   });

@@ -17,7 +17,7 @@ const completionsMax = 20;
 
 /** Provides documents as the resources `carrel://kb/doc/<id>`. */
 export function createDocumentResources(
-  engine: Pick<Engine, 'documents' | 'document' | 'documentAlone'>,
+  engine: Pick<Engine, 'documents' | 'document' | 'documentWithoutChunks'>,
 ): ResourceProvider {
   const listCursors = createCursorSigner(documentUriPrefix);
   const readCursors = createCursorSigner(`${documentUriPrefix} text`);
@@ -54,7 +54,7 @@ export function createDocumentResources(
         return JSON.stringify([total, documents[0]?.id, documents[0]?.updated_at]);
       }
       const id = idOf(uri);
-      const found = await engine.documentAlone(id, { signal }).catch(rethrowNotFound(uri));
+      const found = await engine.documentWithoutChunks(id, { signal }).catch(rethrowNotFound(uri));
       const { title, content_hash, updated_at, tags } = found;
       return JSON.stringify([title, content_hash, updated_at, tags]);
     },

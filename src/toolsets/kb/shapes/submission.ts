@@ -11,7 +11,7 @@ export const outcomeOutput = looseOutput(`${outcomeFields}, upload_id?`);
 
 /** Returns the answer to a submission: its job, or the document or job that already has the same content. */
 export async function describeOutcome(
-  engine: Pick<Engine, 'documentAlone'>,
+  engine: Pick<Engine, 'documentWithoutChunks'>,
   outcome: SubmitOutcome,
   tags: readonly string[],
   options: EngineCall,
@@ -23,7 +23,9 @@ export async function describeOutcome(
   const { document_id, job_id, title } = outcome;
   // The submission succeeded, so a failed lookup must not fail the call.
   const existing =
-    document_id === undefined ? undefined : await engine.documentAlone(document_id, options).catch(() => undefined);
+    document_id === undefined
+      ? undefined
+      : await engine.documentWithoutChunks(document_id, options).catch(() => undefined);
   const owner = document_id === undefined ? `job ${job_id}` : `document ${document_id}`;
   return {
     status: 'duplicate',

@@ -35,7 +35,7 @@ export function createKbDeleteTool(engine: Pick<Engine, 'deleteDocument' | 'rest
   });
 }
 
-export function createKbSetCollectionTool(engine: Pick<Engine, 'documentAlone' | 'changeTags'>): Tool {
+export function createKbSetCollectionTool(engine: Pick<Engine, 'documentWithoutChunks' | 'changeTags'>): Tool {
   return defineTool({
     name: 'kb_set_collection',
     title: 'Set the collection',
@@ -60,13 +60,13 @@ export function createKbSetCollectionTool(engine: Pick<Engine, 'documentAlone' |
  * first one, so that exactly one remains.
  */
 export async function setCollection(
-  engine: Pick<Engine, 'documentAlone' | 'changeTags'>,
+  engine: Pick<Engine, 'documentWithoutChunks' | 'changeTags'>,
   id: number,
   collection: string | undefined,
   options: EngineCall,
 ): Promise<EngineDocument> {
   const target = collection === undefined ? [] : [collectionTag(collection)];
-  let document: EngineDocument = await engine.documentAlone(id, options);
+  let document: EngineDocument = await engine.documentWithoutChunks(id, options);
   const old = document.tags.filter((tag) => isCollectionTag(tag) && !target.includes(tag));
   const missing = target.filter((tag) => !document.tags.includes(tag));
   if (old.length > 0 || missing.length > 0) {

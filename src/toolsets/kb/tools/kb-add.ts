@@ -19,7 +19,7 @@ interface KbAddDeps {
 const { source_path: _, ...describingInput } = newDocumentInput;
 
 export function createKbAddTool(
-  engine: Pick<Engine, 'submit' | 'documentAlone' | 'job' | 'cancelJob'>,
+  engine: Pick<Engine, 'submit' | 'documentWithoutChunks' | 'job' | 'cancelJob'>,
   { paths, sources, collections: allowed }: KbAddDeps,
 ): Tool {
   return defineTool({
@@ -68,7 +68,7 @@ async function addUrl(sources: KbAddDeps['sources'], request: SourceRequest) {
 }
 
 export function createKbAddnoteTool(
-  engine: Pick<Engine, 'submit' | 'documentAlone' | 'job' | 'cancelJob'>,
+  engine: Pick<Engine, 'submit' | 'documentWithoutChunks' | 'job' | 'cancelJob'>,
   allowed?: readonly string[],
 ): Tool {
   return defineTool({

@@ -70,11 +70,11 @@ export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' |
         isEmpty && answer.weak_omitted === undefined
           ? await nothingFound(engine, { tags, type, ftsOnly, threshold }, { signal })
           : undefined;
-      // Hits with neighbours or an explanation are not merged, because these belong to a single chunk.
-      const joins = !input.explain && input.neighbours === 0;
-      const hits = joins ? joinHits(answer.results) : answer.results.map(input.explain ? explainHit : showHit);
+      // Hits with neighbours or an explanation are not merged, because both belong to one chunk.
+      const mergesHits = !input.explain && input.neighbours === 0;
+      const hits = mergesHits ? mergeHits(answer.results) : answer.results.map(input.explain ? explainHit : showHit);
       const fitting = fitItems(hits, itemBytesMax(call));
-      const { items, report } = fitBudget(fitting, input.budget_tokens, shape);
+      const { items, report } = fitBudget(fitting, input.budget_tokens, budgetAdapter);
       return {
         query: answer.query,
         results: items,
@@ -96,7 +96,7 @@ function weakFields({ results, weak_omitted: omitted }: EngineSearchAnswer) {
   return { weak_omitted: omitted, ...(results.length === 0 ? { hint: weakHint(omitted, 'chunk', 'chunks') } : {}) };
 }
 
-function omittedFields(hits: readonly JoinedHit[]) {
+function omittedFields(hits: readonly MergedHit[]) {
   if (hits.length === 0) return {};
   return {
     truncated: true,
@@ -105,28 +105,28 @@ function omittedFields(hits: readonly JoinedHit[]) {
   };
 }
 
-const shape: Budgeted<JoinedHit, number | string> = {
+const budgetAdapter: Budgeted<MergedHit, number | string> = {
   id: (hit) => hit.chunk_id,
   text: (hit) => hit.text,
   withText: (hit, text) => ({ ...hit, text, ...(hit.range ? { range: [0, text.length] as [number, number] } : {}) }),
-  next: ({ document_id: id, chunk_index: first, chunk_indexes: both }) =>
-    `kb_get(document_id=${id}, first_chunk=${first}, max_chunks=${both?.length ?? 1})`,
+  next: ({ document_id: id, chunk_index: first, chunk_indexes: range }) =>
+    `kb_get(document_id=${id}, first_chunk=${first}, max_chunks=${range?.length ?? 1})`,
 };
 
-type JoinedHit = ShownHit & {
+type MergedHit = ShownHit & {
   /** Indexes of the first and last chunk of a merged hit. */
   chunk_indexes?: [number, number];
 };
 
 /** Merges two hits on consecutive chunks into one, at the rank of the better one. */
-function joinHits(hits: readonly EngineHit[]): JoinedHit[] {
-  const shown: { hit: EngineHit; joined?: EngineHit }[] = [];
+function mergeHits(hits: readonly EngineHit[]): MergedHit[] {
+  const shown: { hit: EngineHit; merged?: EngineHit }[] = [];
   for (const hit of hits) {
-    const neighbour = shown.find(({ hit: other, joined }) => joined === undefined && areNeighbours(hit, other));
+    const neighbour = shown.find(({ hit: other, merged }) => merged === undefined && areNeighbours(hit, other));
     if (neighbour === undefined) shown.push({ hit });
-    else neighbour.joined = hit;
+    else neighbour.merged = hit;
   }
-  return shown.map(({ hit, joined }) => (joined === undefined ? showHit(hit) : showJoined(hit, joined)));
+  return shown.map(({ hit, merged }) => (merged === undefined ? showHit(hit) : showMerged(hit, merged)));
 }
 
 function areNeighbours(one: EngineHit, other: EngineHit): boolean {
@@ -137,7 +137,7 @@ function areNeighbours(one: EngineHit, other: EngineHit): boolean {
   );
 }
 
-function showJoined(better: EngineHit, other: EngineHit): JoinedHit {
+function showMerged(better: EngineHit, other: EngineHit): MergedHit {
   const [first, second] = better.chunk_index < other.chunk_index ? [better, other] : [other, better];
   const { line_end: end } = second.chunk_metadata;
   return {

@@ -20,14 +20,17 @@ interface UploadStartConfig {
   collections?: readonly string[] | undefined;
 }
 
-const describingInput = { ...newDocumentInput, doc_type: docTypeInput.optional() };
+const documentInput = { ...newDocumentInput, doc_type: docTypeInput.optional() };
 
 export function createKbUploadStartTool(
   config: UploadStartConfig & { paths: PathRules },
   {
     uploads,
     engine,
-  }: { uploads: Pick<Uploads, 'start'>; engine: Pick<Engine, 'submit' | 'documentAlone' | 'job' | 'cancelJob'> },
+  }: {
+    uploads: Pick<Uploads, 'start'>;
+    engine: Pick<Engine, 'submit' | 'documentWithoutChunks' | 'job' | 'cancelJob'>;
+  },
 ): Tool {
   return defineTool({
     name: 'kb_upload_start',
@@ -39,19 +42,19 @@ export function createKbUploadStartTool(
       path: pathInput.optional(),
       filename: fileNameInput.optional().describe('A name, not a path.'),
       total_size: z.int().min(1).optional().describe('Bytes.'),
-      ...describingInput,
+      ...documentInput,
     }),
     output: looseOutput(`${startedFields}; with path ${outcomeFields}`),
     backgroundWork: createIngestionWork(engine),
-    async run({ path, filename, total_size, ...filing }, call) {
+    async run({ path, filename, total_size, ...attributes }, call) {
       if (path === undefined) {
         if (filename === undefined || total_size === undefined) {
           const missing = filename === undefined ? 'filename' : 'total_size';
           throw new CarrelError('invalid_arguments', `${missing} is missing: give filename and total_size, or path.`);
         }
-        return start(config, uploads, { filename, total_size, ...filing }, call);
+        return start(config, uploads, { filename, total_size, ...attributes }, call);
       }
-      const { title, doc_type, source_path, ...tagArguments } = filing;
+      const { title, doc_type, source_path, ...tagArguments } = attributes;
       const tags = tagsToStore(tagArguments, config.collections);
       const file = { path, filename, title, tags, doc_type, source_path };
       return describeOutcome(engine, await submitPath(engine, config.paths, file, call), tags, call);
@@ -61,12 +64,12 @@ export function createKbUploadStartTool(
 
 const startedFields = 'upload_id, upload_url?, chunk_bytes_max, expires_after_idle_seconds';
 
-type Starting = z.output<z.ZodObject<typeof describingInput>> & { filename: string; total_size: number };
+type UploadArguments = z.output<z.ZodObject<typeof documentInput>> & { filename: string; total_size: number };
 
 async function start(
   config: UploadStartConfig,
   uploads: Pick<Uploads, 'start'>,
-  { filename, total_size, title, doc_type, source_path, ...tagArguments }: Starting,
+  { filename, total_size, title, doc_type, source_path, ...tagArguments }: UploadArguments,
   { caller }: Call,
 ) {
   const tags = tagsToStore(tagArguments, config.collections);
@@ -111,7 +114,7 @@ export function createKbUploadChunkTool(uploads: Pick<Uploads, 'addChunk'>): Too
 
 export function createKbUploadFinishTool(deps: {
   uploads: Pick<Uploads, 'finish'>;
-  engine: Pick<Engine, 'documentAlone' | 'submit' | 'job' | 'cancelJob'>;
+  engine: Pick<Engine, 'documentWithoutChunks' | 'submit' | 'job' | 'cancelJob'>;
 }): Tool {
   return defineTool({
     name: 'kb_upload_finish',
