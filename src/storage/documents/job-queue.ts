@@ -103,10 +103,10 @@ export const endJobSql = `note = NULL, ${withoutLease}`;
 
 export async function renewJob(
   on: Statements,
-  { leaseMs, progress, ...own }: LeasedJob & { leaseMs: number; progress: PhaseProgress | undefined },
+  { leaseMs, progress, ...job }: LeasedJob & { leaseMs: number; progress: PhaseProgress | undefined },
 ): Promise<boolean> {
   const change = progress && progressChange(on, progress);
-  return changeLeasedJob(on, own, {
+  return changeLeasedJob(on, job, {
     sql: `lease_until = ${on.dialect.nowMs} + ?${change ? `, ${change.sql}` : ''}`,
     values: [leaseMs, ...(change?.values ?? [])],
   });
@@ -126,9 +126,9 @@ interface FailRequest extends LeasedJob {
   readonly message: string;
 }
 
-export async function failJob(on: Statements, { code, message, progress, ...own }: FailRequest): Promise<boolean> {
+export async function failJob(on: Statements, { code, message, progress, ...job }: FailRequest): Promise<boolean> {
   const change = progressChange(on, progress ?? { phase: 'received' });
-  return changeLeasedJob(on, own, {
+  return changeLeasedJob(on, job, {
     sql: `status = 'failed', error = ?, error_code = ?, ${change.sql}, ${endJobSql}`,
     values: [storable(message), code, ...change.values],
   });
@@ -137,9 +137,9 @@ export async function failJob(on: Statements, { code, message, progress, ...own 
 /** Puts the job back in the queue for at least `delayMs`. `message` tells people why. */
 export async function postponeJob(
   on: Statements,
-  { delayMs, message, ...own }: LeasedJob & { delayMs: number; message: string },
+  { delayMs, message, ...job }: LeasedJob & { delayMs: number; message: string },
 ): Promise<boolean> {
-  return changeLeasedJob(on, own, {
+  return changeLeasedJob(on, job, {
     sql: `status = 'queued', retries = retries + 1, run_after = ${on.dialect.nowMs} + ?, error = ?, updated_at = ?, ${withoutLease}`,
     values: [delayMs, storable(message), on.now],
   });

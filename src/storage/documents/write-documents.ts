@@ -124,10 +124,10 @@ async function updateDocument(
 
 async function rejectResult(
   on: Statements,
-  own: LeasedJob,
+  job: LeasedJob,
   { message, outcome, documentId }: { message: string; outcome: 'duplicate' | 'superseded'; documentId: number },
 ): Promise<FinishOutcome> {
-  await changeLeasedJob(on, own, {
+  await changeLeasedJob(on, job, {
     sql: `status = 'failed', error = ?, error_code = ?, document_id = ?, updated_at = ?, ${endJobSql}`,
     values: [message, outcome, documentId, on.now],
   });

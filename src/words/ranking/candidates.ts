@@ -11,7 +11,7 @@ export interface CandidatePlan {
   readonly optional: readonly WordLeaf[];
 }
 
-/** Returns, for each attempt, how many documents the essential words must have in total. In the last attempt, all words are essential. */
+/** Returns, for each attempt, the min number of documents that the essential words must match. The last attempt uses all words. */
 export function essentialDocumentsMin(query: WordQuery, leaves: readonly WordLeaf[]): readonly number[] {
   const every = Number.POSITIVE_INFINITY;
   // A match must have all words, so trying fewer words first does not help.
