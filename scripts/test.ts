@@ -39,7 +39,13 @@ interface Outcome {
   passed: number;
   failed: number;
   skipped: number;
-  readonly failures: { readonly file: string; readonly name: string }[];
+  readonly failures: Failure[];
+}
+
+interface Failure {
+  /** The file that ran the test. Undefined if unknown. */
+  file: string | undefined;
+  readonly name: string;
 }
 
 const times: FileTimes = new Map();
@@ -55,17 +61,18 @@ const all = await runTests(plan.entries, cores + 4);
 const failedChecks = (await Promise.all(checks)).filter((script) => script !== undefined);
 
 // A test may fail only because the machine is busy, so each failed file is retried alone. If it then passes, that is reported.
-const retried = [...new Set(all.failures.map(({ file }) => file))].filter((file) => files.includes(file));
+const retried = [...new Set(all.failures.flatMap(({ file }) => file ?? []))];
 const retry = retried.length > 0 && retried.length <= retriedMax ? await runTests(retried, 1) : undefined;
-const remaining = retry === undefined ? all.failures : [...retry.failures, ...all.failures.filter(isOutsideFiles)];
+const unknown = all.failures.filter(({ file }) => file === undefined);
+const remaining = retry === undefined ? all.failures : [...retry.failures, ...unknown];
 await postgres?.stop();
 plan.remove();
 if (flags.record) recordDurations(times);
 
 console.log(`\nThe slowest of ${times.size} files:`);
 for (const [name, time] of slowest(times)) console.log(`${seconds(time)}  ${name}`);
-for (const { file, name } of retry === undefined ? [] : all.failures) console.log(`failed at first: ${file}: ${name}`);
-for (const { file, name } of remaining) console.log(`failed: ${file}: ${name}`);
+for (const failure of retry === undefined ? [] : all.failures) console.log(`failed at first: ${described(failure)}`);
+for (const failure of remaining) console.log(`failed: ${described(failure)}`);
 for (const script of failedChecks) console.log(`failed: npm run ${script}`);
 const cpuSeconds = childrenCpuSeconds();
 if (cpuSeconds !== undefined) {
@@ -77,8 +84,8 @@ const passed = all.passed + Math.max(0, all.failures.length - remaining.length);
 console.log(`${passed} passed, ${failed} failed${all.skipped > 0 ? `, ${all.skipped} skipped` : ''}`);
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 
-function isOutsideFiles({ file }: Outcome['failures'][number]): boolean {
-  return !files.includes(file);
+function described({ file = 'unknown file', name }: Failure): string {
+  return `${file}: ${name}`;
 }
 
 /** Runs the files. Does not use `forceExit`, which would lose a process's last results. A file that hangs fails by timeout. */
@@ -102,10 +109,13 @@ async function runTests(entries: readonly string[], concurrency: number): Promis
     const { error } = details;
     if (details.type === 'suite' && 'failureType' in error && error.failureType === 'subtestsFailed') return;
     outcome.failed += 1;
-    outcome.failures.push({ file: file === undefined ? '' : relative('.', file), name });
+    const declaredIn = file && relative('.', file);
+    outcome.failures.push({ file: files.find((each) => each === declaredIn), name });
   });
   tests.on('test:summary', ({ file, duration_ms }) => {
     if (file === undefined) return;
+    // A helper module declared the other failed tests, for this file: results are reported file by file.
+    for (const failure of outcome.failures) failure.file ??= relative('.', file);
     const batch = plan.batches.get(file);
     // A file with its own process gets the time of the whole process, including loading modules and exiting.
     if (batch === undefined) times.set(relative('.', file), duration_ms / 1000);
