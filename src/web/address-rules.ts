@@ -25,8 +25,8 @@ export function parseAddress(text: string): Address | undefined {
 
 /** Parses `10.0.0.0/8` or `fd00::/8`; undefined for anything else. */
 export function parseAddressBlock(text: string): AddressBlock | undefined {
-  const [base = '', length = '', ...rest] = text.split('/');
-  if (rest.length > 0 || base.includes('%') || !/^\d{1,3}$/.test(length)) return undefined;
+  const [base = '', length = '', ...extra] = text.split('/');
+  if (extra.length > 0 || base.includes('%') || !/^\d{1,3}$/.test(length)) return undefined;
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(base)] ?? -1;
   return Number(length) <= bits ? [ipaddr.parse(withoutDots(base)), Number(length)] : undefined;
 }
@@ -51,10 +51,7 @@ function isMetadataAddress(address: Address): boolean {
 const privateRanges = new Set<string>(['loopback', 'private', 'carrierGradeNat', 'uniqueLocal']);
 const globalUnicast = block('2000::/3');
 
-/**
- * All link-local addresses, at which clouds have their services (169.254.169.254, .170.2, .170.23, .0.23, .42.42;
- * fe80::a9fe:a9fe), and metadata addresses in other ranges.
- */
+/** All link-local addresses, where most clouds serve metadata, and metadata addresses in other ranges. */
 const metadataBlocks = [
   '169.254.0.0/16',
   'fe80::/10',
@@ -66,8 +63,8 @@ const metadataBlocks = [
   'fd00:42::42/128', // Scaleway
 ].map(block);
 
-/** IPv6 ranges that embed an IPv4 address, and its bit offset. In Teredo's, its bits are inverted. */
-const carriers: { block: AddressBlock; offset: number; inverted?: true }[] = [
+/** IPv6 ranges that embed an IPv4 address, and its bit offset. Teredo inverts the client's bits. */
+const embeddingRanges: { block: AddressBlock; offset: number; inverted?: true }[] = [
   { block: block('::/96'), offset: 96 }, // IPv4-compatible, RFC 4291
   { block: block('::ffff:0:0:0/96'), offset: 96 }, // IPv4-translated, RFC 2765
   { block: block('64:ff9b::/96'), offset: 96 }, // NAT64, RFC 6052
@@ -80,10 +77,10 @@ const carriers: { block: AddressBlock; offset: number; inverted?: true }[] = [
 function embeddedAddresses(address: Address): ipaddr.IPv4[] {
   if (!(address instanceof ipaddr.IPv6)) return [];
   const bytes = address.toByteArray();
-  const found = carriers
-    .filter((carrier) => isInBlock(address, carrier.block))
+  const embedded = embeddingRanges
+    .filter(({ block }) => isInBlock(address, block))
     .map(({ offset, inverted }) => ipv4At(bytes, offset / 8, inverted ? 0xff : 0));
-  return isIsatap(address) ? [...found, ipv4At(bytes, 12, 0)] : found;
+  return isIsatap(address) ? [...embedded, ipv4At(bytes, 12, 0)] : embedded;
 }
 
 function ipv4At(bytes: number[], start: number, mask: number): ipaddr.IPv4 {
@@ -102,7 +99,7 @@ function withoutDots(literal: string): string {
   return isIP(literal) === 6 ? new URL(`http://[${literal}]/`).hostname.slice(1, -1) : literal;
 }
 
-/** Parses a constant of this file. Without the checks of `parseAddressBlock`, which would cost milliseconds at start. */
+/** Parses a constant of this file. Skips the checks of `parseAddressBlock`, which would slow down the start. */
 function block(text: string): AddressBlock {
   return ipaddr.parseCIDR(text);
 }

@@ -98,10 +98,10 @@ test('checks literals in every spelling (T064, T065)', () => {
 });
 
 test('one forbidden address refuses the whole name (T068)', () => {
-  const judged = checkUrl('http://mixed.example/', {});
-  checkAddresses(judged, addresses('93.184.216.34', '2606:2800:220:1::1'), {});
+  const checked = checkUrl('http://mixed.example/', {});
+  checkAddresses(checked, addresses('93.184.216.34', '2606:2800:220:1::1'), {});
   for (const bad of ['10.0.0.5', '::1', '0.0.0.0', '169.254.169.254', '64:ff9b::a00:5']) {
-    assert.throws(() => checkAddresses(judged, addresses('93.184.216.34', bad), {}), {
+    assert.throws(() => checkAddresses(checked, addresses('93.184.216.34', bad), {}), {
       code: 'private_network_blocked',
     });
   }
@@ -184,10 +184,28 @@ test('a refused target is refused by name and address even if allowed (T076)', (
   assert.throws(() => checkAddresses(alias, addresses('127.0.0.1'), policy), { code: 'host_not_allowed' });
 });
 
+test('only a host outside the restriction is said to be allowable', () => {
+  const messageOf = (policy: FetchPolicy): string => {
+    try {
+      checkUrl('http://docs.example:8737/', policy);
+    } catch (error) {
+      return String(error);
+    }
+    return '';
+  };
+  assert.match(
+    messageOf({ onlyHosts: parseTargetList(['other.example']) }),
+    /The operator of this server can allow it/,
+  );
+  const own = messageOf({ refused: parseTargetList(['docs.example:8737']) });
+  assert.match(own, /never fetches from itself/);
+  assert.doesNotMatch(own, /operator/);
+});
+
 test('a refusal names the given host and never a resolved address', () => {
-  const judged = checkUrl('http://intra.example/', {});
+  const checked = checkUrl('http://intra.example/', {});
   assert.throws(
-    () => checkAddresses(judged, addresses('10.11.12.13'), {}),
+    () => checkAddresses(checked, addresses('10.11.12.13'), {}),
     (error: Error) => error.message.includes('intra.example') && !JSON.stringify(error).includes('10.11.12.13'),
   );
 });

@@ -53,8 +53,8 @@ export function checkUrl(text: string, policy: FetchPolicy, base?: URL): Checked
 export function checkAddresses(target: Target, addresses: readonly Address[], policy: FetchPolicy): void {
   for (const address of addresses) {
     const resolved = { ...target, address };
-    if (policy.refused?.matches(resolved)) throw hostNotAllowed(target.host);
-    if (isRestricted(policy) && !policy.onlyHosts?.matches(resolved)) throw hostNotAllowed(target.host);
+    if (policy.refused?.matches(resolved)) throw ownService(target.host);
+    if (isRestricted(policy) && !policy.onlyHosts?.matches(resolved)) throw hostNotListed(target.host);
     if (!mayReach(resolved, address, policy)) throw privateNetworkBlocked(target.host);
   }
 }
@@ -83,10 +83,9 @@ function checkPort(target: Target, policy: FetchPolicy): void {
 }
 
 function checkHost(target: Target, policy: FetchPolicy): void {
-  if (policy.refused?.matches(target)) throw hostNotAllowed(target.host);
+  if (policy.refused?.matches(target)) throw ownService(target.host);
   const mayMatchResolved = target.address === undefined && policy.onlyHosts?.hasRanges === true;
-  if (isRestricted(policy) && !policy.onlyHosts?.matches(target) && !mayMatchResolved)
-    throw hostNotAllowed(target.host);
+  if (isRestricted(policy) && !policy.onlyHosts?.matches(target) && !mayMatchResolved) throw hostNotListed(target.host);
   // RFC 6761: these names mean loopback, even if a resolver returns another address.
   const isLocalhost = target.host === 'localhost' || target.host.endsWith('.localhost');
   const isAllowed =
@@ -110,14 +109,19 @@ function invalidUrl(fault: string): CarrelError {
   return new CarrelError('invalid_url', `The URL is not usable: ${fault}. Give one like https://example.com/page.`);
 }
 
-function hostNotAllowed(host: string): CarrelError {
+function hostNotListed(host: string): CarrelError {
   const message = `${host} is not among the hosts that may be fetched here. The operator of this server can allow it.`;
+  return new CarrelError('host_not_allowed', message, { data: { host } });
+}
+
+function ownService(host: string): CarrelError {
+  const message = `${host} can't be fetched: this server never fetches from itself or from the services it uses. Fetch another page.`;
   return new CarrelError('host_not_allowed', message, { data: { host } });
 }
 
 /** Creates the error for a private address. It reveals neither the address nor whether a server listens there. */
 function privateNetworkBlocked(host: string): CarrelError {
-  const message = `${host} is not on the public internet, and private addresses are blocked. The operator of this server can allow it with FETCH_ALLOW_PRIVATE.`;
+  const message = `${host} is not on the public internet, and private addresses are blocked. The operator of this server can allow it with FETCH_ALLOW_PRIVATE, unless it is a cloud metadata address.`;
   return new CarrelError('private_network_blocked', message, { data: { host } });
 }
 

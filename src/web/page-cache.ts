@@ -34,20 +34,20 @@ export function createPageCache(config: PageCacheConfig, { safeFetch, now = Date
   };
 
   async function fetchAndCache(url: string, request: FetchRequest): Promise<FetchResponse> {
-    // Stores the offered entries, because they may be evicted before a 304 refers to them.
-    const offered = new Map<string, Entry>();
+    // Holds the entries whose validators were sent, in case they are evicted before a 304 arrives.
+    const revalidating = new Map<string, Entry>();
     const validatorsFor = (hop: string): Validators | undefined => {
       const entry = entries.get(keyOf(hop, request));
       if (entry === undefined) return undefined;
-      offered.set(hop, entry);
+      revalidating.set(hop, entry);
       return entry.validators;
     };
     const inspectHead: FetchRequest['inspectHead'] = (head) => {
       if (head.status !== 304) request.inspectHead?.(head);
     };
     const response = await safeFetch(url, { ...request, validatorsFor, inspectHead });
-    const revalidated = response.status === 304 ? offered.get(response.url) : undefined;
-    if (revalidated !== undefined) return serve(refreshed(revalidated, response, request), request, response.redirects);
+    const revalidated = response.status === 304 ? revalidating.get(response.url) : undefined;
+    if (revalidated !== undefined) return serve(refresh(revalidated, response, request), request, response.redirects);
     store(response, request);
     return response;
   }
@@ -66,7 +66,7 @@ export function createPageCache(config: PageCacheConfig, { safeFetch, now = Date
   }
 
   /** Updates a stored page with the headers of a 304 (RFC 9111, 4.3.4). */
-  function refreshed(entry: Entry, notModified: FetchResponse, request: FetchRequest): Entry {
+  function refresh(entry: Entry, notModified: FetchResponse, request: FetchRequest): Entry {
     const headers = { ...entry.response.headers, ...withoutLength(notModified.headers) };
     const response = { ...entry.response, headers };
     return store({ ...response, body: entry.body }, request) ?? { ...entry, response };

@@ -11,18 +11,18 @@ import { CarrelError } from '../base/errors.ts';
 export async function readBody(response: IncomingMessage, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   const encodings = contentEncodings(response.headers['content-encoding']);
   if (Number(response.headers['content-length']) > bytesMax) throw tooLarge(bytesMax);
-  let source: AsyncIterable<Uint8Array> = bounded(response, bytesMax);
-  for (const encoding of encodings.reverse()) source = decoded(source, encoding);
+  let source: AsyncIterable<Uint8Array> = limitBytes(response, bytesMax);
+  for (const encoding of encodings.reverse()) source = decode(source, encoding);
   const chunks: Uint8Array[] = [];
-  for await (const chunk of bounded(source, bytesMax)) chunks.push(chunk);
-  return joined(chunks);
+  for await (const chunk of limitBytes(source, bytesMax)) chunks.push(chunk);
+  return joinChunks(chunks);
 }
 
 /** Returns the encodings in the order in which they were applied. Allows few, because each multiplies the possible expansion. */
 function contentEncodings(header: string | undefined): string[] {
   const names = (header ?? '').split(',', encodingsMax + 1).map((name) => name.trim().toLowerCase());
   const encodings = names.filter((name) => name !== '' && name !== 'identity');
-  if (names.length > encodingsMax || !encodings.every((name) => knownEncodings.has(name))) {
+  if (names.length > encodingsMax || !encodings.every((name) => supportedEncodings.has(name))) {
     const message =
       'The site sent the page in an unrequested encoding: only gzip, br and deflate are accepted, at most two of them. Fetch another page.';
     throw new CarrelError('unsupported_encoding', message);
@@ -31,10 +31,10 @@ function contentEncodings(header: string | undefined): string[] {
 }
 
 const encodingsMax = 2;
-const knownEncodings = new Set(['gzip', 'x-gzip', 'br', 'deflate']);
+const supportedEncodings = new Set(['gzip', 'x-gzip', 'br', 'deflate']);
 
 /** Decodes a body. An empty body is a valid empty page in every encoding, although decoders reject it. */
-async function* decoded(source: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
+async function* decode(source: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]();
   const first = await chunks.next();
   if (first.done === true) return;
@@ -51,16 +51,16 @@ function createDecoder(encoding: string, firstChunk: Uint8Array): Transform {
   return ((firstChunk[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw();
 }
 
-async function* withFirst(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* withFirst(first: Uint8Array, remaining: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield first;
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+    for (let next = await remaining.next(); next.done !== true; next = await remaining.next()) yield next.value;
   } finally {
-    await rest.return?.();
+    await remaining.return?.();
   }
 }
 
-async function* bounded(source: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
+async function* limitBytes(source: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for await (const chunk of source) {
     bytes += chunk.byteLength;
@@ -75,7 +75,7 @@ function tooLarge(bytesMax: number): CarrelError {
 }
 
 /** Joins the chunks outside Node's shared buffer pool, so that the body can be transferred to a worker. */
-function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+function joinChunks(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const body = new Uint8Array(chunks.reduce((bytes, chunk) => bytes + chunk.byteLength, 0));
   let offset = 0;
   for (const chunk of chunks) {

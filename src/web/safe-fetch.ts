@@ -74,7 +74,7 @@ export type SafeFetch = (url: string, request?: FetchRequest) => Promise<FetchRe
 export function createSafeFetch(config: SafeFetchConfig, deps: SafeFetchDeps = {}): SafeFetch {
   const { timeoutMs = 15_000, bytesMax = 5 * 1024 * 1024, redirectsMax = 5 } = config;
   const lookup = deps.lookup ?? ((host: string) => dnsLookup(host, { all: true, verbatim: true }));
-  const ownHeaders = {
+  const defaultHeaders = {
     'user-agent': checkHeaderValue('The user agent', config.userAgent ?? 'Carrel', 'invalid_config'),
     'accept-language': checkHeaderValue('Accept-Language', config.acceptLanguage ?? 'en, *;q=0.5', 'invalid_config'),
   };
@@ -133,12 +133,12 @@ export function createSafeFetch(config: SafeFetchConfig, deps: SafeFetchDeps = {
   async function resolve({ host, address }: CheckedUrl, signal: AbortSignal): Promise<Address[]> {
     if (address !== undefined) return [address];
     // getaddrinfo cannot be cancelled. After the timeout, its result is ignored.
-    const found = await untilAborted(lookup(host), signal).catch((error: unknown) => {
+    const records = await untilAborted(lookup(host), signal).catch((error: unknown) => {
       throw fetchFailure(error, host);
     });
-    const addresses = found.map((one) => parseAddress(one.address)).filter((one) => one !== undefined);
+    const addresses = records.map((record) => parseAddress(record.address)).filter((address) => address !== undefined);
     // Fails if any address can't be parsed, such as one with a zone id, because it can't be checked.
-    if (addresses.length === 0 || addresses.length < found.length) {
+    if (addresses.length === 0 || addresses.length < records.length) {
       throw fetchFailure(Object.assign(new Error('no usable address'), { code: 'ENOTFOUND' }), host);
     }
     return addresses;
@@ -148,7 +148,7 @@ export function createSafeFetch(config: SafeFetchConfig, deps: SafeFetchDeps = {
     const { etag, lastModified } = request.validatorsFor?.(url.href) ?? {};
     return {
       host: url.host,
-      ...ownHeaders,
+      ...defaultHeaders,
       ...(request.acceptLanguage === undefined
         ? {}
         : { 'accept-language': checkHeaderValue('Accept-Language', request.acceptLanguage) }),
@@ -176,7 +176,7 @@ function headOf(response: IncomingMessage, url: URL, redirects: readonly string[
 function redirectLocation(response: IncomingMessage): string | undefined {
   const isRedirect = [301, 302, 303, 307, 308].includes(response.statusCode ?? 0);
   const location = response.headers.location;
-  // Node decodes headers as Latin-1, but servers that send other characters than ASCII mean UTF-8.
+  // Node decodes headers as Latin-1, but servers that send non-ASCII characters mean UTF-8.
   return isRedirect && location !== undefined ? Buffer.from(location, 'latin1').toString('utf8') : undefined;
 }
 

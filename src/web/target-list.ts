@@ -61,16 +61,16 @@ function entryMatches(entry: Entry, { host, port, address }: Target): boolean {
   if (entry.port !== undefined && entry.port !== port) return false;
   if (entry.range !== undefined) return address !== undefined && isInBlock(address, entry.range);
   if (entry.suffix !== undefined) return host.endsWith(entry.suffix) && host.length > entry.suffix.length;
-  return comparable(host) === entry.name;
+  return comparableHost(host) === entry.name;
 }
 
 /** Returns the same text for all spellings of an address, IPv4-mapped ones included. */
-function comparable(host: string): string {
+function comparableHost(host: string): string {
   return parseAddress(host)?.toString() ?? host;
 }
 
 function parseEntry(text: string): Entry {
-  // No colon in an IPv6 address without brackets starts a port.
+  // In an IPv6 address without brackets, no colon starts a port.
   const isBare = parseAddress(text) !== undefined || parseAddressBlock(text) !== undefined;
   const [, hostText = '', portText] = (isBare ? [text, text] : /^(.*?)(?::(\d{1,5}))?$/.exec(text)) ?? [];
   const port = portText === undefined ? undefined : Number(portText);
@@ -85,7 +85,7 @@ function parseHost(text: string): Entry | undefined {
   const isWildcard = text.startsWith('*.');
   const host = hostOf(isWildcard ? text.slice(2) : parseAddress(text)?.kind() === 'ipv6' ? `[${text}]` : text);
   if (host === undefined) return undefined;
-  if (!isWildcard) return { name: comparable(host) };
+  if (!isWildcard) return { name: comparableHost(host) };
   return parseAddress(host) === undefined ? { suffix: `.${host}` } : undefined;
 }
 
