@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countingPattern, isMedia, normalise } from './address.ts';
+import { isMedia, normaliseUrl, numberedPattern } from './address.ts';
 import { createScope } from './links.ts';
 
 test('normalises an address: no fragment, tracking or session id', () => {
@@ -13,18 +13,18 @@ test('normalises an address: no fragment, tracking or session id', () => {
     ['mailto:a@example.org', undefined],
     [`https://example.org/${'a'.repeat(1000)}`, undefined],
   ];
-  for (const [written, expected] of same) assert.equal(normalise(written), expected);
+  for (const [written, expected] of same) assert.equal(normaliseUrl(written), expected);
   assert.ok(isMedia('https://example.org/logo.PNG?v=2') && !isMedia('https://example.org/report.pdf'));
 });
 
 test('recognises the pattern of numbered pages, but not of articles with a number', () => {
   const months = ['https://example.org/cal?month=2031-07', 'https://example.org/cal?month=2031-08'].map(
-    countingPattern,
+    numberedPattern,
   );
   assert.ok(months[0] !== undefined && months[0] === months[1]);
-  assert.equal(countingPattern('https://example.org/article/4711'), undefined);
-  assert.notEqual(countingPattern('https://example.org/2031/07/'), undefined);
-  assert.notEqual(countingPattern(`https://example.org/s/${'0a'.repeat(16)}/`), undefined);
+  assert.equal(numberedPattern('https://example.org/article/4711'), undefined);
+  assert.notEqual(numberedPattern('https://example.org/2031/07/'), undefined);
+  assert.notEqual(numberedPattern(`https://example.org/s/${'0a'.repeat(16)}/`), undefined);
 });
 
 test('a source covers its folder, or what its patterns include', () => {

@@ -2,16 +2,18 @@
 export const urlCharsMax = 1000;
 
 /** Query parameters that track where a visitor came from. They do not change the page. */
-const trackers =
+const trackingParameters =
   /^(?:utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|mc_cid|mc_eid|_ga|_gl|_hsenc|_hsmi|mkt_tok|oly_anon_id|oly_enc_id|vero_id|wickedid)$/i;
-const sessions = /^(?:phpsessid|jsessionid|aspsessionid\w*|cfid|cftoken|sid|sessionid|session_id|s_id|zenid)$/i;
+/** Query parameters with a session id. */
+const sessionParameters =
+  /^(?:phpsessid|jsessionid|aspsessionid\w*|cfid|cftoken|sid|sessionid|session_id|s_id|zenid)$/i;
 
 /** File extensions of formats without text. Links to them are not followed. */
-const mediaEndings =
+const mediaExtensions =
   /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|tiff?|svgz?|css|m?js|map|woff2?|ttf|otf|eot|mp[34]|m4[av]|og[agv]|wav|flac|webm|avi|mov|mkv|zip|gz|tgz|bz2|xz|zst|7z|rar|tar|jar|war|whl|deb|rpm|dmg|iso|img|exe|msi|apk|bin|so|dll|class|pyc|asc|sig|sha\d+|md5|torrent)$/i;
 
 /** Normalises a URL: removes the fragment, tracking parameters and session ids. Undefined if it can't be a page. */
-export function normalise(address: string, base?: string): string | undefined {
+export function normaliseUrl(address: string, base?: string): string | undefined {
   const url = URL.parse(address, base);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return undefined;
   url.hash = '';
@@ -26,11 +28,11 @@ export function normalise(address: string, base?: string): string | undefined {
 
 function isMeaningful(parameter: string): boolean {
   const [name = ''] = parameter.split('=', 1);
-  return name !== '' && !trackers.test(name) && !sessions.test(name);
+  return name !== '' && !trackingParameters.test(name) && !sessionParameters.test(name);
 }
 
 export function isMedia(url: string): boolean {
-  return mediaEndings.test(new URL(url).pathname);
+  return mediaExtensions.test(new URL(url).pathname);
 }
 
 /** Returns the URL of the folder that contains the page. */
@@ -42,7 +44,7 @@ export function folderOf(url: string): string {
  * Returns the pattern of a URL that looks generated: a number in the query (`?month=2031-07`), several numbers in the path
  * (`/2031/07/`) or a long id. Undefined for all others. One number in the path is not enough: many articles have one.
  */
-export function countingPattern(url: string): string | undefined {
+export function numberedPattern(url: string): string | undefined {
   const { origin, pathname, search } = new URL(url);
   const path = pathname.replace(/\b[0-9a-f]{16,}\b/gi, '*').replace(/\d+/g, '#');
   const query = search.replace(/[0-9a-f]{16,}/gi, '*').replace(/\d+/g, '#');

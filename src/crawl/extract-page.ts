@@ -5,7 +5,7 @@ import type { ExtractedDocument } from '../documents/document.ts';
 import type { FetchResponse } from '../web/safe-fetch.ts';
 import { folderOf } from './address.ts';
 import { fetchPage } from './fetch-page.ts';
-import { isNear, type Sketch, sketchOf } from './near-duplicates.ts';
+import { isNearDuplicate, type Sketch, sketchOf } from './near-duplicates.ts';
 import type { RunContext } from './run-context.ts';
 
 /** Returns the extracted document, or the error code. Adds the CPU time used to the run's total. */
@@ -65,6 +65,6 @@ export function createNotFoundCheck(context: RunContext) {
     const probing = probes.get(folder) ?? probe(`${folder}carrel-${randomBytes(8).toString('hex')}`);
     probes.set(folder, probing);
     const notFound = await probing;
-    return notFound !== undefined && isNear(notFound, sketch);
+    return notFound !== undefined && isNearDuplicate(notFound, sketch);
   };
 }

@@ -37,7 +37,7 @@ const pollMs = 1_000;
 const pauseMs = 1_000;
 
 /** How long robots.txt is cached. RFC 9309 allows a day. */
-const robotsMs = 24 * 3_600_000;
+const robotsLifetimeMs = 24 * 3_600_000;
 const robotsAttempts = 3;
 /** Max bytes of a robots.txt. RFC 9309 requires at least 500 KiB. */
 const robotsBytesMax = 512 * 1024;
@@ -69,10 +69,11 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
 
     async function request<T>(signal: AbortSignal, send: () => Promise<T>): Promise<T> {
       const sending = leased.tail.then(async () => {
-        for (let waitMs = 1; waitMs > 0; ) {
+        for (;;) {
           signal.throwIfAborted();
-          waitMs = Math.ceil(leased.nextAt - performance.now());
-          if (waitMs > 0) await delay(waitMs, undefined, { signal });
+          const waitMs = Math.ceil(leased.nextAt - performance.now());
+          if (waitMs <= 0) break;
+          await delay(waitMs, undefined, { signal });
         }
         if (leased.isLeaseLost) throw new Error('another process is fetching from this host');
         try {
@@ -92,7 +93,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
       async robots(signal) {
         if (leased.rules !== undefined && performance.now() < leased.rules.until) return leased.rules.value;
         const text = await request(signal, () => fetchRobots(origin, signal));
-        await web.keepHost({ host: origin, owner, leaseMs, robots: { text, lastsMs: robotsMs } });
+        await web.keepHost({ host: origin, owner, leaseMs, robots: { text, lastsMs: robotsLifetimeMs } });
         leased.rules = rulesOf(text, origin);
         return leased.rules.value;
       },
@@ -104,7 +105,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
     };
   };
 
-  /** Leases the host, once no other process has leased it. */
+  /** Waits until no other process leases the host, then leases it. */
   async function takeHost(host: string): Promise<LeasedHost> {
     for (let gone: string | undefined; ; ) {
       stopping.throwIfAborted();
@@ -124,8 +125,8 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
       rules: robots === undefined ? undefined : rulesOf(robots, host),
       async close() {
         clearInterval(timer);
-        const left = Math.max(0, Math.round(leased.nextAt - performance.now()));
-        await web.leaveHost({ host, owner, waitMs: left });
+        const remainingMs = Math.max(0, Math.round(leased.nextAt - performance.now()));
+        await web.leaveHost({ host, owner, waitMs: remainingMs });
       },
     };
     return leased;
@@ -138,7 +139,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
   }
 
   function rulesOf(text: string, origin: string) {
-    return { value: readRobots(text, origin, userAgent), until: performance.now() + robotsMs };
+    return { value: readRobots(text, origin, userAgent), until: performance.now() + robotsLifetimeMs };
   }
 
   async function renew(host: string, state: LeasedHost): Promise<void> {
@@ -167,7 +168,6 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
   }
 }
 
-/** Parses a robots.txt. */
 function readRobots(text: string, origin: string, userAgent: string) {
   // The package is CommonJS, but its types describe an ES module.
   const parse = robotsParser as unknown as typeof robotsParser.default;
@@ -186,7 +186,7 @@ function noRobots(origin: string, status: number): CarrelError {
   return new CarrelError('fetch_failed', message, { data: { host, status } });
 }
 
-/** Waits for the lease, but rejects when the signal aborts. A later lease is released. */
+/** Waits for the lease. Rejects when the signal aborts, and releases a lease that arrives afterwards. */
 async function unlessAborted(taking: Promise<Lease<LeasedHost>>, signal: AbortSignal): Promise<Lease<LeasedHost>> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason);

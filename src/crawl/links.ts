@@ -1,7 +1,7 @@
 import { createGlob } from '../base/glob.ts';
 import { decodePercent } from '../base/text.ts';
 import type { SourceSettings } from '../storage/web/sources.ts';
-import { countingPattern, folderOf, isMedia, normalise } from './address.ts';
+import { folderOf, isMedia, normaliseUrl, numberedPattern } from './address.ts';
 
 export type Scope = (url: string) => boolean;
 
@@ -33,15 +33,15 @@ function urlGlob(pattern: string, sourceOrigin: string): Scope {
   };
 }
 
-/** Max share of a source's pages whose URLs have the same numbered pattern, such as the months of a calendar. */
-const patternShare = 0.2;
+/** Max fraction of a source's pages that may have one numbered pattern, such as the months of a calendar. */
+const patternFraction = 0.2;
 const patternMin = 20;
 
 /** Chooses the links of a page that are new to the source. */
 export function createLinkChooser(pagesMax: number) {
   const knownUrls = new Set<string>();
   const patterns = new Map<string, number>();
-  const patternMax = Math.max(patternMin, Math.floor(pagesMax * patternShare));
+  const patternMax = Math.max(patternMin, Math.floor(pagesMax * patternFraction));
   return {
     get size() {
       return knownUrls.size;
@@ -50,7 +50,7 @@ export function createLinkChooser(pagesMax: number) {
     learn(url: string): boolean {
       if (knownUrls.has(url)) return false;
       knownUrls.add(url);
-      const pattern = countingPattern(url);
+      const pattern = numberedPattern(url);
       if (pattern !== undefined) patterns.set(pattern, (patterns.get(pattern) ?? 0) + 1);
       return true;
     },
@@ -62,9 +62,9 @@ export function createLinkChooser(pagesMax: number) {
       for (const link of urls) {
         // Stops early, because one page may have a hundred thousand links.
         if (fresh.length >= pagesMax) break;
-        const url = normalise(link);
+        const url = normaliseUrl(link);
         if (url === undefined || knownUrls.has(url) || !scope(url)) continue;
-        const pattern = countingPattern(url);
+        const pattern = numberedPattern(url);
         if (pattern !== undefined && (patterns.get(pattern) ?? 0) >= patternMax) omitted += 1;
         else {
           fresh.push(url);

@@ -1,9 +1,9 @@
 /** Hashes per sketch. More hashes give a better estimate. */
 const sketchSize = 100;
-/** Words per shingle. Texts are compared by their runs of this many words. */
+/** Words per shingle. Texts are compared by shingles: runs of consecutive words. */
 const shingleWords = 5;
-/** Pages that share at least this part of their shingles are duplicates. About one word in 200 may differ. */
-const duplicateShare = 0.95;
+/** Pages that share at least this fraction of their shingles are duplicates. */
+const duplicateSimilarity = 0.95;
 /** Only this many characters of a text are compared. */
 const sketchCharsMax = 200_000;
 
@@ -27,7 +27,7 @@ export function sketchOf(text: string): Sketch {
 }
 
 /** True if two texts are nearly the same, estimated from the hashes that their sketches share. */
-export function isNear(first: Sketch, second: Sketch): boolean {
+export function isNearDuplicate(first: Sketch, second: Sketch): boolean {
   let [common, seen, left, right] = [0, 0, 0, 0];
   while (seen < sketchSize && (left < first.length || right < second.length)) {
     const [one = Number.POSITIVE_INFINITY, other = Number.POSITIVE_INFINITY] = [first[left], second[right]];
@@ -36,7 +36,7 @@ export function isNear(first: Sketch, second: Sketch): boolean {
     if (other <= one) right += 1;
     seen += 1;
   }
-  return seen > 0 && common / seen >= duplicateShare;
+  return seen > 0 && common / seen >= duplicateSimilarity;
 }
 
 export function encodeSketch(sketch: Sketch): string {
@@ -51,7 +51,7 @@ export function decodeSketch(text: string): Sketch {
 /** Hashes a word with FNV-1a. */
 function hashOf(word: string): number {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < word.length; at += 1) hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193);
+  for (let index = 0; index < word.length; index += 1) hash = Math.imul(hash ^ word.charCodeAt(index), 0x01000193);
   return hash >>> 0;
 }
 
@@ -71,7 +71,7 @@ export interface PageText {
 /** Returns the URL of another page with nearly the same text, if there is one. */
 export function findDuplicate(texts: ReadonlyMap<string, PageText>, url: string, text: PageText): string | undefined {
   for (const [other, { hash, sketch }] of texts) {
-    if (other !== url && (hash === text.hash || isNear(sketch, text.sketch))) return other;
+    if (other !== url && (hash === text.hash || isNearDuplicate(sketch, text.sketch))) return other;
   }
   return undefined;
 }

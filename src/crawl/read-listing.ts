@@ -1,6 +1,6 @@
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 import type { ListedPage } from '../documents/document.ts';
-import { normalise } from './address.ts';
+import { normaliseUrl } from './address.ts';
 import type { RunContext } from './run-context.ts';
 
 /** Max sitemaps read per run. */
@@ -8,7 +8,7 @@ const sitemapsMax = 100;
 
 /** Reads the pages that a feed lists, by URL. */
 export async function readFeedPages(url: string, context: RunContext): Promise<Map<string, ListedPage>> {
-  const { entries } = await readOne(url, context);
+  const { entries } = await readListing(url, context);
   if (entries.length > 0) return byUrl(entries);
   const message = `${url} is not a feed, or lists nothing. Supported: RSS, Atom and JSON Feed.`;
   throw new CarrelError('fetch_failed', message);
@@ -16,21 +16,20 @@ export async function readFeedPages(url: string, context: RunContext): Promise<M
 
 /** Reads the pages that a site's sitemaps list: `url` if it is a sitemap, else those in robots.txt, else /sitemap.xml. */
 export async function readSitemapPages(url: string, context: RunContext): Promise<Map<string, ListedPage>> {
-  const { signal, hostOf, run } = context;
+  const { signal, run } = context;
   const pagesMax = run.source.settings.pages;
   const { origin } = new URL(url);
-  const named = isSitemap(url) ? [] : (await (await hostOf(url)).robots(signal)).sitemaps;
-  const waiting = isSitemap(url) ? [url] : named.length > 0 ? [...named] : [`${origin}/sitemap.xml`];
+  const pending = isSitemap(url) ? [url] : await sitemapsOf(origin, context);
   const seen = new Set<string>();
   const pages = new Map<string, ListedPage>();
   let failure: unknown;
-  for (let next = waiting.shift(); next !== undefined && seen.size < sitemapsMax; next = waiting.shift()) {
+  for (let next = pending.shift(); next !== undefined && seen.size < sitemapsMax; next = pending.shift()) {
     // Skips sitemaps of other sites.
     if (seen.has(next) || URL.parse(next)?.origin !== origin) continue;
     seen.add(next);
     try {
-      const { entries, sitemaps } = await readOne(next, context);
-      waiting.push(...sitemaps);
+      const { entries, sitemaps } = await readListing(next, context);
+      pending.push(...sitemaps);
       for (const [page, entry] of byUrl(entries)) if (pages.size < pagesMax) pages.set(page, entry);
     } catch (error) {
       signal.throwIfAborted();
@@ -47,7 +46,13 @@ export function isSitemap(url: string): boolean {
   return /\.xml(?:\.gz)?$/i.test(new URL(url).pathname);
 }
 
-async function readOne(url: string, { fetch, extractor, hostOf, signal }: RunContext) {
+async function sitemapsOf(origin: string, { hostOf, signal }: RunContext): Promise<string[]> {
+  const host = await hostOf(origin);
+  const { sitemaps } = await host.robots(signal);
+  return sitemaps.length > 0 ? [...sitemaps] : [`${origin}/sitemap.xml`];
+}
+
+async function readListing(url: string, { fetch, extractor, hostOf, signal }: RunContext) {
   const host = await hostOf(url);
   const rules = await host.robots(signal);
   if (!rules.allows(url)) throw new CarrelError('fetch_failed', `robots.txt of ${new URL(url).host} forbids ${url}.`);
@@ -62,7 +67,7 @@ async function readOne(url: string, { fetch, extractor, hostOf, signal }: RunCon
 function byUrl(entries: readonly ListedPage[]): Map<string, ListedPage> {
   return new Map(
     entries.flatMap((entry): [string, ListedPage][] => {
-      const url = normalise(entry.url);
+      const url = normaliseUrl(entry.url);
       return url === undefined ? [] : [[url, entry]];
     }),
   );

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isBlank } from '../base/text.ts';
 import type { PageFacts, StoredPage } from '../storage/web/pages.ts';
 import type { FetchResponse } from '../web/safe-fetch.ts';
-import { normalise } from './address.ts';
+import { normaliseUrl } from './address.ts';
 import { createNotFoundCheck, extractPage, visibleText } from './extract-page.ts';
 import type { Fetched } from './fetch-page.ts';
 import { encodeSketch, findDuplicate, sketchOf } from './near-duplicates.ts';
@@ -11,7 +11,7 @@ import { type FoundLinks, noteLimit, noteReason, type RunContext, savePage } fro
 import { storePage } from './store-page.ts';
 
 /** Error codes of valid documents without readable text. */
-const unreadable = new Set(['unsupported_content_type', 'encrypted_document', 'no_text_in_document']);
+const unreadableCodes = new Set(['unsupported_content_type', 'encrypted_document', 'no_text_in_document']);
 
 /** Reads fetched pages and stores them as documents. Skips pages that forbid indexing, are duplicates or are unchanged. */
 export function createPageReader(context: RunContext) {
@@ -24,22 +24,22 @@ export function createPageReader(context: RunContext) {
     summary.bytes += response.body.length;
     const document = await extractPage(context, response);
     if (typeof document === 'string') {
-      return recordUnread(context, page, unreadable.has(document) ? 'skipped' : 'failed', document);
+      return recordUnread(context, page, unreadableCodes.has(document) ? 'skipped' : 'failed', document);
     }
     const { links } = document;
-    const found = links === undefined || links.nofollow || fetched.nofollow ? [] : links.urls;
+    const urls = links === undefined || links.nofollow || fetched.nofollow ? [] : links.urls;
     const facts = {
       ...page,
       failures: 0,
       etag: response.headers['etag'],
       lastModified: response.headers['last-modified'],
     };
-    const canonical = links?.canonical == null ? undefined : normalise(links.canonical);
-    if (canonical !== undefined && canonical !== page.url && (await isBetter(context, canonical))) {
+    const canonical = links?.canonical == null ? undefined : normaliseUrl(links.canonical);
+    if (canonical !== undefined && canonical !== page.url && (await isUsableCanonical(context, canonical))) {
       return makeAlias(context, facts, canonical);
     }
     // Called only when the page is saved. Otherwise its links must stay unknown, so that other pages can add them.
-    const newLinks = () => ({ links: { urls: chooseLinks(context, page, found), depth: page.depth + 1 } });
+    const newLinks = () => ({ links: { urls: chooseLinks(context, page, urls), depth: page.depth + 1 } });
     if (fetched.noindex || links?.noindex === true) {
       noteReason(state, 'skipped', 'noindex', page.url);
       await dropDocument(context, page);
@@ -63,10 +63,11 @@ export function createPageReader(context: RunContext) {
     const sketch = sketchOf(text);
     if (page.url !== state.root && (await isNotFoundPage(page.url, sketch)))
       return recordMissing(context, page, 'soft 404');
-    const twin = page.document === undefined ? findDuplicate(texts, page.url, { hash: textHash, sketch }) : undefined;
+    const duplicateOf =
+      page.document === undefined ? findDuplicate(texts, page.url, { hash: textHash, sketch }) : undefined;
     const changed: PageFacts = { ...facts, textHash, sketch: encodeSketch(sketch) };
     // Links of a duplicate are not followed: they may never end.
-    if (twin !== undefined) return saveDuplicate(context, page, { ...changed, target: twin });
+    if (duplicateOf !== undefined) return saveDuplicate(context, page, { ...changed, target: duplicateOf });
     // Registered now, before the next page is compared.
     texts.set(page.url, { hash: textHash, sketch });
     return store(context, page, changed, response, newLinks);
@@ -104,18 +105,18 @@ async function store(
   return savePage(context, page, [change], newLinks());
 }
 
-/** True if the canonical URL belongs to the source and is not known as an alias or a failure. */
-async function isBetter({ scope, web, run }: RunContext, url: string): Promise<boolean> {
+/** True if the canonical URL belongs to the source and is not stored as an alias or a failure. */
+async function isUsableCanonical({ scope, web, run }: RunContext, url: string): Promise<boolean> {
   if (!scope(url)) return false;
-  const [known] = await web.byUrl({ source: run.source.id, urls: [url] });
-  return known?.state !== 'alias' && known?.state !== 'failed';
+  const [stored] = await web.byUrl({ source: run.source.id, urls: [url] });
+  return stored?.state !== 'alias' && stored?.state !== 'failed';
 }
 
 /** Returns the links that are new to the source and may be followed. */
-function chooseLinks({ run, state, links, scope }: RunContext, page: StoredPage, found: readonly string[]): string[] {
+function chooseLinks({ run, state, links, scope }: RunContext, page: StoredPage, urls: readonly string[]): string[] {
   const { settings } = run.source;
-  if (!settings.follows || found.length === 0) return [];
-  const { fresh, omitted } = links.choose(found, scope);
+  if (!settings.follows || urls.length === 0) return [];
+  const { fresh, omitted } = links.choose(urls, scope);
   if (omitted > 0) noteLimit(state, 'calendar');
   if (page.depth < settings.depth) return fresh;
   if (fresh.length > 0) noteLimit(state, 'depth');

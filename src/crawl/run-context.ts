@@ -141,9 +141,9 @@ export async function savePage(
   changes: readonly PageChange[],
   { links, removed }: { links?: FoundLinks; removed?: readonly number[] } = {},
 ): Promise<void> {
-  const found = links?.urls.length === 0 ? undefined : links;
+  const newLinks = links?.urls.length === 0 ? undefined : links;
   const isSame = changes.every((change) => change.url === page.url && isUnchanged(page, change));
-  if (!isSame || found !== undefined || removed !== undefined) await savePages(context, changes, found, removed);
+  if (!isSame || newLinks !== undefined || removed !== undefined) await savePages(context, changes, newLinks, removed);
 }
 
 /** Saves pages with the progress of the run. Throws `RunLost` if the run no longer belongs to this process. */

@@ -3,7 +3,7 @@ import { isCarrelError } from '../base/errors.ts';
 import type { ListedPage } from '../documents/document.ts';
 import type { StoredPage } from '../storage/web/pages.ts';
 import type { ClaimedRun } from '../storage/web/runs.ts';
-import { normalise } from './address.ts';
+import { normaliseUrl } from './address.ts';
 import { type Fetched, fetchPage } from './fetch-page.ts';
 import { decodeSketch } from './near-duplicates.ts';
 import { isSitemap, readFeedPages, readSitemapPages } from './read-listing.ts';
@@ -33,7 +33,7 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
   const { summary } = state;
   const redirect = createRedirects(context);
   const retries = createRetries(context);
-  const read = createPageReader(context);
+  const readPage = createPageReader(context);
   const reading = new Map<number, Promise<void>>();
   let listing: Map<string, ListedPage> | undefined;
   let failure: { readonly error: unknown } | undefined;
@@ -70,15 +70,15 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
 
   async function visitAll(): Promise<void> {
     let after = state.cursor;
-    let waiting: StoredPage[] = [];
+    let pending: StoredPage[] = [];
     for (;;) {
       signal.throwIfAborted();
       if (failure !== undefined) throw failure.error;
       if (isOverLimit()) return;
       // Checked before the query: a page that finishes during the query may add links that the query misses.
       const isReading = reading.size > 0;
-      if (waiting.length === 0) waiting = await web.pages({ source: source.id, after, limit: batchPages });
-      const page = waiting.shift();
+      if (pending.length === 0) pending = await web.pages({ source: source.id, after, limit: batchPages });
+      const page = pending.shift();
       if (page !== undefined) {
         after = page.key;
         // Skips pages that this run has already saved: an earlier process visited them, or they wait for a retry.
@@ -97,10 +97,10 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
   }
 
   /** True if the page needs no visit: the listing shows it unchanged, or a feed no longer lists it. */
-  function canSkip({ url, state: before, listedAt }: StoredPage): boolean {
+  function canSkip({ url, state: previousState, listedAt }: StoredPage): boolean {
     const listed = listing?.get(url);
     if (listed === undefined) return settings.listing === 'feed';
-    if (listed.changed === undefined || listed.changed !== listedAt || before === 'failed') return false;
+    if (listed.changed === undefined || listed.changed !== listedAt || previousState === 'failed') return false;
     summary.unchanged += 1;
     state.visited += 1;
     return true;
@@ -158,14 +158,14 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
       case 'gone':
         return recordMissing(context, page, 'status 404');
       case 'moved':
-        return redirect(page, normalise(fetched.url));
+        return redirect(page, normaliseUrl(fetched.url));
       case 'skipped':
       case 'failed':
         return recordUnread(context, page, fetched.outcome, fetched.reason);
       case 'later':
         return retries.postpone(page, fetched.reason, fetched.hostWaitMs);
       case 'page':
-        return read(page, fetched);
+        return readPage(page, fetched);
     }
   }
 }

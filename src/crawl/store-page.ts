@@ -76,8 +76,8 @@ async function documentAt(engine: PageEngine, url: string, call: EngineCall): Pr
 }
 
 async function hasUrl(engine: PageEngine, id: number, url: string, signal: AbortSignal): Promise<boolean> {
-  const found = await engine.documentWithoutChunks(id, { signal }).catch(unlessMissing);
-  return found?.source_path === url;
+  const document = await engine.documentWithoutChunks(id, { signal }).catch(unlessMissing);
+  return document?.source_path === url;
 }
 
 /** Returns the document of a finished job, even if it failed because the same bytes were stored while it waited. */

@@ -3,7 +3,7 @@ import { createGlob } from '../base/glob.ts';
 import { collectionOf, isCollectionTag } from '../engine/collection-tag.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { ListedSource, SourceSettings } from '../storage/web/sources.ts';
-import { normalise, urlCharsMax } from './address.ts';
+import { normaliseUrl, urlCharsMax } from './address.ts';
 import { type PageEngine, removeDocument } from './store-page.ts';
 
 export interface SourceRequest {
@@ -92,57 +92,59 @@ export function createWebSources({ storage, engine, onStarted }: WebSourcesDeps)
 /** Validates the whole request before anything is stored. */
 export function readRequest(request: SourceRequest): { url: string; tags: string[]; settings: SourceSettings } {
   const { site = false, sitemap = false, feed = false, version } = request;
-  const url = normalise(request.url);
+  const url = normaliseUrl(request.url);
   if (url === undefined) {
-    throw fault(`url must be an http or https address without a password, of at most ${urlCharsMax} characters`);
+    throw invalidArguments(
+      `url must be an http or https address without a password, of at most ${urlCharsMax} characters`,
+    );
   }
-  if (feed && (site || sitemap)) throw fault('feed cannot be combined with site or sitemap. Choose one');
+  if (feed && (site || sitemap)) throw invalidArguments('feed cannot be combined with site or sitemap. Choose one');
   const isPage = !site && !sitemap && !feed;
   const settings: SourceSettings = {
     follows: site,
     ...(request.title !== undefined && isPage ? { title: request.title } : {}),
     ...(feed ? { listing: 'feed' } : sitemap ? { listing: 'sitemap' } : {}),
-    depth: whole('depth', request.depth ?? depthDefault, 0, depthMax),
-    pages: isPage ? pageAddresses : whole('pages', request.pages ?? pagesDefault, 1, pagesMax),
+    depth: wholeNumber('depth', request.depth ?? depthDefault, 0, depthMax),
+    pages: isPage ? singlePageUrlsMax : wholeNumber('pages', request.pages ?? pagesDefault, 1, pagesMax),
     include: patterns('include', request.include),
     exclude: patterns('exclude', request.exclude),
     refreshHours: readRefresh(request.refresh ?? (feed ? 'daily' : isPage ? 'never' : 'weekly')),
   };
   if (version !== undefined && !/^[^\p{Cc},]{1,80}$/u.test(version)) {
-    throw fault('version must have 1 to 80 characters, none of them a comma or a control character');
+    throw invalidArguments('version must have 1 to 80 characters, none of them a comma or a control character');
   }
   return { url, tags: [...request.tags, ...(version === undefined ? [] : [`version:${version}`])], settings };
 }
 
 /** Max URLs of a single-page source: the page and its redirects. */
-const pageAddresses = 10;
+const singlePageUrlsMax = 10;
 
 function readRefresh(text: string): number | null {
   if (text === 'never') return null;
-  const named = { daily: 24, weekly: 168 }[text];
-  if (named !== undefined) return named;
+  const namedHours = { daily: 24, weekly: 168 }[text];
+  if (namedHours !== undefined) return namedHours;
   const hours = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (hours >= 1 && hours <= refreshHoursMax) return hours;
-  throw fault(`refresh must be daily, weekly, never or a number of hours from 1 to ${refreshHoursMax}`);
+  throw invalidArguments(`refresh must be daily, weekly, never or a number of hours from 1 to ${refreshHoursMax}`);
 }
 
 function patterns(name: string, list: readonly string[] = []): readonly string[] {
   if (list.length > patternsMax || list.some((pattern) => pattern.length > patternCharsMax)) {
-    throw fault(`${name} must have at most ${patternsMax} patterns of ${patternCharsMax} characters`);
+    throw invalidArguments(`${name} must have at most ${patternsMax} patterns of ${patternCharsMax} characters`);
   }
   for (const pattern of list) {
     try {
       createGlob(pattern);
     } catch {
-      throw fault(`${name}: ${JSON.stringify(pattern)} is not a pattern such as guide/** or *.html`);
+      throw invalidArguments(`${name}: ${JSON.stringify(pattern)} is not a pattern such as guide/** or *.html`);
     }
   }
   return list;
 }
 
-function whole(name: string, value: number, min: number, max: number): number {
+function wholeNumber(name: string, value: number, min: number, max: number): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw fault(`${name} must be a whole number from ${min} to ${max}`);
+  throw invalidArguments(`${name} must be a whole number from ${min} to ${max}`);
 }
 
 function showSource(source: ListedSource) {
@@ -175,10 +177,10 @@ function modeOf({ follows, listing }: SourceSettings): string {
 }
 
 function notFound(id: number): CarrelError {
-  const message = `No web source has the id ${id}. carrel sources lists them.`;
+  const message = `No web source has the id ${id}. Run carrel sources to list them.`;
   return new CarrelError('source_not_found', message, { data: { source_id: id } });
 }
 
-function fault(message: string): CarrelError {
+function invalidArguments(message: string): CarrelError {
   return new CarrelError('invalid_arguments', `${message}.`);
 }
