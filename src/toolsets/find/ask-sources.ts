@@ -34,7 +34,7 @@ export async function askSources(
 ): Promise<SourceResults> {
   const outcomes = await Promise.all(
     sources.map(async (source) => {
-      if (!isSearched(source, question)) return { report: report(source, 'skipped'), answer: { hits: [] } };
+      if (!shouldSearch(source, question)) return { report: report(source, 'skipped'), answer: { hits: [] } };
       return await askSource(source, question, call);
     }),
   );
@@ -42,20 +42,20 @@ export async function askSources(
   return {
     lists: outcomes.map(({ report: { source }, answer: { hits } }) => ({ source, hits })),
     omitted: outcomes.reduce((sum, { answer }) => sum + (answer.omitted ?? 0), 0),
-    reranking: worstOf(outcomes.flatMap(({ answer }) => answer.reranking ?? [])),
+    reranking: worstState(outcomes.flatMap(({ answer }) => answer.reranking ?? [])),
     reports: outcomes.map((outcome) => outcome.report),
   };
 }
 
-function isSearched({ name, filters = [], supportsWordsOnly }: SearchSource, question: Question): boolean {
-  const used = Object.entries(question.filters ?? {}).flatMap(([filter, value]) =>
+function shouldSearch({ name, filters = [], supportsWordsOnly }: SearchSource, question: Question): boolean {
+  const usedFilters = Object.entries(question.filters ?? {}).flatMap(([filter, value]) =>
     value === undefined ? [] : [filter],
   );
   if (question.wordsOnly && !supportsWordsOnly) return false;
-  return question.names.has(name) && used.every((filter) => filters.some((supported) => supported === filter));
+  return question.names.has(name) && usedFilters.every((filter) => filters.some((supported) => supported === filter));
 }
 
-function worstOf(states: readonly NonNullable<SourceAnswer['reranking']>[]): SourceAnswer['reranking'] {
+function worstState(states: readonly NonNullable<SourceAnswer['reranking']>[]): SourceAnswer['reranking'] {
   return states.find(({ state }) => state === 'failed') ?? states.find(({ state }) => state === 'off') ?? states[0];
 }
 
@@ -69,16 +69,16 @@ async function askSource(source: SearchSource, question: Question, call: Call): 
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([call.signal, timeout]);
   try {
-    const answer = await orAborted(source.search(request, { ...call, signal }), signal);
+    const answer = await rejectOnAbort(source.search(request, { ...call, signal }), signal);
     const hits = answer.hits.slice(0, request.limit);
     const status = answer.degraded === undefined ? 'searched' : 'degraded';
     return { report: report(source, status, hits.length, answer.degraded), answer: { ...answer, hits } };
   } catch (error) {
-    return { report: report(source, 'failed', 0, explain(error, timeout, source, call)), answer: { hits: [] } };
+    return { report: report(source, 'failed', 0, failureMessage(error, timeout, source, call)), answer: { hits: [] } };
   }
 }
 
-function explain(error: unknown, timeout: AbortSignal, source: SearchSource, call: Call): string {
+function failureMessage(error: unknown, timeout: AbortSignal, source: SearchSource, call: Call): string {
   if (call.signal.aborted) return 'The search was cancelled.';
   if (timeout.aborted) return 'It timed out.';
   if (isCarrelError(error)) return error.message;
@@ -91,7 +91,7 @@ function report(source: SearchSource, status: SourceReport['status'], hits = 0, 
 }
 
 /** Rejects as soon as the signal aborts: a source that ignores it must not delay the others. */
-function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+function rejectOnAbort<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
     if (signal.aborted) abort();

@@ -65,14 +65,14 @@ test('a letter that becomes longer in lower case does not move the range', async
   assert.equal(await found('rent is due', 'İİİİ İstanbul: the rent is due now.'), 'rent is due');
 });
 
-test('finds repeated text at its first place only', async () => {
+test('finds the first match in repetitive text', async () => {
   const text = 'so so so so la so so so so so mi';
   assert.equal(await found('so so so so so mi', text), 'so so so so so mi');
   assert.equal(await found('so so la … so mi', text), 'so so la so so so so so mi');
   assert.equal(await found('so so so so so so mi', text), undefined);
 });
 
-test('a word broken at the end of a line is one word, and the range still fits', async () => {
+test('joins a word hyphenated at a line break, and returns its exact range', async () => {
   const text = 'An exam-\n  ple of hyphen­ation in print.';
   assert.equal(await found('example of hyphenation', text), 'exam-\n  ple of hyphen­ation');
 });
@@ -109,7 +109,7 @@ test('scripts without spaces are compared character by character', async () => {
   assert.equal(await found('每月三日付房租', '租约规定，每月三日，付房租。'), '每月三日，付房租');
 });
 
-test('the nearest sentence shares most words, or there is none', async () => {
+test('returns the sentence that shares the most words, or none', async () => {
   const texts = passages('Nothing of it.', 'The rent is due on the fifth day of each month. Pets are allowed.');
   const nearest = await findNearestSentence('The rent is due on the third day of each month', texts, signal);
   assert.deepEqual(nearest, {

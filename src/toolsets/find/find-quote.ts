@@ -1,13 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { CitablePassage } from '../../tools/citable-texts.ts';
 
 interface FoundQuote {
   /** Index of the passage. */
   passage: number;
-  /**
-   * Range in that passage, in UTF-16 units. If the quotation continues in the next passage, the range ends with this
-   * one.
-   */
+  /** Range in UTF-16 units, clipped to this passage if the quotation continues in the next. */
   range: [number, number];
 }
 
@@ -74,17 +71,18 @@ export async function findQuote(
  */
 function indexIn(text: string, pattern: string, from: number): number {
   // Failure table: the length of the longest prefix of `pattern` that also ends at each position.
-  const borders = new Uint32Array(pattern.length);
+  const prefixLengths = new Uint32Array(pattern.length);
   let matched = 0;
   for (let at = 1; at < pattern.length; at += 1) {
-    while (matched > 0 && pattern.charCodeAt(at) !== pattern.charCodeAt(matched)) matched = borders[matched - 1] ?? 0;
+    while (matched > 0 && pattern.charCodeAt(at) !== pattern.charCodeAt(matched))
+      matched = prefixLengths[matched - 1] ?? 0;
     if (pattern.charCodeAt(at) === pattern.charCodeAt(matched)) matched += 1;
-    borders[at] = matched;
+    prefixLengths[at] = matched;
   }
   matched = 0;
   for (let at = from; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    while (matched > 0 && code !== pattern.charCodeAt(matched)) matched = borders[matched - 1] ?? 0;
+    while (matched > 0 && code !== pattern.charCodeAt(matched)) matched = prefixLengths[matched - 1] ?? 0;
     if (code === pattern.charCodeAt(matched)) matched += 1;
     if (matched === pattern.length) return at + 1 - matched;
   }
@@ -100,7 +98,7 @@ async function joinWords(passages: readonly CitablePassage[], pattern: RegExp, s
     for (const part of slicesOf(text)) {
       const found = wordsOf(part, pattern);
       if (found.length > 0) words += `${found.join(' ')} `;
-      await nextTurn(undefined, { signal });
+      await yieldToEventLoop(undefined, { signal });
     }
   }
   return { words, starts };
@@ -126,19 +124,19 @@ async function rangeOf(
 ): Promise<[number, number]> {
   let [offset, start, end] = [0, 0, text.length];
   let sliceEnd = sliceUnits;
-  let before: number | undefined;
+  let previousEnd: number | undefined;
   let hasStarted = false;
   for (const { 0: word, index } of text.matchAll(pattern)) {
     if (index > sliceEnd) {
       sliceEnd = index + sliceUnits;
-      await nextTurn(undefined, { signal });
+      await yieldToEventLoop(undefined, { signal });
     }
-    const isContinued = before !== undefined && brokenWord.test(text.slice(before, index));
+    const isContinued = previousEnd !== undefined && brokenWord.test(text.slice(previousEnd, index));
     if (isContinued) offset -= 1;
     if (!hasStarted && !isContinued && offset >= from) [start, hasStarted] = [index, true];
     offset += word.normalize('NFKC').toLowerCase().length + 1;
-    before = index + word.length;
-    if (offset <= to) end = before;
+    previousEnd = index + word.length;
+    if (offset <= to) end = previousEnd;
     else break;
   }
   return [start, end];
@@ -148,8 +146,9 @@ interface NearestSentence {
   /** Index of the passage. */
   passage: number;
   text: string;
-  /** Number of the quotation's distinct words that the sentence has. The quotation has `of` distinct words. */
+  /** Number of the quotation's distinct words in the sentence. */
   shared: number;
+  /** Number of the quotation's distinct words. */
   of: number;
 }
 
@@ -165,13 +164,13 @@ export async function findNearestSentence(
 ): Promise<NearestSentence | undefined> {
   const quoted = new Set(wordsOf(quote));
   let nearest: NearestSentence | undefined;
-  let read = 0;
+  let unitsSincePause = 0;
   for (const [passage, { text }] of passages.entries()) {
     for (const sentence of sentencesOf(text)) {
-      read += sentence.length;
-      if (read > sliceUnits) {
-        await nextTurn(undefined, { signal });
-        read = 0;
+      unitsSincePause += sentence.length;
+      if (unitsSincePause > sliceUnits) {
+        await yieldToEventLoop(undefined, { signal });
+        unitsSincePause = 0;
       }
       const shared = new Set(wordsOf(sentence).filter((word) => quoted.has(word))).size;
       if (shared > (nearest?.shared ?? 0)) nearest = { passage, text: sentence, shared, of: quoted.size };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { byRelevance, type FoundHit } from './rank-hits.ts';
+import { type FoundHit, mergeByRelevance } from './rank-hits.ts';
 
 const hit = (source: string, uri: string, relevance: number, date: string | null = null): FoundHit => ({
   source,
@@ -14,9 +14,9 @@ const hit = (source: string, uri: string, relevance: number, date: string | null
   relevance,
   why: `why ${uri}`,
 });
-const uris = (hits: readonly FoundHit[]) => byRelevance(hits).map(({ uri }) => uri);
+const uris = (hits: readonly FoundHit[]) => mergeByRelevance(hits).map(({ uri }) => uri);
 
-test('contract §8: hits of all sources are in the order of their relevance, not of their rank in a source', () => {
+test('contract §8: sorts the hits of all sources by relevance, not by rank in a source', () => {
   const found = uris([
     hit('context', 'c1', 0.1),
     hit('context', 'c2', 0.05),
@@ -26,7 +26,7 @@ test('contract §8: hits of all sources are in the order of their relevance, not
   assert.deepEqual(found, ['k1', 'k2', 'c1', 'c2']);
 });
 
-test('equally relevant hits are in the order of their dates, the newest first and those without one last', () => {
+test('sorts equally relevant hits by date, newest first and undated last', () => {
   const found = uris([
     hit('web', 'undated', 0.5),
     hit('kb', 'old', 0.5, '2024-01-01T00:00:00.000Z'),
@@ -37,7 +37,11 @@ test('equally relevant hits are in the order of their dates, the newest first an
 });
 
 test('keeps a hit of two sources once, from its best source', () => {
-  const [only, ...more] = byRelevance([hit('notes', 'same', 0.2), hit('web', 'same', 0.7), hit('web', 'same', 0.9)]);
+  const [only, ...more] = mergeByRelevance([
+    hit('notes', 'same', 0.2),
+    hit('web', 'same', 0.7),
+    hit('web', 'same', 0.9),
+  ]);
   assert.equal(more.length, 0);
   assert.equal(only?.source, 'web');
   assert.equal(only?.relevance, 0.7);

@@ -7,7 +7,7 @@ import type { SourceHit } from '../../tools/search-source.ts';
 import { findMatches } from '../../words/snippet.ts';
 import { leavesOf, plainQuery } from '../../words/word-query.ts';
 
-interface JudgedHits {
+interface ScoredHits {
   readonly hits: FoundHit[];
   /** Number of omitted low-relevance hits. */
   readonly omitted: number;
@@ -19,11 +19,11 @@ interface JudgedHits {
  * Scores hits of external sources (Fess, the web), which report no relevance, by title and snippet. Then compares the
  * hits of all sources.
  */
-export async function judgeHits(
+export async function scoreHits(
   lists: readonly { source: string; hits: readonly SourceHit[] }[],
   { query, includesWeak, signal }: { query: string; includesWeak: boolean; signal: AbortSignal },
   reranker: Reranker,
-): Promise<JudgedHits> {
+): Promise<ScoredHits> {
   const all = lists.flatMap(({ source, hits }) => hits.map((hit) => ({ ...hit, source })));
   const scored = all.flatMap((hit) => (hit.relevance === undefined ? [] : [{ ...hit, relevance: hit.relevance }]));
   const unscored = all.filter(({ relevance }) => relevance === undefined);
@@ -42,11 +42,11 @@ export async function judgeHits(
     ranked,
     { reranker, words: undefined, texts: async () => texts },
   );
-  const judged = page.map(({ hit: { hit }, relevance, evidence }) => {
+  const newlyScored = page.map(({ hit: { hit }, relevance, evidence }) => {
     const why = whyFound({ query, text: `${hit.title}\n${hit.snippet}`, passage: hit.snippet });
     return { ...hit, relevance, why: `${hit.why}; ${why}`, scores: sharesOf(evidence, reranker) };
   });
-  return { hits: compareAcrossSources([...scored, ...judged], reranker), omitted, reranking };
+  return { hits: compareAcrossSources([...scored, ...newlyScored], reranker), omitted, reranking };
 }
 
 /**
@@ -63,11 +63,11 @@ function coverageOf({ title, snippet }: SourceHit, query: string): number {
 function compareAcrossSources(hits: readonly FoundHit[], { judge }: Pick<Reranker, 'judge'>): FoundHit[] {
   return hits.map((hit) => {
     const { logit, lead } = hit.scores ?? {};
-    const others = hits.flatMap(({ source, replaced_by: newer, scores }) =>
+    const otherLogits = hits.flatMap(({ source, replaced_by: newer, scores }) =>
       source !== hit.source && newer === undefined && isFiniteNumber(scores?.logit) ? [scores.logit] : [],
     );
-    if (others.length === 0 || !isFiniteNumber(logit) || !isFiniteNumber(lead)) return hit;
-    const [before, after] = [lead, leadAmong(logit, lead, others)].map(
+    if (otherLogits.length === 0 || !isFiniteNumber(logit) || !isFiniteNumber(lead)) return hit;
+    const [before, after] = [lead, leadAmong(logit, lead, otherLogits)].map(
       (each) => judge({ logit, lead: each }).relevance,
     );
     return before && after !== undefined ? { ...hit, relevance: threeDigits(hit.relevance * (after / before)) } : hit;
@@ -85,17 +85,17 @@ export interface FoundHit extends SourceHit {
 }
 
 /** Sorts the hits of all sources by relevance, then date, then source order. Keeps only the best hit per URI. */
-export function byRelevance(hits: readonly FoundHit[]): FoundHit[] {
-  const found = new Map<string, FoundHit>();
+export function mergeByRelevance(hits: readonly FoundHit[]): FoundHit[] {
+  const bestByUri = new Map<string, FoundHit>();
   for (const hit of hits) {
-    const earlier = found.get(hit.uri);
-    if (earlier === undefined) found.set(hit.uri, { ...hit });
+    const earlier = bestByUri.get(hit.uri);
+    if (earlier === undefined) bestByUri.set(hit.uri, { ...hit });
     else if (earlier.source !== hit.source) {
       const [better, other] = hit.relevance > earlier.relevance ? [hit, earlier] : [earlier, hit];
-      found.set(hit.uri, { ...better, why: `${better.why}; ${other.source}: ${other.why}` });
+      bestByUri.set(hit.uri, { ...better, why: `${better.why}; ${other.source}: ${other.why}` });
     }
   }
-  return [...found.values()].toSorted((a, b) => b.relevance - a.relevance || timeOf(b) - timeOf(a));
+  return [...bestByUri.values()].toSorted((a, b) => b.relevance - a.relevance || timeOf(b) - timeOf(a));
 }
 
 /** Hits without a date sort last. */

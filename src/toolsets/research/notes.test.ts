@@ -4,14 +4,14 @@ import { CarrelError } from '../../base/errors.ts';
 import { showNote, sourceUrlList, tagList } from './notes.ts';
 import { writeNote } from './tools/note-tools.ts';
 
-test('004 save_note: tags are trimmed, in lower case and each once, before they are counted', () => {
+test('004 save_note: trims, lower-cases and deduplicates tags before counting them', () => {
   const tags = tagList(2);
   assert.deepEqual(tags.parse([' Python', 'python ', 'PYTHON', '', '  ', 'Öl']), ['python', 'öl']);
   assert.equal(tags.safeParse(['a', 'b', 'c']).success, false);
   assert.equal(tags.safeParse(['x'.repeat(101)]).success, false);
 });
 
-test('004 save_note: source URLs are kept as written, each once, and must be of the web', () => {
+test('004 save_note: keeps source URLs as written, without duplicates, and rejects other schemes', () => {
   const urls = sourceUrlList();
   assert.deepEqual(urls.parse(['https://python.org', ' https://python.org ']), ['https://python.org']);
   for (const bad of [

@@ -30,7 +30,7 @@ async function start(t: TestContext, timeoutMs = 5_000) {
   return { site, read, pass };
 }
 
-test('a page is read as text with its title, where it was found', async (t) => {
+test('returns the text, title and final URL of a page', async (t) => {
   const { site, read } = await start(t);
   const page = await read('/moved');
   assert.equal(page.url, `${site.origin}/article`);

@@ -77,7 +77,8 @@ function checkHead({ status, url, contentType = '' }: FetchHead): void {
   const host = new URL(url).hostname;
   if (status < 200 || status > 299) {
     const problem =
-      statusWords[status] ?? (status >= 500 ? 'the site has a problem; try again later' : 'the page is not available');
+      statusProblems[status] ??
+      (status >= 500 ? 'the site has a problem; try again later' : 'the page is not available');
     throw new CarrelError('fetch_failed', `${host} answered with status ${status}: ${problem}.`, {
       data: { host, status },
     });
@@ -87,7 +88,7 @@ function checkHead({ status, url, contentType = '' }: FetchHead): void {
   }
 }
 
-const statusWords: Record<number, string> = {
+const statusProblems: Record<number, string> = {
   401: 'the page needs a login',
   403: 'the site denies access to the page',
   404: 'the page does not exist',
@@ -95,7 +96,7 @@ const statusWords: Record<number, string> = {
   429: 'the site is rate limiting; try again later',
 };
 
-const refusals: readonly ErrorCode[] = [
+const urlRejections: readonly ErrorCode[] = [
   'invalid_url',
   'credentials_in_url',
   'scheme_not_allowed',
@@ -103,12 +104,12 @@ const refusals: readonly ErrorCode[] = [
   'port_not_allowed',
   'private_network_blocked',
 ];
-/** Codes of errors that are not about the page and stay unchanged. */
-const unchanged: readonly ErrorCode[] = ['cancelled', 'too_many_in_flight'];
+/** Codes of errors that are not about the page. They stay unchanged. */
+const unrelatedCodes: readonly ErrorCode[] = ['cancelled', 'too_many_in_flight'];
 
 /** Replaces an error's code with the specification's code. `details.reason` has the original one. */
 function asFetchError(error: CarrelError): CarrelError {
-  if (unchanged.includes(error.code)) return error;
+  if (unrelatedCodes.includes(error.code)) return error;
   const code = fetchCode(error.code);
   const reason = error.code === code ? {} : { reason: error.code };
   return new CarrelError(code, error.message, { cause: error, data: { details: { ...reason, ...error.data } } });
@@ -116,7 +117,7 @@ function asFetchError(error: CarrelError): CarrelError {
 
 function fetchCode(code: ErrorCode): ErrorCode {
   if (code === 'fetch_timeout') return code;
-  return refusals.includes(code) ? 'fetch_invalid_url' : 'fetch_failed';
+  return urlRejections.includes(code) ? 'fetch_invalid_url' : 'fetch_failed';
 }
 
 const recentMs = 5 * 60_000;

@@ -17,11 +17,11 @@ test('ends after a paragraph, else a sentence, a line, a word', () => {
   assert.equal(windowAt('a'.repeat(50), 0, 20).content, 'a'.repeat(20));
 });
 
-test('ignores a boundary that would give up too much', () => {
+test('ignores breaks that would leave too much of the window unused', () => {
   assert.equal(windowAt(`One.\n\n${'a'.repeat(100)}`, 0, 50).content.length, 50);
 });
 
-test('the windows of any text together are the text, none is too long, and no character is split', () => {
+test('windows cover the whole text, respect the limit and split no character', () => {
   const unit = fc.constantFrom('a', 'word ', '. ', '\n\n', '\n', '😀', '👩‍👩‍👧', 'é', '。', ' ', '"', ')');
   const text = fc.array(unit, { maxLength: 200 }).map((parts) => parts.join(''));
   fc.assert(

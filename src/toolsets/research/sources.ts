@@ -29,8 +29,8 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
         hidesWeak: !includesWeak,
         signal,
       };
-      const judge = wordsOnly ? withoutModel(reranker) : reranker;
-      const { notes: found, omitted, reranking } = await searchNotes(request, notes, judge);
+      const noteReranker = wordsOnly ? withoutModel(reranker) : reranker;
+      const { notes: found, omitted, reranking } = await searchNotes(request, notes, noteReranker);
       return {
         hits: found.map(({ note, relevance, evidence }) => {
           const { title, snippet, created_at: date, tags } = showListedNote(note);

@@ -92,7 +92,7 @@ test('limit and budget_tokens bound the answer, and omissions are counted', asyn
   assert.equal(frugal.results.length + frugal.omitted, 40);
 });
 
-test('a source cancelled with the call ends it without an incident', async () => {
+test('cancelling a call logs no incident for its sources', async () => {
   const controller = new AbortController();
   const logged: string[] = [];
   const log = createLogger([{ level: 'debug', write: ({ event }) => logged.push(event), flush() {} }]);
@@ -103,7 +103,7 @@ test('a source cancelled with the call ends it without an incident', async () =>
   assert.deepEqual(logged, []);
 });
 
-test('contract §8: a hit that is unsure and alone in its source stays below the answer of another source', async () => {
+test('contract §8: an uncertain hit that is alone in its source ranks below the answer of another source', async () => {
   const one = (prefix: string, relevance: number, logit: number, lead: number): SourceAnswer => ({
     hits: hits(prefix, 1).hits.map((hit) => ({ ...hit, relevance, scores: { logit, lead } })),
   });

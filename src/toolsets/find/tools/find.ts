@@ -8,7 +8,7 @@ import type { SearchSource, SourceQuestion } from '../../../tools/search-source.
 import { boundedText } from '../../../tools/text-input.ts';
 import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { askSources, type SourceReport } from '../ask-sources.ts';
-import { byRelevance, type FoundHit, judgeHits } from '../rank-hits.ts';
+import { type FoundHit, mergeByRelevance, scoreHits } from '../rank-hits.ts';
 
 const sourceTimeoutMs = 30_000;
 
@@ -42,14 +42,14 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
       const { items: results, report } = fitBudget(
         hits.slice(0, limit).map(explain ? explainHit : showHit),
         budget,
-        shape,
+        budgetedHit,
       );
       return {
         query,
         results,
         omitted: hits.length - results.length,
         ...answerFields(found, results),
-        ...cutField(report),
+        ...budgetField(report),
       };
     },
   });
@@ -86,7 +86,7 @@ export function createFindFilteredTool(sources: readonly SearchSource[], reranke
         wordsOnly,
       };
       const { hits, ...found } = await searchAll(sources, reranker, request, call);
-      const results = hits.slice(0, limit).map(showLabelled);
+      const results = hits.slice(0, limit).map(showHitWithLabels);
       return { results, ...answerFields(found, results) };
     },
   });
@@ -107,12 +107,12 @@ async function searchAll(
 ) {
   const question = { ...request, names: new Set(names), timeoutMs: sourceTimeoutMs };
   const answers = await askSources(sources, question, call);
-  const judged = await judgeHits(answers.lists, { ...request, signal: call.signal }, reranker);
+  const scored = await scoreHits(answers.lists, { ...request, signal: call.signal }, reranker);
   return {
-    hits: byRelevance(judged.hits),
+    hits: mergeByRelevance(scored.hits),
     reports: answers.reports,
-    weak: answers.omitted + judged.omitted,
-    reranking: answers.reranking ?? judged.reranking,
+    weak: answers.omitted + scored.omitted,
+    reranking: answers.reranking ?? scored.reranking,
   };
 }
 
@@ -130,21 +130,21 @@ function answerFields(
 }
 
 /** Returns the budget report if results were truncated, without the omitted ids: `omitted` counts them. */
-function cutField({ budget }: ReturnType<typeof fitBudget>['report']) {
+function budgetField({ budget }: ReturnType<typeof fitBudget>['report']) {
   if (budget === undefined || (budget.cut.length === 0 && budget.hint === undefined)) return {};
-  const { omitted_ids: _, ...rest } = budget;
-  return { budget: rest };
+  const { omitted_ids: _, ...fields } = budget;
+  return { budget: fields };
 }
 
 /** Explains an empty result and suggests what to do. */
 function emptyHint(reports: readonly SourceReport[], weak: number): string {
   if (weak > 0) return weakHint(weak, 'hit', 'hits');
-  const named = (...states: SourceReport['status'][]): string =>
+  const sourcesWith = (...states: SourceReport['status'][]): string =>
     reports.flatMap(({ source, status }) => (states.includes(status) ? [source] : [])).join(', ');
-  const [failed, skipped] = [named('failed'), named('skipped')];
+  const [failed, skipped] = [sourcesWith('failed'), sourcesWith('skipped')];
   if (failed !== '') return `Nothing was found, but these sources failed: ${failed}. Try again later.`;
-  const others = skipped === '' ? '' : `, or other sources (${skipped})`;
-  return `Nothing relevant in ${named('searched', 'degraded')}. Try other words${others}.`;
+  const otherSources = skipped === '' ? '' : `, or other sources (${skipped})`;
+  return `Nothing relevant in ${sourcesWith('searched', 'degraded')}. Try other words${otherSources}.`;
 }
 
 function showHit(hit: FoundHit) {
@@ -177,14 +177,14 @@ function explainHit(hit: FoundHit) {
   };
 }
 
-const shape: Budgeted<ReturnType<typeof showHit>, string> = {
+const budgetedHit: Budgeted<ReturnType<typeof showHit>, string> = {
   id: ({ uri }) => uri,
   text: ({ snippet }) => snippet,
   withText: (hit, snippet) => ({ ...hit, snippet }),
   next: ({ uri }) => `the resource ${uri}`,
 };
 
-function showLabelled(hit: FoundHit) {
+function showHitWithLabels(hit: FoundHit) {
   const { collection, type, tags = [] } = hit;
   return {
     ...explainHit(hit),

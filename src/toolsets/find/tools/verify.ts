@@ -29,7 +29,7 @@ export function createVerifyTool(texts: readonly CitableTexts[]): Tool {
     output: looseOutput('uri, found, changed, hash, where?, nearest?, message'),
     async run({ uri, quote, hash }, call) {
       const source = texts.find(({ uriPrefixes }) => uriPrefixes.some((prefix) => uri.startsWith(prefix)));
-      if (source === undefined) throw unknownKind(uri, prefixes);
+      if (source === undefined) throw unknownUri(uri, prefixes);
       if (!isQuotable(quote)) {
         throw new CarrelError('validation_error', 'quote contains no words. Quote the words to look for.');
       }
@@ -74,7 +74,7 @@ function placeOf(passage: CitablePassage | undefined): Record<string, string | n
   return passage?.place ?? {};
 }
 
-function unknownKind(uri: string, prefixes: readonly string[]): CarrelError {
+function unknownUri(uri: string, prefixes: readonly string[]): CarrelError {
   const message = `Unknown kind of URI. Give the uri of a search hit: it starts with ${prefixes.join(' or ')}.`;
   return new CarrelError('validation_error', message, { data: { uri } });
 }

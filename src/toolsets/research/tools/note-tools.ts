@@ -15,16 +15,16 @@ const idempotencyInput = { idempotency_key: storedText(z.string().min(1).max(256
 /** Returns the key of a call with a hash of its input. Parsing fixes the order of the fields, so equal inputs have equal hashes. */
 function idempotencyOf(
   tool: string,
-  { idempotency_key: key, ...rest }: { idempotency_key?: string | undefined },
+  { idempotency_key: key, ...input }: { idempotency_key?: string | undefined },
 ): Idempotency | undefined {
   if (key === undefined) return undefined;
   const bodyHash = createHash('sha256')
-    .update(`${tool} ${JSON.stringify(rest)}`)
+    .update(`${tool} ${JSON.stringify(input)}`)
     .digest('hex');
   return { key, bodyHash };
 }
 
-function existingId(text: string): string {
+function parseNoteId(text: string): string {
   const id = noteId(text);
   if (id === undefined) throw noteNotFound(text);
   return id;
@@ -115,7 +115,7 @@ export function createUpdateNoteTool(notes: NoteStore): Tool {
       }
       const changes = { title, content, tags, sourceUrls };
       const idempotency = idempotencyOf('update_note', input);
-      const updating = notes.update({ id: existingId(input.id), changes, idempotency });
+      const updating = notes.update({ id: parseNoteId(input.id), changes, idempotency });
       return { note: showNote(await writeNote('updated', updating)) };
     },
   });
@@ -133,7 +133,7 @@ export function createDeleteNoteTool(notes: NoteStore): Tool {
     input: z.object({ id: z.string(), restore: z.boolean().default(false), ...idempotencyInput }),
     output: looseOutput('id, deleted, restorable_until?'),
     async run(input) {
-      const id = existingId(input.id);
+      const id = parseNoteId(input.id);
       const request = { id, idempotency: idempotencyOf('delete_note', input) };
       if (input.restore) {
         await writeNote('restored', notes.restore(request));

@@ -53,7 +53,7 @@ async function failureOf(provider: SearchProvider): Promise<ProviderFailure> {
 }
 
 for (const name of providerNames) {
-  test(`${name} is asked in its own way and its answer is read`, async (t) => {
+  test(`${name}: sends its request format and reads the answer`, async (t) => {
     const { find, asked } = await start(t);
     const results = await search(find(name));
     assert.deepEqual(results, usualResults.slice(0, 3));
@@ -104,7 +104,7 @@ for (const name of providerNames) {
     });
   }
 
-  test(`${name}: silence is a timeout`, async (t) => {
+  test(`${name}: reports a missing answer as a timeout`, async (t) => {
     const { find, behave } = await start(t, { searchTimeoutMs: 100 });
     behave(name, { kind: 'silent' });
     assert.equal((await failureOf(find(name))).reason, 'timeout');
@@ -136,7 +136,7 @@ test('an address that answers with JSON is read as the Instant Answer API', asyn
   assert.match(results[1]?.snippet ?? '', /A high-level one/);
 });
 
-test('a wrong key is a failure of that provider, and the key is nowhere in it', async (t) => {
+test('reports a wrong key as a failure, without revealing the key', async (t) => {
   const { find } = await start(t, { serperApiKey: new Secret('wrong-key-123456') });
   const failure = await failureOf(find('serper'));
   assert.equal(failure.status, 401);

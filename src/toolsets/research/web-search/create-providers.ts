@@ -19,8 +19,9 @@ export function createProviders(config: ProvidersConfig): SearchProvider[] {
   const { searxngUrl, braveApiKey, serperApiKey, userAgent, searchTimeoutMs: timeoutMs } = config;
   const common = { userAgent, timeoutMs };
   const providers: SearchProvider[] = [];
-  const add = (name: 'searxng' | 'brave' | 'serper', own: { address: string; apiKey?: Secret }): void => {
-    const load = async () => (await import('./json-providers.ts')).createJsonProvider(name, { ...own, ...common });
+  const add = (name: 'searxng' | 'brave' | 'serper', connection: { address: string; apiKey?: Secret }): void => {
+    const load = async () =>
+      (await import('./json-providers.ts')).createJsonProvider(name, { ...connection, ...common });
     providers.push(loadedOnUse(name, load));
   };
   if (searxngUrl !== undefined) add('searxng', { address: searxngUrl });
@@ -44,7 +45,7 @@ function loadedOnUse(name: ProviderName, load: () => Promise<SearchProvider>): S
   };
 }
 
-const needs: Partial<Record<ProviderName, string>> = {
+const requiredSettings: Partial<Record<ProviderName, string>> = {
   serper: 'SERPER_API_KEY',
   brave: 'BRAVE_API_KEY',
   searxng: 'SEARXNG_URL',
@@ -54,6 +55,6 @@ function checkChosen(chosen: ProviderName, providers: readonly SearchProvider[])
   if (providers.some(({ name }) => name === chosen)) return;
   throw new CarrelError(
     'invalid_config',
-    `SEARCH_PROVIDER=${chosen} requires ${needs[chosen]}. Set it, or use SEARCH_PROVIDER=duckduckgo, which needs no key.`,
+    `SEARCH_PROVIDER=${chosen} requires ${requiredSettings[chosen]}. Set it, or use SEARCH_PROVIDER=duckduckgo, which needs no key.`,
   );
 }

@@ -1,5 +1,4 @@
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
-import { isObject } from '../../../base/json.ts';
 import { askProvider, objectsIn, type ProviderAnswer, parseJsonAnswer, providerUrl } from './ask-provider.ts';
 import { cleanResults, type RawResult } from './result-text.ts';
 import { ProviderFailure, type SearchProvider, type SearchResult } from './search-provider.ts';
@@ -43,7 +42,7 @@ function readPage(answer: ProviderAnswer, url: URL, limit: number): SearchResult
   if (page.results.length > 0) return cleanResults(page.results, 'plain', limit);
   if (page.isChallenge) throw new ProviderFailure('blocked', 'a challenge page');
   // A page of any other kind must not count as "nothing found".
-  if (!page.saysNothingFound) throw new ProviderFailure('failed', 'a page that is not a results page');
+  if (!page.isResultsPage) throw new ProviderFailure('failed', 'a page that is not a results page');
   return [];
 }
 
@@ -52,7 +51,7 @@ function readInstantAnswer(answer: ProviderAnswer, limit: number): SearchResult[
   const topics = objectsIn(RelatedTopics).flatMap((topic) => [topic, ...objectsIn(topic['Topics'])]);
   const raw: RawResult[] = [
     { title: Heading, url: AbstractURL, snippet: AbstractText },
-    ...[...objectsIn(Results), ...topics].filter(isObject).map(({ Text, FirstURL }) => ({
+    ...[...objectsIn(Results), ...topics].map(({ Text, FirstURL }) => ({
       title: typeof Text === 'string' ? Text.split(' - ', 1)[0] : undefined,
       url: FirstURL,
       snippet: Text,
@@ -65,8 +64,8 @@ interface ResultsPage {
   results: RawResult[];
   /** True if the page is a captcha. */
   isChallenge: boolean;
-  /** True if the page is a results page. If it has no results, nothing was found. */
-  saysNothingFound: boolean;
+  /** If true and there are no results, nothing was found. */
+  isResultsPage: boolean;
 }
 
 type Node = DefaultTreeAdapterTypes.Node;
@@ -76,13 +75,13 @@ type Element = DefaultTreeAdapterTypes.Element;
 const titleClasses = ['result__a', 'result-link'];
 const snippetClasses = ['result__snippet', 'result-snippet'];
 const adClasses = ['result--ad', 'result-sponsored', 'badge--ad__tooltip-wrap'];
-const emptyMarks = ['no-results', 'result--no-result', 'results', 'links'];
+const resultsPageMarks = ['no-results', 'result--no-result', 'results', 'links'];
 
 /** Reads the page in document order: a title starts a result, and the next snippet belongs to it. */
 export function readResultsPage(html: string, address: URL): ResultsPage {
   const results: { title: string; url: string; snippet: string }[] = [];
   let isChallenge = false;
-  let saysNothingFound = false;
+  let isResultsPage = false;
   for (const element of elementsOf(parse(html))) {
     const classes = classesOf(element);
     if (hasAny(classes, titleClasses)) {
@@ -92,22 +91,22 @@ export function readResultsPage(html: string, address: URL): ResultsPage {
       const last = results.at(-1);
       if (last?.snippet === '') last.snippet = textOf(element);
     } else {
-      isChallenge ||= isRiddle(element, classes);
-      saysNothingFound ||= hasAny([...classes, attribute(element, 'id')], emptyMarks);
+      isChallenge ||= isChallengeElement(element, classes);
+      isResultsPage ||= hasAny([...classes, attribute(element, 'id')], resultsPageMarks);
     }
   }
-  return { results, isChallenge, saysNothingFound: saysNothingFound || /\bno\s+(more\s+)?results\b/i.test(html) };
+  return { results, isChallenge, isResultsPage: isResultsPage || /\bno\s+(more\s+)?results\b/i.test(html) };
 }
 
 /** All elements in document order, except inside advertisements. Iterative, because pages may be deep. */
 function* elementsOf(root: Node): Generator<Element> {
-  const waiting: Node[] = [root];
-  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+  const pending: Node[] = [root];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     if ('tagName' in node) {
       if (hasAny(classesOf(node), adClasses)) continue;
       yield node;
     }
-    if ('childNodes' in node) waiting.push(...node.childNodes.toReversed());
+    if ('childNodes' in node) pending.push(...node.childNodes.toReversed());
   }
 }
 
@@ -122,17 +121,17 @@ function targetOf(href: string, address: URL): string | undefined {
   return isRedirect ? (url.searchParams.get('uddg') ?? undefined) : url.href;
 }
 
-function isRiddle(element: Element, classes: readonly string[]): boolean {
+function isChallengeElement(element: Element, classes: readonly string[]): boolean {
   const marks = [...classes, attribute(element, 'id'), attribute(element, 'action'), attribute(element, 'src')];
   return marks.some((mark) => /anomaly|captcha|challenge/i.test(mark));
 }
 
 function textOf(root: Element): string {
-  const waiting: Node[] = [root];
+  const pending: Node[] = [root];
   let text = '';
-  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     if ('value' in node) text += node.value;
-    if ('childNodes' in node) waiting.push(...node.childNodes.toReversed());
+    if ('childNodes' in node) pending.push(...node.childNodes.toReversed());
   }
   return text;
 }
@@ -142,9 +141,9 @@ function classesOf(element: Element): string[] {
 }
 
 function attribute(element: Element, name: string): string {
-  return element.attrs.find((one) => one.name === name)?.value ?? '';
+  return element.attrs.find((item) => item.name === name)?.value ?? '';
 }
 
 function hasAny(found: readonly string[], names: readonly string[]): boolean {
-  return found.some((one) => names.includes(one));
+  return found.some((item) => names.includes(item));
 }

@@ -54,10 +54,10 @@ const searxng: JsonApi = {
     url.searchParams.set('format', 'json');
     return { url };
   },
-  resultsOf({ results, unresponsive_engines: silent }) {
+  resultsOf({ results, unresponsive_engines: unresponsive }) {
     if (!Array.isArray(results)) throw new ProviderFailure('failed', 'an answer without results');
     // The instance's engines were blocked or timed out, so it can't know whether there are results.
-    if (results.length === 0 && Array.isArray(silent) && silent.length > 0) {
+    if (results.length === 0 && Array.isArray(unresponsive) && unresponsive.length > 0) {
       throw new ProviderFailure('blocked', 'none of its engines answered');
     }
     return objectsIn(results).map(({ title, url, content }) => ({ title, url, snippet: content }));

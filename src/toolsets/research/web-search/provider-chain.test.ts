@@ -38,7 +38,7 @@ const blocked = (retryAfterSeconds?: number): ProviderFailure =>
   new ProviderFailure('blocked', 'status 429', { status: 429, ...(retryAfterSeconds ? { retryAfterSeconds } : {}) });
 const failed = new ProviderFailure('failed', 'status 500', { status: 500 });
 
-test('asks only the chosen provider while it answers', async () => {
+test('queries only the chosen provider while it answers', async () => {
   const { search, asked } = chainOf({ duckduckgo: [[hit]], serper: [[hit]] });
   assert.deepEqual(await search(), {
     results: [hit],
@@ -59,7 +59,7 @@ test('contract §7: a blocked provider is reported and the next one is tried', a
   ]);
 });
 
-test('an empty answer is final: no other provider is asked', async () => {
+test('accepts an empty answer without querying other providers', async () => {
   const { search, asked } = chainOf({ duckduckgo: [[]], serper: [[hit]] });
   assert.deepEqual((await search()).results, []);
   assert.deepEqual(asked, ['duckduckgo']);
@@ -71,7 +71,7 @@ test('a call may name the provider to try first', async () => {
   assert.deepEqual(asked, ['serper', 'duckduckgo']);
 });
 
-test('after a failure, others come first until the rest period ends', async () => {
+test('after a failure, others come first until the back-off ends', async () => {
   const { search, asked, pass } = chainOf({ duckduckgo: [blocked(), [hit]], serper: [[hit]] });
   await search();
   assert.equal((await search()).provider, 'serper');
@@ -82,7 +82,7 @@ test('after a failure, others come first until the rest period ends', async () =
   assert.deepEqual(asked, ['duckduckgo', 'serper', 'serper', 'serper', 'duckduckgo']);
 });
 
-test('each failure in a row doubles the rest, and success ends it', async () => {
+test('consecutive failures double the back-off, and success ends it', async () => {
   const { search, asked, pass } = chainOf({ duckduckgo: [failed, failed, [hit], failed, [hit]], serper: [[hit]] });
   const providerAfter = async (ms: number): Promise<string> => {
     pass(ms);
@@ -103,7 +103,7 @@ test('retries a failed provider immediately if there is no other', async () => {
   assert.equal((await search()).provider, 'duckduckgo');
 });
 
-test('does not ask a provider before the time it named', async () => {
+test('does not query a provider during its requested pause', async () => {
   const { search, asked, pass } = chainOf({ duckduckgo: [blocked(20), [hit]] });
   await assert.rejects(search(), { code: 'search_failed' });
   pass(19_000);
@@ -130,13 +130,13 @@ test('if none answers, the error describes each attempt', async () => {
   });
 });
 
-test('without fallback, asks only the named provider', async () => {
+test('without fallback, queries only the named provider', async () => {
   const { search, asked } = chainOf({ searxng: [failed], duckduckgo: [[hit]] }, false);
   await assert.rejects(search(), { code: 'search_failed' });
   assert.deepEqual(asked, ['searxng']);
 });
 
-test('a cancelled search asks no further provider', async () => {
+test('a cancelled search queries no further provider', async () => {
   const controller = new AbortController();
   const asked: string[] = [];
   const names = ['duckduckgo', 'serper'] as const;

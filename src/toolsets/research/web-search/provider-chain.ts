@@ -49,21 +49,21 @@ export function createProviderChain(
   deps: ProviderChainDeps,
 ): ProviderChain {
   const clock = deps.clock ?? (() => performance.now());
-  const links = deps.providers.map((provider) => ({ provider, backOff: createBackOff(clock) }));
+  const candidates = deps.providers.map((provider) => ({ provider, backOff: createBackOff(clock) }));
 
   return {
     chosen,
-    names: links.map(({ provider }) => provider.name),
-    async search({ query, limit, provider: named, signal }) {
-      const first = named ?? chosen;
+    names: candidates.map(({ provider }) => provider.name),
+    async search({ query, limit, provider: preferred, signal }) {
+      const first = preferred ?? chosen;
       const attempts: Attempt[] = [];
-      for (const link of inOrder(links, first, fallback)) {
-        const { name } = link.provider;
-        if (link.backOff.readiness() === 'closed') {
+      for (const candidate of orderCandidates(candidates, first, fallback)) {
+        const { name } = candidate.provider;
+        if (candidate.backOff.readiness() === 'paused') {
           attempts.push({ provider: name, outcome: 'skipped' });
           continue;
         }
-        const outcome = await ask(link, { query, limit, signal });
+        const outcome = await tryProvider(candidate, { query, limit, signal });
         if (Array.isArray(outcome)) {
           attempts.push({ provider: name, outcome: 'answered' });
           return { results: outcome, provider: name, attempts };
@@ -72,26 +72,32 @@ export function createProviderChain(
         attempts.push({ provider: name, outcome: reason, ...(status === undefined ? {} : { status }) });
         deps.log.info('search provider failed', { provider: name, reason, status, problem: message, error: cause });
       }
-      throw nobodyAnswered(first, attempts, links);
+      throw allProvidersFailed(first, attempts, candidates);
     },
   };
 }
 
-interface Link {
+interface Candidate {
   provider: SearchProvider;
   backOff: BackOff;
 }
 
-const ranks = { ready: 0, resting: 1, closed: 2 };
+const ranks = { ready: 0, backingOff: 1, paused: 2 };
 
-/** Returns the preferred provider and, with `fallback`, all others. Resting and closed ones come last. */
-function inOrder(links: readonly Link[], first: ProviderName, fallback: boolean): Link[] {
-  const isFirst = ({ provider }: Link): boolean => provider.name === first;
-  const line = [...links.filter(isFirst), ...(fallback ? links.filter((link) => !isFirst(link)) : [])];
-  return line.toSorted((a, b) => ranks[a.backOff.readiness()] - ranks[b.backOff.readiness()]);
+/** Returns the preferred provider and, with `fallback`, all others. Those that failed recently come last. */
+function orderCandidates(candidates: readonly Candidate[], first: ProviderName, fallback: boolean): Candidate[] {
+  const isFirst = ({ provider }: Candidate): boolean => provider.name === first;
+  const ordered = [
+    ...candidates.filter(isFirst),
+    ...(fallback ? candidates.filter((candidate) => !isFirst(candidate)) : []),
+  ];
+  return ordered.toSorted((a, b) => ranks[a.backOff.readiness()] - ranks[b.backOff.readiness()]);
 }
 
-async function ask({ provider, backOff }: Link, request: SearchRequest): Promise<SearchResult[] | ProviderFailure> {
+async function tryProvider(
+  { provider, backOff }: Candidate,
+  request: SearchRequest,
+): Promise<SearchResult[] | ProviderFailure> {
   try {
     const results = await provider.search(request);
     backOff.succeeded();
@@ -111,13 +117,17 @@ const problemsOf: Record<Exclude<AttemptOutcome, 'answered'>, string> = {
   skipped: 'asked to pause requests',
 };
 
-function nobodyAnswered(first: ProviderName, attempts: readonly Attempt[], links: readonly Link[]): CarrelError {
+function allProvidersFailed(
+  first: ProviderName,
+  attempts: readonly Attempt[],
+  candidates: readonly Candidate[],
+): CarrelError {
   const problems = attempts.map(
     ({ provider, outcome }) => `${provider} ${outcome === 'answered' ? '' : problemsOf[outcome]}`,
   );
   const tried = new Set(attempts.map(({ provider }) => provider));
-  const waiting = links.filter(({ provider }) => tried.has(provider.name));
-  const waitMs = Math.min(...waiting.map(({ backOff }) => backOff.waitMs()));
+  const triedCandidates = candidates.filter(({ provider }) => tried.has(provider.name));
+  const waitMs = Math.min(...triedCandidates.map(({ backOff }) => backOff.waitMs()));
   const retryAfter = Math.max(1, Math.ceil(waitMs / 1000));
   return new CarrelError(
     'search_failed',
@@ -133,10 +143,10 @@ function reasonOf(attempts: readonly Attempt[]): AttemptOutcome {
 }
 
 /**
- * State of a provider. `ready`: can be used. `resting`: failed recently, so others are tried first. `closed`: has
+ * State of a provider. `ready`: can be used. `backingOff`: failed recently, so others are tried first. `paused`: has
  * asked not to be called before a certain time.
  */
-type Readiness = 'ready' | 'resting' | 'closed';
+type Readiness = 'ready' | 'backingOff' | 'paused';
 
 interface BackOff {
   readiness(): Readiness;
@@ -146,34 +156,34 @@ interface BackOff {
   failed(failure: ProviderFailure): void;
 }
 
-/** First and longest rest after a failure, in milliseconds. Blocks last longer than outages. */
-const firstRestMs = { blocked: 30_000, timeout: 2_000, failed: 2_000 };
-const restMsMax = { blocked: 10 * 60_000, timeout: 30_000, failed: 30_000 };
+/** Min and max back-off after a failure, in milliseconds. Blocks last longer than outages. */
+const firstBackOffMs = { blocked: 30_000, timeout: 2_000, failed: 2_000 };
+const backOffMsMax = { blocked: 10 * 60_000, timeout: 30_000, failed: 30_000 };
 /** Max pause that a provider can ask for, in milliseconds. */
 const pauseMsMax = 10 * 60_000;
 
-/** Tracks the failures of a provider. Each consecutive one doubles the rest. */
+/** Tracks the failures of a provider. Each consecutive one doubles the back-off. */
 function createBackOff(clock: MonotonicClock): BackOff {
-  let streak = 0;
-  let restsUntil = 0;
-  let closedUntil = 0;
+  let consecutiveFailures = 0;
+  let backOffUntil = 0;
+  let pausedUntil = 0;
   return {
     readiness() {
       const now = clock();
-      if (now < closedUntil) return 'closed';
-      return now < restsUntil ? 'resting' : 'ready';
+      if (now < pausedUntil) return 'paused';
+      return now < backOffUntil ? 'backingOff' : 'ready';
     },
-    waitMs: () => Math.max(0, Math.max(restsUntil, closedUntil) - clock()),
+    waitMs: () => Math.max(0, Math.max(backOffUntil, pausedUntil) - clock()),
     succeeded() {
-      streak = 0;
-      restsUntil = 0;
-      closedUntil = 0;
+      consecutiveFailures = 0;
+      backOffUntil = 0;
+      pausedUntil = 0;
     },
     failed({ reason, retryAfterSeconds }) {
       const now = clock();
-      restsUntil = now + Math.min(firstRestMs[reason] * 2 ** streak, restMsMax[reason]);
-      streak = Math.min(streak + 1, 20);
-      if (retryAfterSeconds !== undefined) closedUntil = now + Math.min(retryAfterSeconds * 1000, pauseMsMax);
+      backOffUntil = now + Math.min(firstBackOffMs[reason] * 2 ** consecutiveFailures, backOffMsMax[reason]);
+      consecutiveFailures = Math.min(consecutiveFailures + 1, 20);
+      if (retryAfterSeconds !== undefined) pausedUntil = now + Math.min(retryAfterSeconds * 1000, pauseMsMax);
     },
   };
 }

@@ -19,7 +19,7 @@ test('only http and https addresses without credentials are results', () => {
   assert.equal(webAddress(`https://example.org/${'x'.repeat(3000)}`), undefined);
 });
 
-test('repeated addresses are one result, and the limit is kept', () => {
+test('drops duplicate URLs and respects the limit', () => {
   const raw = ['a', 'a', 'b', 'c'].map((name) => ({ title: name, url: `https://${name}.example/`, snippet: '' }));
   assert.deepEqual(
     cleanResults(raw, 'plain', 2).map(({ title }) => title),

@@ -27,7 +27,7 @@ export interface SearchProvider {
  */
 export type FailureReason = 'blocked' | 'timeout' | 'failed';
 
-interface FailureFacts {
+interface FailureDetails {
   status?: number;
   /** The pause that the provider asks for. */
   retryAfterSeconds?: number;
@@ -41,10 +41,10 @@ export class ProviderFailure extends Error {
   readonly status: number | undefined;
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(reason: FailureReason, message: string, facts: FailureFacts = {}) {
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+  constructor(reason: FailureReason, message: string, details: FailureDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.reason = reason;
-    this.status = facts.status;
-    this.retryAfterSeconds = facts.retryAfterSeconds;
+    this.status = details.status;
+    this.retryAfterSeconds = details.retryAfterSeconds;
   }
 }
