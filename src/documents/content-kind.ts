@@ -1,7 +1,7 @@
 import { CarrelError } from '../base/errors.ts';
 import { kindOfZip } from './archive/zip-kind.ts';
 import type { DocumentKind } from './document.ts';
-import { kindOfOle, oldOfficeRefusal } from './ole/ole-kind.ts';
+import { kindOfOle, oldOfficeError } from './ole/ole-kind.ts';
 import { codeLanguageOf, codeLanguageOfType, endingOf, fileName, invert } from './text/code-language.ts';
 
 /** What is known about a document besides its bytes. */
@@ -23,12 +23,12 @@ export function contentKind(bytes: Uint8Array, { contentType, name }: ContentHin
   const markup = markupKind(latin1(bytes, 4096));
   if (markup === 'html' || markup === 'feed') return markup;
   if (looksLikeEmail(latin1(bytes, 8192))) return 'email';
-  const named = kindOfName(name, start);
-  // Rejects images, audio and so on, but not source files: MIME tables list `.ts` as video.
-  if (/^(?:image|audio|video|font|model)\//.test(type) && type !== 'image/svg+xml' && named !== 'code') {
+  const kindByName = kindOfName(name, start);
+  // Accepts source files of any type, because MIME tables list `.ts` as video.
+  if (/^(?:image|audio|video|font|model)\//.test(type) && type !== 'image/svg+xml' && kindByName !== 'code') {
     throw unsupported(type);
   }
-  const kind = kindOfType(type) ?? named ?? markup ?? kindOfText(type, start);
+  const kind = kindOfType(type) ?? kindByName ?? markup ?? kindOfText(type, start);
   // A text without header fields is not read as mail: it would lose its first lines.
   return kind === 'email' && !/^(?:[\x21-\x39\x3b-\x7e]+:|From )/.test(start) ? 'text' : kind;
 }
@@ -43,7 +43,7 @@ function binaryKind(bytes: Uint8Array, start: string, type: string): DocumentKin
   const isBinary = binaryStarts.some((magic) => start.startsWith(magic)) || looksBinary(bytes);
   // Like other PDF readers, accepts garbage before the header, unless the file is a text that merely mentions it.
   if (start.includes('%PDF-') && (isBinary || type === 'application/pdf' || /%PDF-\d\.\d\s/.test(start))) return 'pdf';
-  if (isBinary) throw oldOfficeRefusal(start) ?? unsupported(type);
+  if (isBinary) throw oldOfficeError(start) ?? unsupported(type);
   return undefined;
 }
 
@@ -52,8 +52,8 @@ function mediaType(contentType = ''): string {
 }
 
 function kindOfType(type: string): DocumentKind | undefined {
-  const listed = kindsOfTypes.get(type);
-  if (listed) return listed;
+  const kind = kindsOfTypes.get(type);
+  if (kind) return kind;
   if (type.endsWith('+json')) return 'json';
   if (type.endsWith('+yaml')) return 'yaml';
   if (type.endsWith('+xml')) return 'xml';
@@ -115,17 +115,19 @@ function looksLikeEmail(start: string): boolean {
 /** Detects markup by its first tag, after comments, declarations and white space. */
 function markupKind(text: string): 'html' | 'feed' | 'xml' | undefined {
   let remaining = text.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '');
-  let declared = false;
+  let hasXmlDeclaration = false;
   for (let step = 0; step < 50; step += 1) {
     remaining = remaining.trimStart();
-    const skipped = /^<\?[^>]*>|^<!--[\s\S]*?-->|^<!doctype\s+(?!html)[^>[]*(?:\[[^\]]*\]\s*)?>/i.exec(remaining)?.[0];
-    if (skipped === undefined) break;
-    declared ||= skipped.startsWith('<?xml');
-    remaining = remaining.slice(skipped.length);
+    const declaration = /^<\?[^>]*>|^<!--[\s\S]*?-->|^<!doctype\s+(?!html)[^>[]*(?:\[[^\]]*\]\s*)?>/i.exec(
+      remaining,
+    )?.[0];
+    if (declaration === undefined) break;
+    hasXmlDeclaration ||= declaration.startsWith('<?xml');
+    remaining = remaining.slice(declaration.length);
   }
   if (/^<!doctype\s+html/i.test(remaining) || /^<(?:html|head|body)[\s>]/i.test(remaining)) return 'html';
   if (/^<(?:rss|rdf:RDF|feed)[\s>]/.test(remaining)) return 'feed';
-  return declared ? 'xml' : undefined;
+  return hasXmlDeclaration ? 'xml' : undefined;
 }
 
 /** First bytes of programs, archives, images, audio, video, fonts and databases. */
@@ -155,14 +157,14 @@ function looksBinary(bytes: Uint8Array): boolean {
     else if (byte < 9 || (byte > 13 && byte < 32 && byte !== 27)) controls += 1;
   }
   if (controls > sample.length * 0.02) return true;
-  const [even, odd] = nuls;
-  if (even + odd === 0) return false;
-  // Not binary: Latin text in UTF-16 without a byte order mark. It has many NULs, nearly all at even or all at odd positions.
-  const most = Math.max(even, odd);
-  return Math.min(even, odd) > most * 0.05 || most < sample.length * 0.2;
+  const [evenNuls, oddNuls] = nuls;
+  if (evenNuls + oddNuls === 0) return false;
+  // Latin text in UTF-16 has many NULs, nearly all at even or all at odd positions.
+  const most = Math.max(evenNuls, oddNuls);
+  return Math.min(evenNuls, oddNuls) > most * 0.05 || most < sample.length * 0.2;
 }
 
-/** Decodes UTF-16 and counts control characters. Single bytes can't be checked: in most scripts, they look like controls. */
+/** Decodes UTF-16 and counts control characters. Its single bytes would look like control characters. */
 function hasControls(bytes: Uint8Array): boolean {
   const encoding = bytes[0] === 0xff ? 'utf-16le' : 'utf-16be';
   const text = new TextDecoder(encoding).decode(bytes, { stream: true });
@@ -177,11 +179,11 @@ function latin1(bytes: Uint8Array, length: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, length)).toString('latin1');
 }
 
-const readable =
+const supportedKinds =
   'PDF, Word, PowerPoint and Excel files (docx, pptx, xlsx, doc, ppt, xls), OpenDocument, EPUB, RTF, HTML, feeds, Markdown, text, CSV, JSON, XML, YAML, mail (eml, mbox, msg), notebooks, source code and zip archives of these';
 
 function unsupported(type: string): CarrelError {
-  const message = `This kind of document is not supported. Supported kinds: ${readable}.`;
+  const message = `This kind of document is not supported. Supported kinds: ${supportedKinds}.`;
   const isValid = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type);
   return new CarrelError('unsupported_content_type', message, { data: isValid ? { contentType: type } : {} });
 }

@@ -17,10 +17,10 @@ export interface PositionRange extends DocumentPosition {
 
 export type DocumentPositions = ReturnType<typeof createPositions>;
 
-type Positioned = Pick<ExtractedDocument, 'text' | 'marks' | 'members'>;
+type PositionSource = Pick<ExtractedDocument, 'text' | 'marks' | 'members'>;
 
 /** Creates the lookup of pages and lines by offset, in UTF-16 units of `text`. */
-export function createPositions({ text, marks, members = [] }: Positioned) {
+export function createPositions({ text, marks, members = [] }: PositionSource) {
   const starts = members.map(({ start }) => start);
   const offsets = marks.map(({ offset }) => offset);
   let newlines: number[] | undefined;
@@ -57,9 +57,9 @@ export function createPositions({ text, marks, members = [] }: Positioned) {
 }
 
 function newlinesOf(text: string): number[] {
-  const found: number[] = [];
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) found.push(at);
-  return found;
+  const offsets: number[] = [];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) offsets.push(at);
+  return offsets;
 }
 
 /** Returns how many of the ascending numbers are at most `value`. */

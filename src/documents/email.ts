@@ -27,19 +27,19 @@ export async function readEmail(
   charsMax: number,
 ): Promise<{ reading: Reading; files: MailFile[] }> {
   const mail = await parse(bytes);
-  const head: MailHead = {
+  const header: MailHeader = {
     from: mail.from === undefined ? null : formatAddress(mail.from),
     to: (mail.to ?? []).map(formatAddress),
     cc: (mail.cc ?? []).map(formatAddress),
     date: mail.date ?? null,
     subject: mail.subject ?? null,
   };
-  const untyped = untypedText(mail);
-  if (untyped !== undefined) return { reading: mailReading(head, withUnixLines(untyped)), files: [] };
-  return { reading: mailReading(head, bodyOf(mail, mode, charsMax)), files: mail.attachments.flatMap(fileOf) };
+  const text = untypedText(mail);
+  if (text !== undefined) return { reading: mailReading(header, withUnixLines(text)), files: [] };
+  return { reading: mailReading(header, bodyOf(mail, mode, charsMax)), files: mail.attachments.flatMap(toFiles) };
 }
 
-export interface MailHead {
+export interface MailHeader {
   from: string | null;
   to: readonly string[];
   cc: readonly string[];
@@ -47,7 +47,7 @@ export interface MailHead {
   subject: string | null;
 }
 
-export function mailReading({ from, to, cc, date, subject }: MailHead, body: string): Reading {
+export function mailReading({ from, to, cc, date, subject }: MailHeader, body: string): Reading {
   const lines = [
     ['From', from ?? ''],
     ['To', to.join(', ')],
@@ -55,12 +55,12 @@ export function mailReading({ from, to, cc, date, subject }: MailHead, body: str
     ['Date', date ?? ''],
     ['Subject', subject ?? ''],
   ].filter(([, value]) => value !== '');
-  const head = lines.map(([name, value]) => `${name}: ${oneLine(value ?? '').slice(0, fieldUnitsMax)}`);
+  const header = lines.map(([name, value]) => `${name}: ${oneLine(value ?? '').slice(0, fieldUnitsMax)}`);
   return {
     title: subject,
     byline: from,
     published: date,
-    text: [head.join('\n'), body].filter((part) => part !== '').join('\n\n'),
+    text: [header.join('\n'), body].filter((part) => part !== '').join('\n\n'),
   };
 }
 
@@ -68,13 +68,13 @@ export function mailReading({ from, to, cc, date, subject }: MailHead, body: str
  * Splits a mailbox (RFC 4155) into messages. Each begins with a line `From sender date` that follows an empty line. Undefined
  * for a single message.
  */
-export function mailsIn(bytes: Uint8Array): Uint8Array[] | undefined {
+export function splitMailbox(bytes: Uint8Array): Uint8Array[] | undefined {
   const box = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!box.subarray(0, 5).equals(separator)) return undefined;
   const starts = [0];
   for (let at = box.indexOf('\nFrom '); at !== -1 && starts.length < mailsMax; at = box.indexOf('\nFrom ', at + 1)) {
     const followsEmptyLine = box[at - 1] === 0x0a || (box[at - 1] === 0x0d && box[at - 2] === 0x0a);
-    if (followsEmptyLine && fieldLine.test(box.toString('latin1', at + 1, at + 500))) starts.push(at + 1);
+    if (followsEmptyLine && messageStart.test(box.toString('latin1', at + 1, at + 500))) starts.push(at + 1);
   }
   if (starts.length < 2) return undefined;
   return starts.map((start, index) => {
@@ -86,7 +86,7 @@ export function mailsIn(bytes: Uint8Array): Uint8Array[] | undefined {
 const separator = Buffer.from('From ');
 const mailsMax = 5000;
 /** A separator line and the header field that must follow it. */
-const fieldLine = /^From [^\r\n]*\r?\n[\x21-\x39\x3b-\x7e]+:/;
+const messageStart = /^From [^\r\n]*\r?\n[\x21-\x39\x3b-\x7e]+:/;
 
 /** Max lines that may begin a part. At each of them, the parser checks all earlier parts, which takes quadratic time. */
 const partLinesMax = 20_000;
@@ -113,8 +113,8 @@ async function parse(bytes: Uint8Array): Promise<Email> {
       forceRfc822Attachments: true,
     });
   } catch (error) {
-    const isTooDeep = error instanceof Error && /nesting|header size|headers? (?:too|exceed)/i.test(error.message);
-    if (isTooDeep) {
+    const isTooComplex = error instanceof Error && /nesting|header size|headers? (?:too|exceed)/i.test(error.message);
+    if (isTooComplex) {
       const message = 'The parts of this email are nested too deep, or its headers are too long.';
       throw new CarrelError('extraction_too_complex', message, { cause: error });
     }
@@ -135,14 +135,14 @@ function withUnixLines(text: string): string {
 
 /** Returns the text of an email whose type has no subtype. Such a type is invalid, so it is plain text (RFC 2045 §5.2). */
 function untypedText({ attachments, text, html }: Email): string | undefined {
-  const [only, ...others] = attachments;
-  const isBody = text === undefined && html === undefined && others.length === 0;
-  if (!isBody || only === undefined || only.mimeType.includes('/')) return undefined;
-  return typeof only.content === 'string' ? only.content : new TextDecoder().decode(only.content);
+  const [attachment] = attachments;
+  const isBody = text === undefined && html === undefined && attachments.length === 1;
+  if (!isBody || attachment === undefined || attachment.mimeType.includes('/')) return undefined;
+  return typeof attachment.content === 'string' ? attachment.content : new TextDecoder().decode(attachment.content);
 }
 
-/** Converts an attachment. Inline images don't count as attachments. */
-function fileOf({ filename, mimeType, content, related }: Attachment): MailFile[] {
+/** Converts an attachment to a list of one file, or of none for an inline image. */
+function toFiles({ filename, mimeType, content, related }: Attachment): MailFile[] {
   if (typeof content === 'string' || (related === true && mimeType.startsWith('image/'))) return [];
   const name = filename ?? (mimeType === 'message/rfc822' ? 'message.eml' : 'unnamed');
   return [{ name, contentType: mimeType, bytes: new Uint8Array(content) }];

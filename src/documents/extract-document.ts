@@ -30,10 +30,10 @@ export function extractDocument(source: DocumentSource, limits: ExtractLimits): 
   return extract(source, limits, true);
 }
 
-/** `opens` is false for a document inside an archive or email: archives inside others are not opened. */
-async function extract(source: DocumentSource, limits: ExtractLimits, opens: boolean): Promise<ExtractedDocument> {
+/** `isTopLevel` is false for a document inside an archive or email. Archives inside others are not opened. */
+async function extract(source: DocumentSource, limits: ExtractLimits, isTopLevel: boolean): Promise<ExtractedDocument> {
   const { contentType, filename, url } = source;
-  const bytes = source.links === true ? unpacked(source.bytes) : source.bytes;
+  const bytes = source.links === true ? gunzipIfCompressed(source.bytes) : source.bytes;
   const kind = contentKind(bytes, { contentType, name: filename ?? url });
   const { mode } = source;
   const stopAt = cpuMs() + limits.softCpuMs;
@@ -41,24 +41,24 @@ async function extract(source: DocumentSource, limits: ExtractLimits, opens: boo
   const read: MembersContext['read'] = (member, memberLimits) => extract(member, memberLimits, false);
   const context: MembersContext = { mode, limits, stopAt, read };
   if (kind === 'zip') {
-    if (!opens) throw nestedArchive();
+    if (!isTopLevel) throw nestedArchive();
     return extractMembers('zip', archiveMembers(bytes), context);
   }
-  if (kind === 'email') return extractMail(bytes, context, opens);
+  if (kind === 'email') return extractMail(bytes, context, isTopLevel);
   if (kind === 'msg') {
     const { readMsg } = await import('./ole/msg.ts');
-    return withFiles(readMsg(bytes, options), context, opens);
+    return extractWithAttachments(readMsg(bytes, options), context, isTopLevel);
   }
   const reading =
     (await readBinary(kind, source, limits, options)) ?? (await readText(kind, { ...source, bytes }, limits));
-  return finished(reading, kind, options);
+  return finish(reading, kind, options);
 }
 
 /** Max unpacked bytes of a sitemap (sitemaps.org). */
 const sitemapBytesMax = 52_428_800;
 
 /** Unpacks gzip files, because sitemaps may be compressed. */
-function unpacked(bytes: Uint8Array): Uint8Array {
+function gunzipIfCompressed(bytes: Uint8Array): Uint8Array {
   return bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes, { maxOutputLength: sitemapBytesMax }) : bytes;
 }
 
@@ -107,11 +107,15 @@ async function readBinary(
   }
 }
 
-async function extractMail(bytes: Uint8Array, context: MembersContext, opens: boolean): Promise<ExtractedDocument> {
-  const { readEmail, mailsIn } = await import('./email.ts');
-  const mails = opens ? mailsIn(bytes) : undefined;
+async function extractMail(
+  bytes: Uint8Array,
+  context: MembersContext,
+  isTopLevel: boolean,
+): Promise<ExtractedDocument> {
+  const { readEmail, splitMailbox } = await import('./email.ts');
+  const mails = isTopLevel ? splitMailbox(bytes) : undefined;
   if (mails !== undefined) {
-    // Attachments of these mails are not opened.
+    // Each mail is a member, so its attachments are not opened.
     const sources = mails.map((mail, index) => ({
       name: `Mail ${index + 1}`,
       contentType: 'message/rfc822',
@@ -119,17 +123,17 @@ async function extractMail(bytes: Uint8Array, context: MembersContext, opens: bo
     }));
     return extractMembers('email', sources, context);
   }
-  return withFiles(await readEmail(bytes, context.mode, context.limits.textCharsMax), context, opens);
+  return extractWithAttachments(await readEmail(bytes, context.mode, context.limits.textCharsMax), context, isTopLevel);
 }
 
 /** Extracts an email with its attachments. */
-async function withFiles(
+async function extractWithAttachments(
   { reading, files }: { reading: Reading; files: readonly MailFile[] },
   context: MembersContext,
-  opens: boolean,
+  isTopLevel: boolean,
 ): Promise<ExtractedDocument> {
-  const mail = finished(reading, 'email', { charsMax: context.limits.textCharsMax, stopAt: context.stopAt });
-  if (!opens || files.length === 0) return mail;
+  const mail = finish(reading, 'email', { charsMax: context.limits.textCharsMax, stopAt: context.stopAt });
+  if (!isTopLevel || files.length === 0) return mail;
   const sources = files.map((file) => ({ ...file, bytes: () => file.bytes }));
   return { ...mail, ...(await joinMembers(mail, sources, context)) };
 }
@@ -145,20 +149,20 @@ async function extractMembers(
   return { kind, title: null, language: null, byline: null, published: null, ...joined };
 }
 
-function finished(reading: Reading, kind: DocumentKind, bounds: Bounds): ExtractedDocument {
+function finish(reading: Reading, kind: DocumentKind, bounds: Bounds): ExtractedDocument {
   const { text, marks } = finishText(reading.text, reading.marks ?? [], bounds.charsMax);
   if (text === '') assertMayBeEmpty(kind, reading.pages);
   const { codeLanguage, pages, recognised, links } = reading;
   const truncated = truncationOf(reading, text, bounds);
   return {
-    title: property(reading.title),
+    title: cleanProperty(reading.title),
     text,
     kind: reading.kind ?? kind,
     ...(codeLanguage === undefined ? {} : { codeLanguage }),
     marks,
-    language: property(reading.language),
-    byline: property(reading.byline),
-    published: property(reading.published),
+    language: cleanProperty(reading.language),
+    byline: cleanProperty(reading.byline),
+    published: cleanProperty(reading.published),
     ...(pages === undefined ? {} : { pages }),
     ...(recognised === undefined ? {} : { recognised }),
     ...(truncated === undefined ? {} : { truncated }),
@@ -189,7 +193,7 @@ function assertMayBeEmpty(kind: DocumentKind, pages = 0): void {
   }
 }
 
-function property(value: string | null | undefined): string | null {
+function cleanProperty(value: string | null | undefined): string | null {
   const line = oneLine(cleanText((value ?? '').slice(0, 1000))).slice(0, 300);
   return line === '' ? null : line;
 }

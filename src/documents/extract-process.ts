@@ -42,7 +42,7 @@ export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: Extra
     [String(memoryMb)],
     [
       `--max-old-space-size=${Math.round(memoryMb * heapShare)}`,
-      // V8's default is 16 MB. With it, uncollected garbage doubles the memory that a large page needs.
+      // With V8's default of 16 MB, uncollected garbage would double the memory of a large page.
       '--max-semi-space-size=4',
       // One thread for garbage collection: a worker low on memory must not take every core.
       '--v8-pool-size=1',

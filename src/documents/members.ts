@@ -21,9 +21,9 @@ export interface MembersContext {
   read(source: DocumentSource, limits: ExtractLimits): Promise<ExtractedDocument>;
 }
 
-type First = Pick<ExtractedDocument, 'text' | 'marks' | 'truncated'>;
+type BodyText = Pick<ExtractedDocument, 'text' | 'marks' | 'truncated'>;
 
-type Joined = First & { members: Member[]; omitted: Omission[] };
+type Joined = BodyText & { members: Member[]; omitted: Omission[] };
 
 const memberBytesMax = 32 * 1024 * 1024;
 const omittedMax = 100;
@@ -38,19 +38,19 @@ export function archiveMembers(bytes: Uint8Array): MemberSource[] {
 }
 
 /**
- * Reads documents one after another and appends their texts to `first`, each under its name. Documents that can't be read are
- * listed in `omitted`. Offsets refer to the joined text.
+ * Reads documents one after another and appends their texts to `body`, each under its name. Lists documents that can't be read
+ * in `omitted`. Offsets refer to the joined text.
  */
 export async function joinMembers(
-  first: First,
+  body: BodyText,
   sources: readonly MemberSource[],
   context: MembersContext,
 ): Promise<Joined> {
   const { limits, mode, stopAt } = context;
-  const joined: Joined = { ...first, members: [], omitted: [] };
-  const parts = [first.text].filter((text) => text !== '');
-  const marks: Mark[] = [...first.marks];
-  let length = first.text.length;
+  const joined: Joined = { ...body, members: [], omitted: [] };
+  const parts = [body.text].filter((text) => text !== '');
+  const marks: Mark[] = [...body.marks];
+  let length = body.text.length;
   for (const [index, { name, contentType, bytes }] of sources.entries()) {
     const label = labelOf(name);
     const heading = `${length > 0 ? '\n\n' : ''}${mode === 'markdown' ? '# ' : ''}${label}\n\n`;

@@ -1,7 +1,7 @@
 /**
- * A thread inside the extraction process. It ends the process when its resident memory or CPU time exceeds the limit, or when
- * the parent process has ended. The extracting thread cannot watch itself, because it may be in one long synchronous call. V8's
- * own memory limit does not count ArrayBuffers.
+ * A thread inside the extraction process. It ends the process if its memory or CPU time exceeds the limit, or if the parent
+ * process has ended. The extracting thread cannot watch itself during a long synchronous call. V8's own memory limit does not
+ * count ArrayBuffers.
  */
 import { workerData } from 'node:worker_threads';
 import { cpuMs, cpuSignal, memorySignal } from './reader-limits.ts';

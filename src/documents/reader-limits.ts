@@ -9,12 +9,12 @@ export function cpuMs(): number {
 
 /**
  * A reader that reaches a limit ends itself with a signal that tells its parent why. Nothing else sends SIGALRM or SIGUSR2, and
- * they leave no core file. SIGKILL is not used, because the system sends it too. Windows lacks these signals and uses others.
+ * they leave no core file. SIGKILL would be ambiguous, because the system sends it too. Windows lacks SIGALRM and SIGUSR2.
  */
-const windows = process.platform === 'win32';
+const isWindows = process.platform === 'win32';
 
 /** The reader exceeded its CPU time. */
-export const cpuSignal = windows ? 'SIGTERM' : 'SIGALRM';
+export const cpuSignal = isWindows ? 'SIGTERM' : 'SIGALRM';
 
 /** The reader exceeded its memory. */
-export const memorySignal = windows ? 'SIGKILL' : 'SIGUSR2';
+export const memorySignal = isWindows ? 'SIGKILL' : 'SIGUSR2';

@@ -19,8 +19,8 @@ export function startReader(file: URL, args: readonly string[], nodeFlags: reado
     fileURLToPath(file),
     ...args,
   ];
-  const [program = '', ...rest] = command;
-  return spawn(program, rest, {
+  const [program = '', ...commandArgs] = command;
+  return spawn(program, commandArgs, {
     cwd: packageFolder,
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -54,6 +54,6 @@ const packageFolder = fileURLToPath(packageFile(''));
 
 /** Returns the package's folder, and the `node_modules` folder around it if there is one. */
 function programFolders(): string[] {
-  const beside = dirname(packageFolder);
-  return basename(beside) === 'node_modules' ? [packageFolder, `${beside}/`] : [packageFolder];
+  const parent = dirname(packageFolder);
+  return basename(parent) === 'node_modules' ? [packageFolder, `${parent}/`] : [packageFolder];
 }

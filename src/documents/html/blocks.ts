@@ -25,18 +25,18 @@ export interface Container {
   depth: number;
 }
 
-export type Block = { inside: Container | null } & (
+export type Block = { container: Container | null } & (
   | { kind: 'paragraph'; spans: Span[] }
   | { kind: 'term'; spans: Span[] }
   | { kind: 'heading'; level: number; spans: Span[] }
   | { kind: 'code'; text: string; language: string | null }
-  | { kind: 'table'; rows: Cell[][]; headed: boolean }
+  | { kind: 'table'; rows: Cell[][]; hasHeader: boolean }
   | { kind: 'rule' }
 );
 
 export interface Cell {
   spans: Span[];
-  head: boolean;
+  isHeader: boolean;
 }
 
 /** White space to replace by a single space. */
@@ -58,9 +58,9 @@ interface Frame {
 export function collectBlocks(root: PageElement, baseUrl: string | null, charsMax: number): Block[] {
   const blocks: Block[] = [];
   let spans: Span[] = [];
-  let inside: Container | null = null;
+  let container: Container | null = null;
   let style: Omit<Span, 'text' | 'image'> = { bold: false, italic: false, code: false, struck: false, href: null };
-  let table: { rows: Cell[][]; headed: boolean; cell: boolean } | null = null;
+  let table: { rows: Cell[][]; inCell: boolean } | null = null;
   let charsLeft = charsMax;
   const listNumbers = new Map<PageElement, number>();
 
@@ -73,20 +73,20 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
       frame.leave?.();
     } else if (typeof child === 'string') {
       if (child !== '') addText(child);
-    } else if (!child.dropped) {
-      if (isLeaf(child)) continue;
+    } else if (!child.isDropped) {
+      if (addLeaf(child)) continue;
       stack.push({ element: child, next: 0, leave: enter(child) });
     }
   }
   flush();
   return blocks;
 
-  /** Handles an element whose children need no visit. Returns false for any other. */
-  function isLeaf(element: PageElement): boolean {
+  /** Adds an element whose children need no visit. Returns false for other elements. */
+  function addLeaf(element: PageElement): boolean {
     if (element.tag === 'br') addText('\n', true);
     else if (element.tag === 'wbr') return true;
     else if (element.tag === 'img') addImage(element);
-    else if (element.tag === 'hr' && !table) addBlock({ kind: 'rule', inside });
+    else if (element.tag === 'hr' && !table) addBlock({ kind: 'rule', container });
     else if (element.tag === 'pre' && !table) addCode(element);
     else return false;
     return true;
@@ -95,7 +95,7 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
   function addCode(element: PageElement): void {
     const text = verbatimText(element).slice(0, charsLeft);
     charsLeft -= text.length;
-    if (text.trim() !== '') addBlock({ kind: 'code', text, language: codeLanguage(element), inside });
+    if (text.trim() !== '') addBlock({ kind: 'code', text, language: codeLanguage(element), container });
   }
 
   function addBlock(block: Block): void {
@@ -103,18 +103,18 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
     blocks.push(block);
   }
 
-  function addText(text: string, verbatim = false): void {
-    if (table && !table.cell) return;
-    const fitting = text.slice(0, charsLeft);
-    charsLeft -= fitting.length;
-    const spaced = verbatim ? fitting : fitting.replace(unevenSpace, ' ');
-    spans.push({ ...style, text: table && verbatim ? ' ' : spaced, image: null });
+  function addText(text: string, isVerbatim = false): void {
+    if (table && !table.inCell) return;
+    const limited = text.slice(0, charsLeft);
+    charsLeft -= limited.length;
+    const collapsed = isVerbatim ? limited : limited.replace(unevenSpace, ' ');
+    spans.push({ ...style, text: table && isVerbatim ? ' ' : collapsed, image: null });
   }
 
   function addImage(element: PageElement): void {
     const alt = oneLine(element.attributes.get('alt') ?? '');
     const image = resolve(element.attributes.get('src') ?? '', baseUrl, imageSchemes);
-    if (alt !== '' && image && !(table && !table.cell)) spans.push({ ...style, text: alt, image });
+    if (alt !== '' && image && !(table && !table.inCell)) spans.push({ ...style, text: alt, image });
   }
 
   /** Ends the current block. */
@@ -124,7 +124,7 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
       return;
     }
     if (spans.some((span) => span.text.trim() !== '')) {
-      blocks.push(level > 0 ? { kind: 'heading', level, spans, inside } : { kind, spans, inside });
+      blocks.push(level > 0 ? { kind: 'heading', level, spans, container } : { kind, spans, container });
     }
     spans = [];
   }
@@ -147,10 +147,10 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
 
   function enterInline(element: PageElement): () => void {
     if (needsSpaceBefore(element) && spans.length > 0) addText(' ');
-    const before = style;
+    const outerStyle = style;
     style = { ...style, ...styleOf(element, baseUrl) };
     return () => {
-      style = before;
+      style = outerStyle;
     };
   }
 
@@ -160,12 +160,12 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
   }
 
   function enterContainer(kind: 'quote' | 'item', number: number | null, tag: string): () => void {
-    const before = inside;
-    const depth = (before?.depth ?? 0) + 1;
-    if (depth <= depthMax && tag !== 'dd') inside = { kind, number, parent: before, depth };
+    const parent = container;
+    const depth = (parent?.depth ?? 0) + 1;
+    if (depth <= depthMax && tag !== 'dd') container = { kind, number, parent, depth };
     return () => {
       flush();
-      inside = before;
+      container = parent;
     };
   }
 
@@ -179,14 +179,14 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
 
   function enterTable(): () => void {
     flush();
-    const current = { rows: [] as Cell[][], headed: false, cell: false };
+    const current = { rows: [] as Cell[][], inCell: false };
     table = current;
     return () => {
       table = null;
       spans = [];
       const rows = current.rows.filter((row) => row.some((cell) => cell.spans.some((span) => span.text.trim() !== '')));
       if (rows.length > 0)
-        blocks.push({ kind: 'table', rows, headed: rows[0]?.every((cell) => cell.head) ?? false, inside });
+        blocks.push({ kind: 'table', rows, hasHeader: rows[0]?.every((cell) => cell.isHeader) ?? false, container });
     };
   }
 
@@ -197,24 +197,24 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
       return null;
     }
     if (tag === 'caption') {
-      current.cell = true;
+      current.inCell = true;
       spans = [];
       return () => {
-        blocks.push({ kind: 'term', spans, inside });
+        blocks.push({ kind: 'term', spans, container });
         spans = [];
-        current.cell = false;
+        current.inCell = false;
       };
     }
     if (tag === 'td' || tag === 'th') {
       spans = [];
-      current.cell = true;
+      current.inCell = true;
       return () => {
         const row = current.rows.at(-1);
-        row?.push({ spans, head: tag === 'th' });
+        row?.push({ spans, isHeader: tag === 'th' });
         for (let extra = spanOf(element, row?.length ?? 0) - 1; extra > 0; extra -= 1)
-          row?.push({ spans: [], head: tag === 'th' });
+          row?.push({ spans: [], isHeader: tag === 'th' });
         spans = [];
-        current.cell = false;
+        current.inCell = false;
       };
     }
     if (blockTags.has(tag)) {
@@ -226,13 +226,13 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
 }
 
 /**
- * True if the element follows another inline element in a block that contains no direct text, such as links in a bar. Browsers
- * separate them by style sheets; here their words would run together.
+ * True if the element follows another inline element in a block without direct text, such as links in a bar. Style sheets
+ * separate such elements; without a space, their words would run together.
  */
 function needsSpaceBefore({ parent, position }: PageElement): boolean {
   if (!parent || !blockTags.has(parent.tag) || position === 0) return false;
-  const before = parent.children[position - 1];
-  if (before === undefined || typeof before === 'string' || blockTags.has(before.tag)) return false;
+  const previous = parent.children[position - 1];
+  if (previous === undefined || typeof previous === 'string' || blockTags.has(previous.tag)) return false;
   return parent.children.slice(0, 20).every((child) => typeof child !== 'string' || child.trim() === '');
 }
 

@@ -2,13 +2,13 @@ import { blockTags, type MeasureOf, measure } from './measure.ts';
 import { namesOf } from './names.ts';
 import type { Page, PageElement } from './page-tree.ts';
 
-/** If a family of boilerplate names has more than this share of the page's text, it counts as content on this page. */
+/** A family of boilerplate names counts as content if it has more than this share of the page's text. */
 const familyShareMax = 0.5;
-/** If an element with a boilerplate name has more than this share of the page's text, it stays. */
+/** An element with a boilerplate name stays if it has more than this share of the page's text. */
 const elementShareMax = 0.4;
-/** The same for an element that contains the main heading or an article. */
+/** The same limit for an element that contains the main heading or an article. */
 const articleShareMax = 0.1;
-/** The same for consent dialogs and pop-ups: they are often longer than the page, and nothing else has such names. */
+/** The same limit for consent dialogs and pop-ups, which are often longer than the page. */
 const overlayShareMax = 0.85;
 
 /** Min characters of running text in a section. */
@@ -19,33 +19,33 @@ export function dropBoilerplate(page: Page, extent: 'content' | 'page' = 'conten
   const families = Uint32Array.from(page.elements, familiesOf);
   const measureOf = measure(page.elements);
   const pageProse = proseOf(measureOf, page.body);
-  const disqualified = tooCommon(page.elements, families, measureOf, pageProse);
+  const contentFamilies = findContentFamilies(page.elements, families, measureOf, pageProse);
   for (const element of page.elements) {
-    const bits = (families[element.order] ?? 0) & ~disqualified;
+    const bits = (families[element.order] ?? 0) & ~contentFamilies;
     if (bits === 0 || element === page.body) continue;
     if ((bits & landmark) === 0 && isSection(element, measureOf, extent)) continue;
-    const { heading, main } = measureOf(element);
-    const shareMax = heading || main ? articleShareMax : bits & overlays ? overlayShareMax : elementShareMax;
-    if (proseOf(measureOf, element) <= pageProse * shareMax) element.dropped = true;
+    const { hasTopHeading, hasMain } = measureOf(element);
+    const shareMax = hasTopHeading || hasMain ? articleShareMax : bits & overlays ? overlayShareMax : elementShareMax;
+    if (proseOf(measureOf, element) <= pageProse * shareMax) element.isDropped = true;
   }
 }
 
 /**
- * True for a section with running text, which a boilerplate name alone does not remove: chapters are called voting, login or
- * related-work. Removal needs another sign: a field or button, or mostly links. With extent `content`, a missing heading is
- * such a sign too.
+ * True for a section with running text. A boilerplate name alone does not remove it, because a chapter may be called voting,
+ * login or related-work. It is removed if it also has a field or button, or mostly links. With extent `content`, it is also
+ * removed if it has no heading.
  */
 function isSection(element: PageElement, measureOf: MeasureOf, extent: 'content' | 'page'): boolean {
-  const { prose, text, linked, control, titled } = measureOf(element);
-  if (prose < sectionProseMin || control || linked > text * 0.5) return false;
-  return extent === 'page' || titled;
+  const { prose, text, linkedText, hasControl, hasHeading } = measureOf(element);
+  if (prose < sectionProseMin || hasControl || linkedText > text * 0.5) return false;
+  return extent === 'page' || hasHeading;
 }
 
 /**
  * Boilerplate words in class and id, one family per line. Adjacent words are also tried as one (`most-read`). A family with much
  * of the page's text is content: a restaurant's page has its dishes in `menu-item`.
  */
-const words: string[] = [
+const familyWords: string[] = [
   'nav navbar navigation navmenu sitenav topnav mainnav subnav breadcrumb breadcrumbs crumb crumbs skip skiplink skipnav hamburger mainmenu',
   'menu submenu megamenu dropdown',
   'masthead siteheader topbar globalheader pageheader topheader headerwrap sitelogo',
@@ -68,7 +68,7 @@ const words: string[] = [
 ];
 
 const familyOfWord = new Map(
-  words.flatMap((line, index) => line.split(' ').map((word): [string, number] => [word, 1 << index])),
+  familyWords.flatMap((line, index) => line.split(' ').map((word): [string, number] => [word, 1 << index])),
 );
 const landmark = 1 << 28;
 const overlays = (familyOfWord.get('consent') ?? 0) | (familyOfWord.get('popup') ?? 0);
@@ -85,50 +85,57 @@ function familiesOf(element: PageElement): number {
   return bits;
 }
 
-const notes = /(?:^|[\s_-])(?:note|tip|warning|caution|info|important|danger|admonition|callout|hint|alert|notice)/i;
+const noteClass =
+  /(?:^|[\s_-])(?:note|tip|warning|caution|info|important|danger|admonition|callout|hint|alert|notice)/i;
 
 /** True for elements that their tag or role marks as boilerplate: footers, asides, the page's own header, forms. */
 function isLandmark(element: PageElement): boolean {
   const { tag, attributes, parent } = element;
   if (tag === 'footer') return parent?.tag !== 'blockquote' && parent?.tag !== 'figure';
-  if (tag === 'aside' || attributes.get('role') === 'complementary') return !notes.test(attributes.get('class') ?? '');
-  if (tag === 'header') return !insideContent(element);
+  if (tag === 'aside' || attributes.get('role') === 'complementary')
+    return !noteClass.test(attributes.get('class') ?? '');
+  if (tag === 'header') return !isInsideContent(element);
   return tag === 'form';
 }
 
-function insideContent(element: PageElement): boolean {
+function isInsideContent(element: PageElement): boolean {
   // Checks a limited number of levels: a page header is not nested deeper.
-  let above = element.parent;
-  for (let level = 0; above && level < 30; level += 1) {
-    if (above.tag === 'article' || above.tag === 'main' || above.tag === 'section') return true;
-    if (above.attributes.get('role') === 'main') return true;
-    above = above.parent;
+  let ancestor = element.parent;
+  for (let level = 0; ancestor && level < 30; level += 1) {
+    if (ancestor.tag === 'article' || ancestor.tag === 'main' || ancestor.tag === 'section') return true;
+    if (ancestor.attributes.get('role') === 'main') return true;
+    ancestor = ancestor.parent;
   }
   return false;
 }
 
 /** Returns the families that cover most of the page, and so must be its content. Nested elements count once. */
-function tooCommon(elements: PageElement[], families: Uint32Array, measureOf: MeasureOf, pageProse: number): number {
+function findContentFamilies(
+  elements: PageElement[],
+  families: Uint32Array,
+  measureOf: MeasureOf,
+  pageProse: number,
+): number {
   const covered = new Map<number, number>();
-  const above = new Uint32Array(elements.length);
+  const bitsAbove = new Uint32Array(elements.length);
   for (const element of elements) {
-    const inherited = (element.parent && above[element.parent.order]) ?? 0;
+    const inherited = (element.parent && bitsAbove[element.parent.order]) ?? 0;
     const bits = families[element.order] ?? 0;
-    above[element.order] = inherited | bits;
-    const fresh = bits & ~inherited;
-    if (fresh === 0 || measureOf(element).main) continue;
+    bitsAbove[element.order] = inherited | bits;
+    const newBits = bits & ~inherited;
+    if (newBits === 0 || measureOf(element).hasMain) continue;
     for (let bit = 1; bit <= landmark; bit <<= 1) {
-      if (fresh & bit) covered.set(bit, (covered.get(bit) ?? 0) + proseOf(measureOf, element));
+      if (newBits & bit) covered.set(bit, (covered.get(bit) ?? 0) + proseOf(measureOf, element));
     }
   }
-  let disqualified = 0;
+  let contentFamilies = 0;
   for (const [bit, prose] of covered) {
-    if (prose > pageProse * (bit & overlays ? overlayShareMax : familyShareMax)) disqualified |= bit;
+    if (prose > pageProse * (bit & overlays ? overlayShareMax : familyShareMax)) contentFamilies |= bit;
   }
-  return disqualified;
+  return contentFamilies;
 }
 
 export function proseOf(measureOf: MeasureOf, element: PageElement): number {
-  const { text, linked } = measureOf(element);
-  return text - linked;
+  const { text, linkedText } = measureOf(element);
+  return text - linkedText;
 }

@@ -4,7 +4,7 @@ import { namesOf } from './names.ts';
 import type { Page, PageElement } from './page-tree.ts';
 import { pruneLinkLists } from './prune.ts';
 
-/** If a child has at least this share of its parent's points, the search continues in it, and its siblings are dropped. */
+/** The search continues in a child that has at least this share of its parent's points. */
 const descendShare = 0.75;
 /** The search starts at a `main` or `article` if that has at least this share of the page's points. */
 const semanticShare = 0.4;
@@ -23,7 +23,7 @@ export function findMainContent(page: Page): PageElement {
   dropBoilerplate(page);
   dropComments(page);
   let measureOf = measure(page.elements);
-  const root = descend(startOf(page, measureOf), measureOf);
+  const root = descend(findStart(page, measureOf), measureOf);
   pruneLinkLists(page.elements, root, measureOf);
   measureOf = measure(page.elements);
   if (measureOf(root).text >= Math.min(textMin, before * 0.5)) return root;
@@ -39,22 +39,22 @@ export function dropMarked(page: Page): void {
 }
 
 function keepAll({ elements }: Page): void {
-  for (const element of elements) element.dropped = false;
+  for (const element of elements) element.isDropped = false;
 }
 
-function startOf(page: Page, measureOf: MeasureOf): PageElement {
+function findStart(page: Page, measureOf: MeasureOf): PageElement {
   const total = measureOf(page.body).points;
-  const enough = (element: PageElement) => measureOf(element).points >= total * semanticShare;
+  const hasEnough = (element: PageElement) => measureOf(element).points >= total * semanticShare;
   const best = (test: (element: PageElement) => boolean) =>
     page.elements
-      .filter((element) => !element.dropped && test(element))
+      .filter((element) => !element.isDropped && test(element))
       .reduce<PageElement | null>(
         (found, element) => (found && measureOf(found).points >= measureOf(element).points ? found : element),
         null,
       );
   for (const test of [isMain, isArticle]) {
     const found = best(test);
-    if (found && enough(found)) return found;
+    if (found && hasEnough(found)) return found;
   }
   return page.body;
 }
@@ -71,8 +71,8 @@ function isArticle({ tag, attributes }: PageElement): boolean {
 const leafTags = new Set('p pre h1 h2 h3 h4 h5 h6 blockquote ul ol dl figure li dd details'.split(' '));
 
 /**
- * Enters the child with the most points as long as it has nearly all of them, and drops its siblings. Siblings that belong to
- * the content are kept; then the result is the outermost element that contains any of them.
+ * Enters the child with the most points while it has nearly all of them, and drops its siblings. Keeps siblings that are
+ * content too. If it kept any, returns the outermost element that contains them.
  */
 function descend(start: PageElement, measureOf: MeasureOf): PageElement {
   let root: PageElement | null = null;
@@ -80,20 +80,20 @@ function descend(start: PageElement, measureOf: MeasureOf): PageElement {
   for (let depth = 0; ; depth += 1) {
     // At a page's top two levels, siblings after the content are publisher's notices, unless they have several parts.
     const isOuter = start.parent === null && depth < 2;
-    const inside = elementsOf(current).filter((child) => !child.dropped);
-    const heaviest = inside.reduce<PageElement | null>(
+    const children = elementsOf(current).filter((child) => !child.isDropped);
+    const best = children.reduce<PageElement | null>(
       (found, child) => (found && measureOf(found).points >= measureOf(child).points ? found : child),
       null,
     );
-    if (!heaviest || leafTags.has(heaviest.tag) || isDataTable(heaviest, measureOf)) return root ?? current;
-    const { points } = measureOf(heaviest);
+    if (!best || leafTags.has(best.tag) || isDataTable(best, measureOf)) return root ?? current;
+    const { points } = measureOf(best);
     if (points < measureOf(current).points * descendShare) return root ?? current;
-    for (const child of inside) {
-      if (child === heaviest) continue;
-      if (belongsTo(child, heaviest, isOuter, measureOf)) root ??= current;
-      else child.dropped = true;
+    for (const child of children) {
+      if (child === best) continue;
+      if (isContentToo(child, best, isOuter, measureOf)) root ??= current;
+      else child.isDropped = true;
     }
-    current = heaviest;
+    current = best;
   }
 }
 
@@ -105,11 +105,11 @@ function elementsOf(element: PageElement): PageElement[] {
  * True if a sibling is content too: the headline above it, an introduction, an element of the same tag and class. Boxes about
  * the author and publisher come after the content, so the threshold is higher there.
  */
-function belongsTo(sibling: PageElement, content: PageElement, isOuter: boolean, measureOf: MeasureOf): boolean {
-  const { heading, linked, text, points } = measureOf(sibling);
-  if (heading && linked < text * 0.5) return true;
+function isContentToo(sibling: PageElement, content: PageElement, isOuter: boolean, measureOf: MeasureOf): boolean {
+  const { hasTopHeading, linkedText, text, points } = measureOf(sibling);
+  if (hasTopHeading && linkedText < text * 0.5) return true;
   if (/^h[1-6]$/.test(sibling.tag)) return sibling.position < content.position;
-  if (linked > text * 0.25) return false;
+  if (linkedText > text * 0.25) return false;
   const isSameKind = sibling.tag === content.tag && sibling.attributes.get('class') === content.attributes.get('class');
   if (isSameKind && sibling.attributes.has('class')) return points > 25;
   const total = measureOf(content).points;
@@ -133,7 +133,7 @@ function isDataTable(element: PageElement, measureOf: MeasureOf): boolean {
   return rows.every((row) => measureOf(row).points < total * descendShare);
 }
 
-const words = new Set(
+const commentNames = new Set(
   'comment comments commentlist commentsection commentthread usercomments disqus disqusthread livefyre respond coral'.split(
     ' ',
   ),
@@ -144,30 +144,30 @@ const articleMin = 400;
 
 /** Drops the comments below an article. They stay if they are most of the page and nothing marks the rest as an article. */
 function dropComments(page: Page): void {
-  const inside = new Set<PageElement>();
+  const commentElements = new Set<PageElement>();
   const outermost: PageElement[] = [];
   for (const element of page.elements) {
-    const above = element.parent !== null && inside.has(element.parent);
+    const isInComment = element.parent !== null && commentElements.has(element.parent);
     const isComment =
-      !element.dropped && element !== page.body && !/^h\d$/.test(element.tag) && hasCommentName(element);
-    if (isComment && !above) outermost.push(element);
-    if (isComment || above) inside.add(element);
+      !element.isDropped && element !== page.body && !/^h\d$/.test(element.tag) && hasCommentName(element);
+    if (isComment && !isInComment) outermost.push(element);
+    if (isComment || isInComment) commentElements.add(element);
   }
   if (outermost.length === 0) return;
   const measureOf = measure(page.elements);
-  const parts = outermost.filter((element) => !measureOf(element).main || element.tag === 'article');
-  const comments = parts.reduce((sum, element) => sum + proseOf(measureOf, element), 0);
-  const articleProse = proseOf(measureOf, page.body) - comments;
-  const isArticle = page.facts.metas.get('og:type') === 'article' || page.elements.some(isArticleBody);
-  if (articleProse < articleMin || (articleProse < comments * 0.5 && !isArticle)) return;
-  for (const element of parts) element.dropped = true;
+  const parts = outermost.filter((element) => !measureOf(element).hasMain || element.tag === 'article');
+  const commentProse = parts.reduce((sum, element) => sum + proseOf(measureOf, element), 0);
+  const articleProse = proseOf(measureOf, page.body) - commentProse;
+  const isArticle = page.metadata.metas.get('og:type') === 'article' || page.elements.some(isArticleBody);
+  if (articleProse < articleMin || (articleProse < commentProse * 0.5 && !isArticle)) return;
+  for (const element of parts) element.isDropped = true;
 
   function isArticleBody(element: PageElement): boolean {
-    return element.tag === 'article' && !inside.has(element) && proseOf(measureOf, element) >= articleMin;
+    return element.tag === 'article' && !commentElements.has(element) && proseOf(measureOf, element) >= articleMin;
   }
 }
 
 function hasCommentName(element: PageElement): boolean {
-  for (const name of namesOf(element)) if (words.has(name)) return true;
+  for (const name of namesOf(element)) if (commentNames.has(name)) return true;
   return false;
 }

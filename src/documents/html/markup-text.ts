@@ -5,13 +5,13 @@ const markupCharsMax = 4000;
 
 /** Returns the text of short markup, such as a search result's title: removes tags and decodes entities once. */
 export function markupText(markup: string): string {
-  const waiting: DefaultTreeAdapterTypes.Node[] = [parseFragment(markup.slice(0, markupCharsMax))];
+  const stack: DefaultTreeAdapterTypes.Node[] = [parseFragment(markup.slice(0, markupCharsMax))];
   let text = '';
-  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     if ('value' in node) text += node.value;
     if (!('childNodes' in node) || ['script', 'style', 'template'].includes(node.nodeName)) continue;
     if (node.nodeName === 'br' || node.nodeName === 'p') text += ' ';
-    waiting.push(...node.childNodes.toReversed());
+    stack.push(...node.childNodes.toReversed());
   }
   return text;
 }

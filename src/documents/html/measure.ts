@@ -4,20 +4,20 @@ import type { PageElement } from './page-tree.ts';
 export interface Measures {
   text: number;
   /** The part of `text` inside links. */
-  linked: number;
+  linkedText: number;
   links: number;
   /** Unlinked text in blocks that are long enough to be sentences, not labels. */
   prose: number;
-  /** Evidence for content: long runs of unlinked text count more than scattered words. */
+  /** Content score: long runs of unlinked text count more than scattered words. */
   points: number;
   /** The element is or contains a first-level heading. */
-  heading: boolean;
+  hasTopHeading: boolean;
   /** The element is or contains a `main` or an `article`. */
-  main: boolean;
+  hasMain: boolean;
   /** The element contains a field or button. */
-  control: boolean;
+  hasControl: boolean;
   /** The element is or contains a heading of any level. */
-  titled: boolean;
+  hasHeading: boolean;
 }
 
 export type MeasureOf = (element: PageElement) => Measures;
@@ -28,59 +28,60 @@ export const blockTags = new Set(
   ),
 );
 
-/** Measures all elements, children before parents. Uses an array per measure, because pages have many elements. */
+/** Measures all elements, children before parents. Stores each measure in a typed array to save memory. */
 export function measure(elements: PageElement[]): MeasureOf {
   const size = elements.length;
   const text = new Float64Array(size);
-  const linked = new Float64Array(size);
+  const linkedText = new Float64Array(size);
   const points = new Float64Array(size);
   const prose = new Float64Array(size);
   const links = new Uint32Array(size);
   const flags = new Uint8Array(size);
-  addOwnText(elements, text, linked);
+  addOwnText(elements, text, linkedText);
   for (let index = size - 1; index >= 0; index -= 1) {
     const element = elements[index];
-    if (!element || element.dropped) continue;
-    const [own, ownLinked] = [text[index] ?? 0, linked[index] ?? 0];
+    if (!element || element.isDropped) continue;
+    const [own, ownLinked] = [text[index] ?? 0, linkedText[index] ?? 0];
     points[index] = (points[index] ?? 0) + pointsOf(element, own, ownLinked);
     if (own >= sentenceMin && ownLinked < own * 0.3) prose[index] = own - ownLinked;
   }
   for (let index = size - 1; index >= 0; index -= 1) {
     const element = elements[index];
-    if (!element || element.dropped) continue;
+    if (!element || element.isDropped) continue;
     if (element.tag === 'a' && element.attributes.has('href')) links[index] = (links[index] ?? 0) + 1;
     flags[index] = (flags[index] ?? 0) | flagsOf(element);
-    const above = element.parent?.order;
-    if (above === undefined) continue;
-    for (const column of [text, linked, points, prose, links])
-      column[above] = (column[above] ?? 0) + (column[index] ?? 0);
-    flags[above] = (flags[above] ?? 0) | (flags[index] ?? 0);
+    const parent = element.parent?.order;
+    if (parent === undefined) continue;
+    for (const column of [text, linkedText, points, prose, links])
+      column[parent] = (column[parent] ?? 0) + (column[index] ?? 0);
+    flags[parent] = (flags[parent] ?? 0) | (flags[index] ?? 0);
   }
   return ({ order }) => {
     const has = (flag: number): boolean => ((flags[order] ?? 0) & flag) !== 0;
     return {
       text: text[order] ?? 0,
-      linked: linked[order] ?? 0,
+      linkedText: linkedText[order] ?? 0,
       links: links[order] ?? 0,
       points: points[order] ?? 0,
       prose: prose[order] ?? 0,
-      heading: has(headingFlag),
-      main: has(mainFlag),
-      control: has(controlFlag),
-      titled: has(titledFlag),
+      hasTopHeading: has(topHeadingFlag),
+      hasMain: has(mainFlag),
+      hasControl: has(controlFlag),
+      hasHeading: has(headingFlag),
     };
   };
 }
 
-const headingFlag = 1;
+const topHeadingFlag = 1;
 const mainFlag = 2;
 const controlFlag = 4;
-const titledFlag = 8;
+const headingFlag = 8;
 
-function flagsOf({ tag, attributes, hasControl }: PageElement): number {
-  const control = hasControl ? controlFlag : 0;
-  if (tag === 'h1') return headingFlag | titledFlag | control;
-  if (/^h[2-6]$/.test(tag)) return titledFlag | control;
+function flagsOf(element: PageElement): number {
+  const { tag, attributes } = element;
+  const control = element.hasControl ? controlFlag : 0;
+  if (tag === 'h1') return topHeadingFlag | headingFlag | control;
+  if (/^h[2-6]$/.test(tag)) return headingFlag | control;
   return control | (tag === 'main' || tag === 'article' || attributes.get('role') === 'main' ? mainFlag : 0);
 }
 
@@ -91,32 +92,32 @@ const linkedState = 1;
 const droppedState = 2;
 
 /** Adds each text to the nearest block around it. Counts linked text separately too. */
-function addOwnText(elements: PageElement[], text: Float64Array, linked: Float64Array): void {
+function addOwnText(elements: PageElement[], text: Float64Array, linkedText: Float64Array): void {
   const blocks = new Uint32Array(elements.length);
   const states = new Uint8Array(elements.length);
   for (const element of elements) {
     const { order, tag } = element;
-    const above = element.parent?.order;
-    const block = blockTags.has(tag) || above === undefined ? order : (blocks[above] ?? 0);
-    let state = above === undefined ? 0 : (states[above] ?? 0);
+    const parent = element.parent?.order;
+    const block = blockTags.has(tag) || parent === undefined ? order : (blocks[parent] ?? 0);
+    let state = parent === undefined ? 0 : (states[parent] ?? 0);
     if (tag === 'a' && element.attributes.has('href')) state |= linkedState;
-    if (element.dropped) state |= droppedState;
+    if (element.isDropped) state |= droppedState;
     blocks[order] = block;
     states[order] = state;
     if (state & droppedState) continue;
     let weight = 0;
     for (const child of element.children) if (typeof child === 'string') weight += weightOf(child);
     text[block] = (text[block] ?? 0) + weight;
-    if (state & linkedState) linked[block] = (linked[block] ?? 0) + weight;
+    if (state & linkedState) linkedText[block] = (linkedText[block] ?? 0) + weight;
   }
 }
 
 const cellTags = new Set(['td', 'th', 'li', 'dd', 'dt', 'h2', 'h3', 'h4']);
 
-function pointsOf(element: PageElement, text: number, linked: number): number {
+function pointsOf(element: PageElement, text: number, linkedText: number): number {
   if (text === 0) return 0;
-  const prose = text - linked;
-  const density = linked / text;
+  const prose = text - linkedText;
+  const density = linkedText / text;
   if (density > 0.5) return prose * 0.1;
   if (element.tag === 'pre') return prose;
   if (text < 25) return prose * (cellTags.has(element.tag) ? 0.5 : 0.2);

@@ -21,7 +21,7 @@ export interface PageElement {
   /** True if the element had a field or button as a direct child, which the tree omits. */
   hasControl: boolean;
   /** True if the element is omitted from the text, with everything in it. */
-  dropped: boolean;
+  isDropped: boolean;
 }
 
 export type PageNode = PageElement | string;
@@ -30,10 +30,10 @@ export interface Page {
   body: PageElement;
   /** `body` and every element in it, in document order: parents before children. */
   elements: PageElement[];
-  facts: PageFacts;
+  metadata: PageMetadata;
 }
 
-export interface PageFacts {
+export interface PageMetadata {
   title: string | null;
   language: string | null;
   baseHref: string | null;
@@ -49,10 +49,10 @@ const nodesMax = 400_000;
  * recurses, so deep nesting is harmless.
  */
 export function buildPage(html: string): Page {
-  const { adapter, finish } = boundedAdapter();
+  const { adapter, finish } = limitedAdapter();
   const document = parse(html, { treeAdapter: adapter });
   finish();
-  const facts = { title: null as string | null, language: null as string | null, baseHref: null as string | null };
+  const metadata = { title: null as string | null, language: null as string | null, baseHref: null as string | null };
   const metas = new Map<string, string>();
   const body = newElement('body', [], null, 0);
   const elements = [body];
@@ -69,12 +69,12 @@ export function buildPage(html: string): Page {
     } else if ('value' in node) {
       if (!isInvisible(frame.paint)) frame.into.children.push(node.value);
     } else if ('tagName' in node) {
-      noteFacts(node);
+      collectMetadata(node);
       const into = enter(node, frame.into);
       if (into) stack.push({ from: node, next: 0, into, paint: paintOf(node.tagName, node.attrs, frame.paint) });
     }
   }
-  return { body, elements, facts: { ...facts, metas } };
+  return { body, elements, metadata: { ...metadata, metas } };
 
   /** Adds the element to the tree. Returns null to skip it with its children. `html` and `body` become one element. */
   function enter(node: DefaultTreeAdapterTypes.Element, parent: PageElement): PageElement | null {
@@ -90,25 +90,25 @@ export function buildPage(html: string): Page {
     return element;
   }
 
-  function noteFacts(node: DefaultTreeAdapterTypes.Element): void {
-    if (node.tagName === 'html') facts.language ??= attributeOf(node, 'lang') ?? attributeOf(node, 'xml:lang');
-    if (node.tagName === 'base') facts.baseHref ??= attributeOf(node, 'href');
-    if (node.tagName === 'head') noteHead(node);
-    if (node.tagName === 'meta') noteMeta(node);
+  function collectMetadata(node: DefaultTreeAdapterTypes.Element): void {
+    if (node.tagName === 'html') metadata.language ??= attributeOf(node, 'lang') ?? attributeOf(node, 'xml:lang');
+    if (node.tagName === 'base') metadata.baseHref ??= attributeOf(node, 'href');
+    if (node.tagName === 'head') collectHead(node);
+    if (node.tagName === 'meta') collectMeta(node);
   }
 
   /** The head is not walked as content, so its children are read here. */
-  function noteHead(head: DefaultTreeAdapterTypes.Element): void {
+  function collectHead(head: DefaultTreeAdapterTypes.Element): void {
     for (const node of head.childNodes) {
       if (!('tagName' in node)) continue;
       if (node.tagName === 'title') {
-        facts.title ??= node.childNodes.map((child) => ('value' in child ? child.value : '')).join('');
+        metadata.title ??= node.childNodes.map((child) => ('value' in child ? child.value : '')).join('');
       }
-      noteFacts(node);
+      collectMetadata(node);
     }
   }
 
-  function noteMeta(meta: DefaultTreeAdapterTypes.Element): void {
+  function collectMeta(meta: DefaultTreeAdapterTypes.Element): void {
     const name = attributeOf(meta, 'property') ?? attributeOf(meta, 'name') ?? attributeOf(meta, 'itemprop');
     const content = attributeOf(meta, 'content')?.trim();
     if (name && content && !metas.has(name.toLowerCase())) metas.set(name.toLowerCase(), content);
@@ -125,13 +125,13 @@ function isAccordionButton(tag: string, parentTag: string): boolean {
 type Adapter = TreeAdapter<DefaultTreeAdapterMap>;
 
 /**
- * Builds parse5's own tree, but limits its size: misnested formatting elements can multiply a small page without limit. parse5
- * delivers text word by word. The words are joined in large pieces, because a chain of a million small strings needs much memory.
+ * Builds parse5's own tree, but limits its size, because misnested formatting elements can multiply a small page. Joins words,
+ * which parse5 delivers one by one, into large pieces: a chain of a million small strings needs much memory.
  */
-function boundedAdapter(): { adapter: Adapter; finish: () => void } {
+function limitedAdapter(): { adapter: Adapter; finish: () => void } {
   const pieceChars = 65_536;
   let nodes = 0;
-  let last: DefaultTreeAdapterTypes.TextNode | null = null;
+  let lastText: DefaultTreeAdapterTypes.TextNode | null = null;
   let pending = '';
 
   const adapter: Adapter = {
@@ -141,8 +141,8 @@ function boundedAdapter(): { adapter: Adapter; finish: () => void } {
       return defaultTreeAdapter.createElement(tagName, namespaceURI, attributes);
     },
     insertText(parent, text) {
-      const before = parent.childNodes.at(-1);
-      if (before && defaultTreeAdapter.isTextNode(before)) append(before, text);
+      const previous = parent.childNodes.at(-1);
+      if (previous && defaultTreeAdapter.isTextNode(previous)) append(previous, text);
       else {
         count();
         defaultTreeAdapter.appendChild(parent, defaultTreeAdapter.createTextNode(text));
@@ -159,16 +159,16 @@ function boundedAdapter(): { adapter: Adapter; finish: () => void } {
   }
 
   function append(node: DefaultTreeAdapterTypes.TextNode, text: string): void {
-    if (node !== last) finish();
-    last = node;
+    if (node !== lastText) finish();
+    lastText = node;
     pending += text;
     if (pending.length > pieceChars) finish();
   }
 
   /** Appends the pending text. Reading a character makes V8 flatten the chain of strings. */
   function finish(): void {
-    if (last && pending.charCodeAt(0) >= 0) last.value += pending;
-    last = null;
+    if (lastText && pending.charCodeAt(0) >= 0) lastText.value += pending;
+    lastText = null;
     pending = '';
   }
 }
@@ -197,7 +197,7 @@ function newElement(
     position: parent?.children.length ?? 0,
     order,
     hasControl: false,
-    dropped: false,
+    isDropped: false,
   };
 }
 

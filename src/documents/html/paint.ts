@@ -24,7 +24,7 @@ export function paintOf(tag: string, attributes: readonly Attribute[], outer: Pa
   // Browsers give links their own colour.
   if (tag === 'a') color = undefined;
   for (const { name, value } of attributes) {
-    if ((name === 'class' || name === 'id') && !plainTags.has(tag)) background = 'unknown';
+    if ((name === 'class' || name === 'id') && !neutralTags.has(tag)) background = 'unknown';
     else if (name === 'bgcolor') background = colorOf(value) ?? background;
     else if (name === colorAttribute[tag]) color = colorOf(value) ?? color;
   }
@@ -55,29 +55,29 @@ export function isInvisible({ color, background }: Paint): boolean {
 const colorAttribute: Readonly<Record<string, string>> = { font: 'color', body: 'text' };
 
 /** Tags whose classes describe the kind of page, rarely its colours. */
-const plainTags = new Set(['html', 'body', 'main', 'article']);
+const neutralTags = new Set(['html', 'body', 'main', 'article']);
 
-function backgroundOf(value: string, before: Paint['background']): Paint['background'] {
+function backgroundOf(value: string, outer: Paint['background']): Paint['background'] {
   if (/url\(|gradient\(|image\(|var\(/.test(value)) return 'unknown';
   const color = colorOf(value) ?? colorOf(value.split(/\s+(?![^(]*\))/)[0] ?? '');
-  return color === undefined || color === 'transparent' ? before : color;
+  return color === undefined || color === 'transparent' ? outer : color;
 }
 
-/** Parses a colour. Undefined for values that depend on others, such as `inherit` and variables. */
+/** Parses a colour. Undefined for relative values, such as `inherit` and variables. */
 function colorOf(text: string): Color | undefined {
   const value = text.trim().toLowerCase();
   const hex = /^#?([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/.exec(value)?.[1];
-  if (hex !== undefined && (value.startsWith('#') || hex.length === 6)) return ofHex(hex);
+  if (hex !== undefined && (value.startsWith('#') || hex.length === 6)) return parseHex(hex);
   const parts = /^(rgba?|hsla?)\(([^()]{1,100})\)$/.exec(value);
-  if (parts !== null) return ofFunction(parts[1] ?? '', parts[2] ?? '', value);
-  if (!/^[a-z]{3,30}$/.test(value) || dependent.has(value)) return undefined;
-  return named[value] ?? value;
+  if (parts !== null) return parseFunction(parts[1] ?? '', parts[2] ?? '', value);
+  if (!/^[a-z]{3,30}$/.test(value) || relativeKeywords.has(value)) return undefined;
+  return namedColors[value] ?? value;
 }
 
-const dependent = new Set(['inherit', 'initial', 'unset', 'revert', 'currentcolor', 'none', 'auto']);
+const relativeKeywords = new Set(['inherit', 'initial', 'unset', 'revert', 'currentcolor', 'none', 'auto']);
 
 /** Named colours that are nearly white or black. All others are compared by name. */
-const named: Readonly<Record<string, Color>> = {
+const namedColors: Readonly<Record<string, Color>> = {
   white: [255, 255, 255],
   snow: [255, 250, 250],
   ivory: [255, 255, 240],
@@ -89,22 +89,22 @@ const named: Readonly<Record<string, Color>> = {
   black: [0, 0, 0],
 };
 
-function ofHex(hex: string): Color {
+function parseHex(hex: string): Color {
   const long = hex.length < 5 ? [...hex].map((digit) => digit + digit).join('') : hex;
   const channel = (index: number) => Number.parseInt(long.slice(index * 2, index * 2 + 2), 16);
   return long.length === 8 && channel(3) < 13 ? 'transparent' : [channel(0), channel(1), channel(2)];
 }
 
-function ofFunction(kind: string, list: string, whole: string): Color | undefined {
+function parseFunction(kind: string, list: string, value: string): Color | undefined {
   const parts = list.split(/[\s,/]+/).filter(Boolean);
-  const number = (index: number, of: number) => {
+  const number = (index: number, max: number) => {
     const part = parts[index] ?? '';
-    return part.endsWith('%') ? (Number(part.slice(0, -1)) / 100) * of : Number(part);
+    return part.endsWith('%') ? (Number(part.slice(0, -1)) / 100) * max : Number(part);
   };
   if (parts.length < 3 || parts.some((part) => !/^[\d.]+(?:%|deg)?$/.test(part))) return undefined;
   if (parts.length > 3 && number(3, 1) < 0.05) return 'transparent';
   if (kind.startsWith('rgb')) return [number(0, 255), number(1, 255), number(2, 255)];
   const lightness = number(2, 1);
   if (lightness > 0.97) return [255, 255, 255];
-  return lightness < 0.03 ? [0, 0, 0] : whole;
+  return lightness < 0.03 ? [0, 0, 0] : value;
 }

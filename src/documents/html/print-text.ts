@@ -4,17 +4,17 @@ import type { Block, Container, Span } from './blocks.ts';
 /** Prints the blocks as plain text: a blank line between blocks, a line per list item and table row, code as written. */
 export function printText(blocks: Block[]): string {
   const parts: string[] = [];
-  const started = new Set<Container>();
-  let before: Block | null = null;
+  const startedItems = new Set<Container>();
+  let previous: Block | null = null;
   for (const block of blocks) {
     const text = textOfBlock(block);
     if (text === '') continue;
-    const indent = '  '.repeat(Math.max(0, itemDepth(block.inside) - 1));
-    const mark = markOf(block.inside, started);
-    const isTight = before !== null && mark !== '' && itemDepth(before.inside) > 0 && block.kind !== 'code';
-    if (before) parts.push(isTight ? '\n' : '\n\n');
-    parts.push(indented(text, indent + mark, indent + ' '.repeat(mark.length)));
-    before = block;
+    const indent = '  '.repeat(Math.max(0, itemDepth(block.container) - 1));
+    const marker = markerOf(block.container, startedItems);
+    const isTight = previous !== null && marker !== '' && itemDepth(previous.container) > 0 && block.kind !== 'code';
+    if (previous) parts.push(isTight ? '\n' : '\n\n');
+    parts.push(indentLines(text, indent + marker, indent + ' '.repeat(marker.length)));
+    previous = block;
   }
   return collapseLines(parts.join(''));
 }
@@ -46,20 +46,20 @@ function lineOf(spans: Span[]): string {
   return paragraphOf(spans).replaceAll('\n', ' ');
 }
 
-function itemDepth(inside: Container | null): number {
+function itemDepth(container: Container | null): number {
   let depth = 0;
-  for (let at = inside; at; at = at.parent) if (at.kind === 'item') depth += 1;
+  for (let at = container; at; at = at.parent) if (at.kind === 'item') depth += 1;
   return depth;
 }
 
 /** Returns the bullet or number for the first block of a list item, and an empty string for the others. */
-function markOf(inside: Container | null, started: Set<Container>): string {
-  if (inside?.kind !== 'item' || started.has(inside)) return '';
-  started.add(inside);
-  return inside.number === null ? '- ' : `${inside.number}. `;
+function markerOf(container: Container | null, startedItems: Set<Container>): string {
+  if (container?.kind !== 'item' || startedItems.has(container)) return '';
+  startedItems.add(container);
+  return container.number === null ? '- ' : `${container.number}. `;
 }
 
-function indented(text: string, first: string, continuation: string): string {
+function indentLines(text: string, first: string, continuation: string): string {
   if (first === '') return text;
   return first + text.replaceAll('\n', `\n${continuation}`);
 }

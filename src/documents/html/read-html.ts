@@ -20,9 +20,9 @@ export function readHtml(html: string, options: HtmlOptions): Reading {
   const page = buildPage(html);
   // Read before the content is chosen, because the heading may be outside it.
   const title = titleOf(page);
-  const root = rootOf(page, options.extent ?? 'content');
-  const blocks = collectBlocks(root, baseOf(page.facts.baseHref, options.url), options.charsMax + 1);
-  const { metas, language } = page.facts;
+  const root = chooseRoot(page, options.extent ?? 'content');
+  const blocks = collectBlocks(root, baseOf(page.metadata.baseHref, options.url), options.charsMax + 1);
+  const { metas, language } = page.metadata;
   return {
     title,
     text: options.mode === 'markdown' ? printMarkdown(blocks) : printText(blocks),
@@ -32,7 +32,7 @@ export function readHtml(html: string, options: HtmlOptions): Reading {
   };
 }
 
-function rootOf(page: Page, extent: PageExtent): PageElement {
+function chooseRoot(page: Page, extent: PageExtent): PageElement {
   if (extent === 'content') return findMainContent(page);
   if (extent === 'page') dropMarked(page);
   return page.body;
@@ -48,32 +48,32 @@ const separator = /\s+[|\-–—·•»:]\s+|:\s+|\s*[｜│]\s*|_/g;
 
 /** Returns the page's title. Removes the site's name if the headline or metadata show which part that is. */
 export function titleOf(page: Page): string | null {
-  const { metas } = page.facts;
+  const { metas } = page.metadata;
   const heading = page.elements.find((element) => element.tag === 'h1');
   const headline = heading ? textOf(heading, 300) : '';
-  const title = clean(page.facts.title);
-  const shared = clean(metas.get('og:title')) || clean(metas.get('twitter:title'));
+  const title = clean(page.metadata.title);
+  const socialTitle = clean(metas.get('og:title')) || clean(metas.get('twitter:title'));
   const site = clean(metas.get('og:site_name')) || clean(metas.get('application-name'));
-  const best = shared && shared !== site ? shared : title;
+  const best = socialTitle && socialTitle !== site ? socialTitle : title;
   if (!best) return headline || null;
   return withoutSite(best, headline, site);
 }
 
 /** Returns the shortest run of the title's parts that contains the headline, else the title without the site's name. */
 function withoutSite(title: string, headline: string, site: string): string {
-  const marks = [...title.matchAll(separator)].slice(0, 8);
-  const starts = [0, ...marks.map((mark) => mark.index + mark[0].length)];
-  const ends = [...marks.map((mark) => mark.index), title.length];
+  const separators = [...title.matchAll(separator)].slice(0, 8);
+  const starts = [0, ...separators.map((match) => match.index + match[0].length)];
+  const ends = [...separators.map((match) => match.index), title.length];
   const parts = starts.flatMap((start) => ends.filter((end) => end > start).map((end) => title.slice(start, end)));
-  const holding = parts.filter((part) => headline.length > 3 && folded(part).includes(folded(headline)));
-  const shortest = holding.sort((left, right) => left.length - right.length)[0];
+  const candidates = parts.filter((part) => headline.length > 3 && normalize(part).includes(normalize(headline)));
+  const shortest = candidates.sort((left, right) => left.length - right.length)[0];
   if (shortest) return shortest;
   const last = starts.at(-1) ?? 0;
-  const isSite = site !== '' && last > 0 && folded(title.slice(last)) === folded(site);
+  const isSite = site !== '' && last > 0 && normalize(title.slice(last)) === normalize(site);
   return isSite ? title.slice(0, ends.at(-2)) : title;
 }
 
-function folded(text: string): string {
+function normalize(text: string): string {
   return text.toLowerCase().replace(/\s+/g, '');
 }
 

@@ -9,22 +9,22 @@ export function isDataTable(table: PageElement): boolean {
   let rows = 0;
   let cells = 0;
   let blocks = 0;
-  const open: PageElement[] = [table];
-  for (let element = open.pop(); element; element = open.pop()) {
+  const stack: PageElement[] = [table];
+  for (let element = stack.pop(); element; element = stack.pop()) {
     for (const child of element.children) {
-      if (typeof child === 'string' || child.dropped) continue;
+      if (typeof child === 'string' || child.isDropped) continue;
       if (child.tag === 'table' || child.tag === 'pre' || /^h[1-6]$/.test(child.tag)) return false;
       if (child.tag === 'tr') rows += 1;
       if (child.tag === 'td' || child.tag === 'th') cells += 1;
       if (child.tag === 'p' || child.tag === 'ul' || child.tag === 'ol' || child.tag === 'blockquote') blocks += 1;
-      open.push(child);
+      stack.push(child);
     }
   }
   return rows > 0 && cells > rows && (rows > 1 || blocks === 0) && blocks <= cells;
 }
 
-/** Returns how many columns a cell spans. Limits the row to `cellsMax` columns; `before` is how many it already has. */
-export function spanOf(cell: PageElement, before: number): number {
+/** Returns how many columns a cell spans, so that the row has at most `cellsMax` columns. */
+export function spanOf(cell: PageElement, columnsBefore: number): number {
   const span = Number.parseInt(cell.attributes.get('colspan') ?? '1', 10);
-  return span >= 1 ? Math.max(1, Math.min(span, cellsMax - before)) : 1;
+  return span >= 1 ? Math.max(1, Math.min(span, cellsMax - columnsBefore)) : 1;
 }

@@ -8,15 +8,15 @@ const stepsMax = 200;
 export function textOf(element: PageElement, charsMax: number): string {
   const parts: string[] = [];
   let length = 0;
-  const open: PageNode[] = [element];
+  const stack: PageNode[] = [element];
   let steps = 0;
-  for (let node = open.pop(); node !== undefined && length < charsMax && steps < stepsMax; node = open.pop()) {
+  for (let node = stack.pop(); node !== undefined && length < charsMax && steps < stepsMax; node = stack.pop()) {
     steps += 1;
     if (typeof node === 'string') {
       parts.push(node.slice(0, charsMax));
       length += node.trim().length;
-    } else if (!node.dropped) {
-      for (const child of node.children.toReversed()) open.push(child);
+    } else if (!node.isDropped) {
+      for (const child of node.children.toReversed()) stack.push(child);
     }
   }
   return oneLine(parts.join('')).slice(0, charsMax);

@@ -64,9 +64,9 @@ function jsonFeedEntries(text: string): ListedPage[] {
     if (!Array.isArray(items)) return [];
     return items.flatMap((item) => {
       const { url, external_url, date_modified, date_published } = Object(item);
-      const address = url ?? external_url;
+      const link = url ?? external_url;
       const changed = date_modified ?? date_published;
-      return typeof address === 'string' ? [{ url: address, ...(typeof changed === 'string' ? { changed } : {}) }] : [];
+      return typeof link === 'string' ? [{ url: link, ...(typeof changed === 'string' ? { changed } : {}) }] : [];
     });
   } catch {
     return [];

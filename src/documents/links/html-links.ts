@@ -1,7 +1,7 @@
 import { type Token, type TokenHandler, Tokenizer, TokenizerMode } from 'parse5';
 
 /** Elements whose content is raw text, with the tokenizer state that reads it. */
-const textElements = new Map<string, Tokenizer['state']>([
+const rawTextElements = new Map<string, Tokenizer['state']>([
   ['script', TokenizerMode.SCRIPT_DATA],
   ['style', TokenizerMode.RAWTEXT],
   ['xmp', TokenizerMode.RAWTEXT],
@@ -14,11 +14,11 @@ const textElements = new Map<string, Tokenizer['state']>([
 export function htmlLinks(html: string) {
   const hrefs: string[] = [];
   const robots: string[] = [];
-  const facts = { canonical: null as string | null, base: null as string | null };
+  const found = { canonical: null as string | null, base: null as string | null };
   const handler: TokenHandler = {
     onStartTag({ tagName, attrs }: Token.TagToken) {
-      tokenizer.state = textElements.get(tagName) ?? tokenizer.state;
-      noteTag(tagName, (name) => attrs.find((attribute) => attribute.name === name)?.value);
+      tokenizer.state = rawTextElements.get(tagName) ?? tokenizer.state;
+      readTag(tagName, (name) => attrs.find((attribute) => attribute.name === name)?.value);
     },
     onEndTag() {},
     onComment() {},
@@ -30,15 +30,15 @@ export function htmlLinks(html: string) {
   };
   const tokenizer = new Tokenizer({ sourceCodeLocationInfo: false }, handler);
   tokenizer.write(html, true);
-  return { hrefs, ...facts, ...readRobots(robots.join(',')) };
+  return { hrefs, ...found, ...readRobots(robots.join(',')) };
 
-  function noteTag(tag: string, attribute: (name: string) => string | undefined): void {
+  function readTag(tag: string, attribute: (name: string) => string | undefined): void {
     switch (tag) {
       case 'a':
       case 'area': {
         const href = attribute('href');
-        const isEndorsed = !/\b(?:nofollow|ugc|sponsored)\b/i.test(attribute('rel') ?? '');
-        if (href !== undefined && isEndorsed) hrefs.push(href);
+        const isFollowed = !/\b(?:nofollow|ugc|sponsored)\b/i.test(attribute('rel') ?? '');
+        if (href !== undefined && isFollowed) hrefs.push(href);
         return;
       }
       case 'frame':
@@ -46,16 +46,16 @@ export function htmlLinks(html: string) {
         hrefs.push(...[attribute('src')].filter((src) => src !== undefined));
         return;
       case 'base':
-        facts.base ??= attribute('href') ?? null;
+        found.base ??= attribute('href') ?? null;
         return;
       case 'link':
-        if (/(?:^|\s)canonical(?:\s|$)/i.test(attribute('rel') ?? '')) facts.canonical ??= attribute('href') ?? null;
+        if (/(?:^|\s)canonical(?:\s|$)/i.test(attribute('rel') ?? '')) found.canonical ??= attribute('href') ?? null;
         return;
       case 'meta': {
         const content = attribute('content') ?? '';
         if (/^(?:robots|carrel)$/i.test(attribute('name') ?? '')) robots.push(content);
-        const refreshed = /^\s*[\d.]+\s*[;,]\s*url\s*=\s*["']?([^"']+)/i.exec(content)?.[1];
-        if (/^refresh$/i.test(attribute('http-equiv') ?? '') && refreshed !== undefined) hrefs.push(refreshed);
+        const redirect = /^\s*[\d.]+\s*[;,]\s*url\s*=\s*["']?([^"']+)/i.exec(content)?.[1];
+        if (/^refresh$/i.test(attribute('http-equiv') ?? '') && redirect !== undefined) hrefs.push(redirect);
       }
     }
   }

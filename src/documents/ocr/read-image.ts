@@ -20,14 +20,14 @@ export async function readImage(
   let read = 0;
   for (let page = 0; page < pageCount; page += 1) {
     if (read > 0 && (cpuMs() >= stopAt || length > charsMax)) break;
-    const found = recogniser.recognise(pages?.withPageFirst(page) ?? bytes);
+    const result = recogniser.recognise(pages?.withPageFirst(page) ?? bytes);
     read += 1;
-    if (found === undefined) continue;
-    const text = collapseLines(found.text);
+    if (result === undefined) continue;
+    const text = collapseLines(result.text);
     if (text === '') continue;
     if (pageCount > 1) marks.push({ offset: length, page: read });
     texts.push(text);
-    confidences.push(found.confidence);
+    confidences.push(result.confidence);
     length += text.length + 2;
   }
   if (confidences.length === 0) {
@@ -55,16 +55,16 @@ export function tiffPages(bytes: Uint8Array) {
   if (view.byteLength < 8) return undefined;
   const order = view.getUint16(0);
   if (order !== 0x4949 && order !== 0x4d4d) return undefined;
-  const little = order === 0x4949;
-  if (view.getUint16(2, little) !== 42) return undefined;
+  const isLittleEndian = order === 0x4949;
+  if (view.getUint16(2, isLittleEndian) !== 42) return undefined;
   const offsets: number[] = [];
-  for (let at = view.getUint32(4, little); at !== 0 && offsets.length < pagesMax; ) {
+  for (let at = view.getUint32(4, isLittleEndian); at !== 0 && offsets.length < pagesMax; ) {
     if (offsets.includes(at) || at + 2 > view.byteLength) break;
     offsets.push(at);
     // A directory is a count, twelve bytes per entry, and the offset of the next directory.
-    const next = at + 2 + view.getUint16(at, little) * 12;
+    const next = at + 2 + view.getUint16(at, isLittleEndian) * 12;
     if (next + 4 > view.byteLength) break;
-    at = view.getUint32(next, little);
+    at = view.getUint32(next, isLittleEndian);
   }
   if (offsets.length < 2) return undefined;
   const file = new Uint8Array(bytes);
@@ -72,7 +72,7 @@ export function tiffPages(bytes: Uint8Array) {
     count: offsets.length,
     /** Returns the file with page `page` (from 0) as its first. Changes one shared copy, to save memory. */
     withPageFirst(page: number): Uint8Array {
-      new DataView(file.buffer).setUint32(4, offsets[page] ?? 0, little);
+      new DataView(file.buffer).setUint32(4, offsets[page] ?? 0, isLittleEndian);
       return file;
     },
   };

@@ -24,26 +24,26 @@ export function readAttached(
   const paragraphs: string[] = [];
   for (const relation of relations) {
     if (paragraphs.length >= paragraphsMax) break;
-    paragraphs.push(...attachedBy(document, relation, readWorkbook));
+    paragraphs.push(...readRelation(document, relation, readWorkbook));
   }
   return paragraphs.slice(0, paragraphsMax).map((text) => text.slice(0, paragraphUnitsMax));
 }
 
-function attachedBy(document: OoxmlPackage, { type, target }: Relation, readWorkbook?: ReadWorkbook): string[] {
+function readRelation(document: OoxmlPackage, { type, target }: Relation, readWorkbook?: ReadWorkbook): string[] {
   switch (type) {
     case 'chart':
       return readChart(document, target);
     case 'diagramData':
-      return prefixed('Diagram: ', [readParagraphs(document, target).join('; ')]);
+      return withPrefix('Diagram: ', [readParagraphs(document, target).join('; ')]);
     case 'drawing': {
       // Drawings inside drawings are skipped: they could form a cycle.
       const inner = document.relationsOf(target).filter((relation) => relation.type !== 'drawing');
-      const texts = prefixed('Text box: ', readParagraphs(document, target));
+      const texts = withPrefix('Text box: ', readParagraphs(document, target));
       return [...texts, ...readAttached(document, target, undefined, inner)];
     }
     case 'comments':
     case 'threadedComment':
-      return prefixed('Comment: ', readComments(document, target));
+      return withPrefix('Comment: ', readComments(document, target));
     case 'package': {
       const text = readWorkbook && readEmbedded(document, target, readWorkbook);
       return text ? [`Embedded document:\n\n${text}`] : [];
@@ -64,45 +64,45 @@ function readEmbedded(document: OoxmlPackage, part: string, readWorkbook: ReadWo
   }
 }
 
-function prefixed(prefix: string, texts: readonly string[]): string[] {
+function withPrefix(prefix: string, texts: readonly string[]): string[] {
   return texts.flatMap((text) => (text.trim() === '' ? [] : [`${prefix}${oneLine(text)}`]));
 }
 
 /** Reads the paragraphs of shapes: `a:p` elements with runs of `a:t`. */
 function readParagraphs(document: OoxmlPackage, part: string): string[] {
   const texts: string[] = [];
-  document.walk(part, collecting('p', texts));
+  document.walk(part, createTextCollector('p', texts));
   return texts;
 }
 
 /** Reads comments of Word (`w:comment`), PowerPoint (`p:cm`) and Excel (`comment`, `threadedComment`), one text each. */
 function readComments(document: OoxmlPackage, part: string): string[] {
   const texts: string[] = [];
-  for (const element of ['comment', 'cm', 'threadedComment']) document.walk(part, collecting(element, texts));
+  for (const element of ['comment', 'cm', 'threadedComment']) document.walk(part, createTextCollector(element, texts));
   return texts;
 }
 
 /** Creates a handler that collects the text in `t` or `text` inside each element of this name. */
-function collecting(element: string, texts: string[]): XmlHandler {
+function createTextCollector(element: string, texts: string[]): XmlHandler {
   let depth = 0;
   let current = '';
-  let inText = 0;
+  let textDepth = 0;
   return {
     open(name) {
       if (name === element) {
         if (depth === 0) current = '';
         depth += 1;
-      } else if (name === 't' || name === 'text') inText += 1;
+      } else if (name === 't' || name === 'text') textDepth += 1;
       else if (name === 'p' || name === 'br') current += ' ';
     },
     close(name) {
       if (name === element) {
         depth -= 1;
         if (depth === 0 && current.trim() !== '') texts.push(current.trim());
-      } else if (name === 't' || name === 'text') inText -= 1;
+      } else if (name === 't' || name === 'text') textDepth -= 1;
     },
     text(text) {
-      if (depth > 0 && inText > 0 && current.length < paragraphUnitsMax) current += text;
+      if (depth > 0 && textDepth > 0 && current.length < paragraphUnitsMax) current += text;
     },
     isDone: () => texts.length >= paragraphsMax,
   };

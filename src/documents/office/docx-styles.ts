@@ -20,7 +20,7 @@ export function readDocxStyles(
 ) {
   const styles = readStyles(document, stylesPart);
   const lists = readNumbering(document, numberingPart);
-  const inherited = <Value>(styleId: string, pick: (style: Style) => Value | null): Value | null => {
+  const inherit = <Value>(styleId: string, pick: (style: Style) => Value | null): Value | null => {
     let style = styles.get(styleId);
     for (let step = 0; style && step < basedOnMax; step += 1) {
       const value = pick(style);
@@ -29,18 +29,18 @@ export function readDocxStyles(
     }
     return null;
   };
-  const isTitle = (styleId: string) => inherited(styleId, ({ name }) => (name === 'title' ? true : null)) ?? false;
+  const isTitle = (styleId: string) => inherit(styleId, ({ name }) => (name === 'title' ? true : null)) ?? false;
   return {
     /** Returns 1 to 9 for a heading, 0 for other paragraphs. */
     headingLevel(styleId: string, outline: number | null): number {
-      const level = outline ?? inherited(styleId, (style) => style.outline ?? levelOfName(style.name));
+      const level = outline ?? inherit(styleId, (style) => style.outline ?? levelOfName(style.name));
       if (level !== null && level >= 0 && level <= 8) return level + 1;
       return isTitle(styleId) ? 1 : 0;
     },
     isTitle,
     /** Returns the list to which every paragraph of the style belongs. */
-    listOf: (styleId: string) => inherited(styleId, ({ list }) => list),
-    isNumbered: (listId: string, level: number) => lists.get(listId)?.get(level)?.counts ?? false,
+    listOf: (styleId: string) => inherit(styleId, ({ list }) => list),
+    isNumbered: (listId: string, level: number) => lists.get(listId)?.get(level)?.isNumbered ?? false,
     /** Returns the number of the first item. */
     startOf: (listId: string, level: number) => lists.get(listId)?.get(level)?.start ?? 1,
   };
@@ -77,7 +77,7 @@ function readStyles(document: OoxmlPackage, part: string | undefined): Map<strin
 
 interface Level {
   /** False for bullets. */
-  counts: boolean;
+  isNumbered: boolean;
   start: number;
 }
 
@@ -86,10 +86,10 @@ function readNumbering(document: OoxmlPackage, part: string | undefined): Map<st
   const definitions = new Map<string, Map<number, Level>>();
   const lists = new Map<string, Map<number, Level>>();
   let levels = new Map<number, Level>();
-  let level: Level = { counts: false, start: 1 };
+  let level: Level = { isNumbered: false, start: 1 };
   let listId = '';
-  const openLevel = (number: number) => {
-    level = levels.get(number) ?? { counts: false, start: 1 };
+  const startLevel = (number: number) => {
+    level = levels.get(number) ?? { isNumbered: false, start: 1 };
     levels.set(number, level);
   };
   document.walk(part, {
@@ -97,13 +97,13 @@ function readNumbering(document: OoxmlPackage, part: string | undefined): Map<st
       if (name === 'abstractNum') {
         levels = new Map();
         definitions.set(attributeOf(attributes, 'abstractNumId') ?? '', levels);
-      } else if (name === 'lvl' || name === 'lvlOverride') openLevel(Number(attributeOf(attributes, 'ilvl')) || 0);
-      else if (name === 'numFmt') level.counts = !['bullet', 'none', ''].includes(valOf(attributes));
+      } else if (name === 'lvl' || name === 'lvlOverride') startLevel(Number(attributeOf(attributes, 'ilvl')) || 0);
+      else if (name === 'numFmt') level.isNumbered = !['bullet', 'none', ''].includes(valOf(attributes));
       else if (name === 'start' || name === 'startOverride') level.start = firstNumber(valOf(attributes));
       else if (name === 'num') listId = attributeOf(attributes, 'numId') ?? '';
       else if (name === 'abstractNumId') {
         const definition = definitions.get(valOf(attributes)) ?? new Map<number, Level>();
-        levels = new Map([...definition].map(([number, defined]) => [number, { ...defined }]));
+        levels = new Map([...definition].map(([number, original]) => [number, { ...original }]));
         lists.set(listId, levels);
       }
     },

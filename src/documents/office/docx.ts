@@ -1,6 +1,6 @@
 import type { Reading, ReadOptions } from '../document.ts';
 import type { Container } from '../html/blocks.ts';
-import { attributeOf, skipping, type XmlHandler } from '../xml/walk-xml.ts';
+import { attributeOf, skipElements, type XmlHandler } from '../xml/walk-xml.ts';
 import { readAttached } from './attached-text.ts';
 import { type DocxStyles, readDocxStyles } from './docx-styles.ts';
 import { createFlow, createListItems, type Flow } from './flow.ts';
@@ -18,15 +18,15 @@ export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
   const styles = readDocxStyles(document, partOf('styles'), partOf('numbering'));
   const flow = createFlow(options.mode, options.charsMax);
   const body = createBody(flow, styles);
-  document.walk(document.main, skipping(skippedElements, body.handler));
+  document.walk(document.main, skipElements(skippedElements, body.handler));
   for (const kind of ['footnote', 'endnote'] as const) {
     readNotes(document, partOf(`${kind}s`), flow, styles, (id) => body.noteNumber(kind, id));
   }
   for (const text of readAttached(document, document.main, workbookReader(options))) flow.addParagraph(text);
-  const described = document.describe();
+  const properties = document.readProperties();
   return {
-    ...described,
-    title: described.title ?? body.title() ?? flow.topHeading,
+    ...properties,
+    title: properties.title ?? body.title() ?? flow.topHeading,
     ...flow.finish(),
   };
 }
@@ -56,7 +56,7 @@ function readNotes(
   let isNote = false;
   document.walk(
     part,
-    skipping(skippedElements, {
+    skipElements(skippedElements, {
       open(name, attributes) {
         if (name === 'footnote' || name === 'endnote') {
           isNote = attributeOf(attributes, 'type') === undefined;
@@ -78,7 +78,7 @@ function readNotes(
 function createBody(flow: Flow, styles: DocxStyles) {
   const open: Paragraph[] = [];
   const lists = createLists(styles);
-  let inRun = 0;
+  let runDepth = 0;
   let inText = false;
   let columns = 1;
   let title: string | null = null;
@@ -92,7 +92,7 @@ function createBody(flow: Flow, styles: DocxStyles) {
     return number;
   };
 
-  const end = () => {
+  const endParagraph = () => {
     const paragraph = open.at(-1);
     if (!paragraph) return;
     if (styles.isTitle(paragraph.style)) title ??= titleText.trim() || null;
@@ -100,7 +100,7 @@ function createBody(flow: Flow, styles: DocxStyles) {
     const heading = styles.headingLevel(paragraph.style, paragraph.outline);
     const list = paragraph.list ?? styles.listOf(paragraph.style);
     if (heading > 0) flow.endParagraph({ heading });
-    else flow.endParagraph({ inside: lists.itemFor(list) });
+    else flow.endParagraph({ container: lists.itemFor(list) });
   };
   const addText = (text: string) => {
     if (title === null) titleText += text;
@@ -112,7 +112,7 @@ function createBody(flow: Flow, styles: DocxStyles) {
       switch (name) {
         case 'p':
           // A text box may be inside a paragraph. The text before the box then becomes a separate paragraph.
-          end();
+          endParagraph();
           open.push({ style: '', outline: null, list: null });
           break;
         case 'pStyle':
@@ -131,17 +131,17 @@ function createBody(flow: Flow, styles: DocxStyles) {
           if (paragraph?.list) paragraph.list.id = valOf(attributes);
           break;
         case 'r':
-          inRun += 1;
+          runDepth += 1;
           break;
         case 't':
-          inText = inRun > 0;
+          inText = runDepth > 0;
           break;
         case 'tab':
-          if (inRun > 0) addText(' ');
+          if (runDepth > 0) addText(' ');
           break;
         case 'br':
         case 'cr':
-          if (inRun > 0) addText('\n');
+          if (runDepth > 0) addText('\n');
           break;
         case 'docPr':
           addText(pictureText(attributes));
@@ -170,9 +170,9 @@ function createBody(flow: Flow, styles: DocxStyles) {
     },
     close(name) {
       if (name === 'p') {
-        end();
+        endParagraph();
         open.pop();
-      } else if (name === 'r') inRun -= 1;
+      } else if (name === 'r') runDepth -= 1;
       else if (name === 't') inText = false;
       else if (name === 'tc') flow.closeCell(columns);
       else if (name === 'tbl') flow.closeTable();

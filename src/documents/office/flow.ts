@@ -9,7 +9,7 @@ export interface Flow {
   addText(text: string): void;
   addParagraph(text: string): void;
   /** Ends the current paragraph. Inside a table, the paragraph becomes part of the cell. */
-  endParagraph(shape?: { heading?: number; inside?: Container | null }): void;
+  endParagraph(style?: { heading?: number; container?: Container | null }): void;
   openTable(): void;
   openRow(): void;
   openCell(): void;
@@ -49,7 +49,7 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
   let tableDepth = 0;
   let rows: Cell[][] = [];
   let cell: string | undefined;
-  let top: { level: number; text: string } | undefined;
+  let topHeading: { level: number; text: string } | undefined;
 
   return {
     addText(text) {
@@ -61,12 +61,12 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
       this.addText(text);
       this.endParagraph();
     },
-    endParagraph({ heading = 0, inside = null } = {}) {
+    endParagraph({ heading = 0, container = null } = {}) {
       if (cell !== undefined) cell += `${line} `;
       else if (line.trim() !== '') {
         units += 2;
         if (heading > 0) pushHeading(Math.min(heading, 6));
-        else push({ kind: 'paragraph', spans: [plainSpan(line)], inside });
+        else push({ kind: 'paragraph', spans: [plainSpan(line)], container });
       }
       line = '';
     },
@@ -86,9 +86,9 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
       this.endParagraph();
       if (tableDepth !== 1 || cell === undefined) return;
       const row = rows.at(-1);
-      row?.push({ spans: [plainSpan(cell)], head: false });
+      row?.push({ spans: [plainSpan(cell)], isHeader: false });
       for (let extra = Math.min(columns, columnsMax - (row?.length ?? 0)) - 1; extra > 0; extra -= 1) {
-        row?.push({ spans: [], head: false });
+        row?.push({ spans: [], isHeader: false });
       }
       units += cellUnits;
       cell = undefined;
@@ -103,8 +103,8 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
     },
     endSlide(title) {
       const index = blocks.findIndex((block) => block.kind === 'heading');
-      const [own] = index === -1 ? [] : blocks.splice(index, 1);
-      blocks.unshift(own ?? { kind: 'heading', level: 1, spans: [plainSpan(title)], inside: null });
+      const [heading] = index === -1 ? [] : blocks.splice(index, 1);
+      blocks.unshift(heading ?? { kind: 'heading', level: 1, spans: [plainSpan(title)], container: null });
     },
     capture() {
       const [outer, outerCell] = [line, cell];
@@ -119,7 +119,7 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
       return units > charsMax;
     },
     get topHeading() {
-      return top?.text ?? null;
+      return topHeading?.text ?? null;
     },
     finish() {
       // Reading may have stopped inside a table.
@@ -134,13 +134,13 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
   };
 
   function pushHeading(level: number): void {
-    if (!top || level < top.level) top = { level, text: line };
-    push({ kind: 'heading', level, spans: [plainSpan(line)], inside: null });
+    if (!topHeading || level < topHeading.level) topHeading = { level, text: line };
+    push({ kind: 'heading', level, spans: [plainSpan(line)], container: null });
   }
 
   /** Adds a block. Prints a full batch first, but not inside a list, nor inside a slide, whose title may come last. */
   function push(block: Block): void {
-    if (blocks.length >= blocksMax && page === undefined && !block.inside) printBlocks();
+    if (blocks.length >= blocksMax && page === undefined && !block.container) printBlocks();
     blocks.push(block);
   }
 
@@ -154,7 +154,7 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
   function printRows(header: Cell[] | undefined): void {
     const filled = rows.filter((row) => row.some(({ spans }) => spans.some((span) => span.text.trim() !== '')));
     // The first row counts as a header: it nearly always names the columns, but office programs rarely mark it.
-    if (filled.length > 0) push({ kind: 'table', rows: filled, headed: true, inside: null });
+    if (filled.length > 0) push({ kind: 'table', rows: filled, hasHeader: true, container: null });
     if (header && page === undefined) printBlocks();
     rows = header ? [header] : [];
   }

@@ -19,12 +19,12 @@ export function createOdfSheets(options: ReadOptions) {
       if (name === 'table') text.startSheet(attributeOf(attributes, 'name') ?? '');
       else if (name === 'table-row') {
         row = [];
-        repeats = repeated(attributes, 'number-rows-repeated');
+        repeats = readRepeats(attributes, 'number-rows-repeated');
       } else if (name === 'table-cell' || name === 'covered-table-cell') {
         cell = {
           displayed: '',
           value: cellValue(attributes),
-          repeats: repeated(attributes, 'number-columns-repeated'),
+          repeats: readRepeats(attributes, 'number-columns-repeated'),
         };
       } else if (!cell) return;
       else if (name === 'p' && cell.displayed !== '') cell.displayed += ' ';
@@ -60,7 +60,7 @@ export function createOdfSheets(options: ReadOptions) {
   };
 }
 
-function repeated(attributes: XmlAttributes, name: string): number {
+function readRepeats(attributes: XmlAttributes, name: string): number {
   return Math.max(1, Number(attributeOf(attributes, name) ?? 1) || 1);
 }
 

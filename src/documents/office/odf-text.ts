@@ -6,13 +6,13 @@ import { type Flow, listItem } from './flow.ts';
 const blanksMax = 100;
 const notesMax = 10_000;
 /** Classes of frames that repeat on every slide. */
-const furniture = new Set(['page-number', 'date-time', 'header', 'footer']);
+const repeatedFrames = new Set(['page-number', 'date-time', 'header', 'footer']);
 
 interface List {
   style: string;
   number: number;
   item: Container | null;
-  outer: List | null;
+  parent: List | null;
   level: number;
 }
 
@@ -49,28 +49,28 @@ export function createOdfText(flow: Flow, styles: OdfStyles, kind: 'odt' | 'odp'
   const frames: string[] = [];
   const spans: number[] = [];
   let list: List | null = null;
-  // The last item with text on each level. On slides, each point is its own list, and deeper points are inside empty items.
-  let filled: Container[] = [];
-  let paragraphs = 0;
+  // The last item with text on each level. On slides, each item is its own list, and deeper items are inside empty ones.
+  let lastItems: Container[] = [];
+  let paragraphDepth = 0;
   let slides = 0;
   let endNote: (() => string) | undefined;
-  let startsNotes = false;
+  let isNotesStart = false;
 
   const addText = (text: string) => {
-    if (paragraphs > 0 && !furniture.has(frames.at(-1) ?? '')) flow.addText(text);
+    if (paragraphDepth > 0 && !repeatedFrames.has(frames.at(-1) ?? '')) flow.addText(text);
   };
   const openParagraph = (heading: number) => {
     // A frame inside a paragraph contains paragraphs. The text before the frame becomes a separate paragraph.
-    if (paragraphs > 0 && !endNote) endParagraph();
-    paragraphs += 1;
+    if (paragraphDepth > 0 && !endNote) endParagraph();
+    paragraphDepth += 1;
     headings.push(heading);
-    if (startsNotes) flow.addText('Notes: ');
-    startsNotes = false;
+    if (isNotesStart) flow.addText('Notes: ');
+    isNotesStart = false;
   };
   const endParagraph = () => {
     const heading = headings.at(-1) ?? 0;
-    filled = list?.item ? [...filled.slice(0, list.level - 1), list.item] : [];
-    flow.endParagraph(heading > 0 ? { heading } : { inside: list?.item ?? null });
+    lastItems = list?.item ? [...lastItems.slice(0, list.level - 1), list.item] : [];
+    flow.endParagraph(heading > 0 ? { heading } : { container: list?.item ?? null });
   };
   const headingOf = (attributes: XmlAttributes): number => {
     if (frames.at(-1) === 'title') return 1;
@@ -127,10 +127,10 @@ export function createOdfText(flow: Flow, styles: OdfStyles, kind: 'odt' | 'odp'
           break;
         case 'frame':
           frames.push(attributeOf(attributes, 'class') ?? '');
-          filled = [];
+          lastItems = [];
           break;
         case 'notes':
-          startsNotes = true;
+          isNotesStart = true;
           break;
       }
     },
@@ -138,15 +138,15 @@ export function createOdfText(flow: Flow, styles: OdfStyles, kind: 'odt' | 'odp'
       if (name === 'h' || name === 'p') {
         endParagraph();
         headings.pop();
-        paragraphs -= 1;
-      } else if (name === 'list') list = list?.outer ?? null;
-      else if (name === 'list-item' && list) list.item = list.outer?.item ?? null;
+        paragraphDepth -= 1;
+      } else if (name === 'list') list = list?.parent ?? null;
+      else if (name === 'list-item' && list) list.item = list.parent?.item ?? null;
       else if (name === 'note-citation') addText(')');
       else if (name === 'note-body') closeNote();
       else if (name === 'table-cell' || name === 'covered-table-cell') flow.closeCell(spans.pop());
       else if (name === 'table') flow.closeTable();
       else if (name === 'frame') frames.pop();
-      else if (name === 'notes') startsNotes = false;
+      else if (name === 'notes') isNotesStart = false;
       else if (name === 'page' && kind === 'odp') flow.endSlide(`Slide ${slides}`);
     },
     text: addText,
@@ -154,10 +154,10 @@ export function createOdfText(flow: Flow, styles: OdfStyles, kind: 'odt' | 'odp'
   };
   return { handler, slides: () => slides, finish };
 
-  function openItem(opened: List): void {
-    opened.number += 1;
-    const parent = filled.slice(0, opened.level - 1).at(-1) ?? null;
-    opened.item = listItem(parent, styles.isNumbered(opened.style, opened.level) ? opened.number : null);
+  function openItem(list: List): void {
+    list.number += 1;
+    const parent = lastItems.slice(0, list.level - 1).at(-1) ?? null;
+    list.item = listItem(parent, styles.isNumbered(list.style, list.level) ? list.number : null);
   }
 
   function closeNote(): void {
@@ -172,7 +172,7 @@ export function createOdfText(flow: Flow, styles: OdfStyles, kind: 'odt' | 'odp'
 }
 
 /** Opens a list. A nested list has the outer list's style, unless it names its own. */
-function openList(outer: List | null, attributes: XmlAttributes): List {
-  const style = attributeOf(attributes, 'style-name') ?? outer?.style ?? '';
-  return { style, number: 0, item: outer?.item ?? null, outer, level: (outer?.level ?? 0) + 1 };
+function openList(parent: List | null, attributes: XmlAttributes): List {
+  const style = attributeOf(attributes, 'style-name') ?? parent?.style ?? '';
+  return { style, number: 0, item: parent?.item ?? null, parent, level: (parent?.level ?? 0) + 1 };
 }

@@ -2,7 +2,7 @@ import { readFields, walkMember } from '../archive/walk-member.ts';
 import { openZip, type Zip } from '../archive/zip.ts';
 import { damagedZip } from '../archive/zip-directory.ts';
 import { needsPassword, type Reading, type ReadOptions } from '../document.ts';
-import { skipping, type XmlHandler } from '../xml/walk-xml.ts';
+import { skipElements, type XmlHandler } from '../xml/walk-xml.ts';
 import { createFlow } from './flow.ts';
 import { createOdfSheets } from './odf-sheets.ts';
 import { createOdfStyles, createOdfText } from './odf-text.ts';
@@ -11,11 +11,11 @@ import { createOdfStyles, createOdfText } from './odf-text.ts';
 export function readOdf(kind: 'odt' | 'ods' | 'odp', bytes: Uint8Array, options: ReadOptions): Reading {
   const zip = openZip(bytes);
   assertReadable(zip);
-  const described = describe(zip);
+  const properties = readProperties(zip);
   if (kind === 'ods') {
     const sheets = createOdfSheets(options);
     for (const comment of walkBody(zip, sheets.handler)) sheets.addParagraph(comment);
-    return { ...described, ...sheets.finish() };
+    return { ...properties, ...sheets.finish() };
   }
   const flow = createFlow(options.mode, options.charsMax);
   const styles = createOdfStyles();
@@ -25,8 +25,8 @@ export function readOdf(kind: 'odt' | 'ods' | 'odp', bytes: Uint8Array, options:
   body.finish();
   for (const comment of comments) flow.addParagraph(comment);
   return {
-    ...described,
-    title: described.title ?? flow.topHeading,
+    ...properties,
+    title: properties.title ?? flow.topHeading,
     ...flow.finish(),
     ...(kind === 'odp' ? { pages: body.slides() } : {}),
   };
@@ -41,18 +41,18 @@ const commentsMax = 5000;
 function walkBody(zip: Zip, handler: XmlHandler): string[] {
   const comments: string[] = [];
   let depth = 0;
-  let inText = 0;
+  let paragraphDepth = 0;
   let comment = '';
   const bodyHandler: XmlHandler = {
     open(name, attributes) {
       if (name === 'annotation') depth += 1;
       if (depth === 0) handler.open?.(name, attributes);
-      else if (name === 'p') inText += 1;
+      else if (name === 'p') paragraphDepth += 1;
     },
     close(name) {
       if (depth === 0) handler.close?.(name);
       else if (name === 'p') {
-        inText -= 1;
+        paragraphDepth -= 1;
         comment += ' ';
       } else if (name === 'annotation') {
         depth -= 1;
@@ -62,29 +62,29 @@ function walkBody(zip: Zip, handler: XmlHandler): string[] {
     },
     text(text) {
       if (depth === 0) handler.text?.(text);
-      else if (inText > 0 && comment.length < 20_000) comment += text;
+      else if (paragraphDepth > 0 && comment.length < 20_000) comment += text;
     },
     isDone: () => handler.isDone?.() ?? false,
   };
-  if (!walkMember(zip, 'content.xml', skipping(skippedElements, bodyHandler))) throw damagedZip('no content');
+  if (!walkMember(zip, 'content.xml', skipElements(skippedElements, bodyHandler))) throw damagedZip('no content');
   return comments;
 }
 
 /** Throws if the document is encrypted. The zip archive itself is not encrypted; its manifest says which parts are. */
 function assertReadable(zip: Zip): void {
-  let encrypted = false;
+  let isEncrypted = false;
   walkMember(zip, 'META-INF/manifest.xml', {
     open(name) {
-      encrypted ||= name === 'encryption-data';
+      isEncrypted ||= name === 'encryption-data';
     },
-    isDone: () => encrypted,
+    isDone: () => isEncrypted,
   });
-  if (encrypted) throw needsPassword();
+  if (isEncrypted) throw needsPassword();
 }
 
-function describe(zip: Zip): Pick<Reading, 'title' | 'byline' | 'published' | 'language'> {
-  const found = readFields(zip, 'meta.xml');
-  const value = (name: string) => found.get(name) ?? null;
+function readProperties(zip: Zip): Pick<Reading, 'title' | 'byline' | 'published' | 'language'> {
+  const fields = readFields(zip, 'meta.xml');
+  const value = (name: string) => fields.get(name) ?? null;
   return {
     title: value('title'),
     byline: value('initial-creator') ?? value('creator'),

@@ -31,7 +31,7 @@ export function openOoxml(bytes: Uint8Array) {
       const member = find(part);
       return member && zip.bytes(member);
     },
-    describe(): Pick<Reading, 'byline' | 'published' | 'language'> & { title: string | null } {
+    readProperties(): Pick<Reading, 'byline' | 'published' | 'language'> & { title: string | null } {
       const fields = readFields(zip, roots.find(({ type }) => type === 'core-properties')?.target);
       const value = (name: string) => fields.get(name) ?? null;
       return {

@@ -1,7 +1,7 @@
 import { oneLine } from '../../base/text.ts';
 import { type Reading, type ReadOptions, truncatedParts } from '../document.ts';
 import { cpuMs } from '../reader-limits.ts';
-import { prefixedAttribute, skipping, type XmlHandler } from '../xml/walk-xml.ts';
+import { prefixedAttribute, skipElements, type XmlHandler } from '../xml/walk-xml.ts';
 import { readAttached } from './attached-text.ts';
 import { createFlow, createListItems, type Flow } from './flow.ts';
 import { type OoxmlPackage, openOoxml, pictureText } from './ooxml-package.ts';
@@ -17,16 +17,16 @@ export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
     if (flow.isFull || cpuMs() > options.stopAt) break;
     read += 1;
     flow.startPage(read);
-    if (!document.walk(slide, skipping(skippedElements, createSlide(flow)))) continue;
+    if (!document.walk(slide, skipElements(skippedElements, createSlideHandler(flow)))) continue;
     flow.endSlide(`Slide ${read}`);
     readSpeakerNotes(document, slide, flow);
     for (const text of readAttached(document, slide, workbookReader(options))) flow.addParagraph(text);
   }
-  const described = document.describe();
+  const properties = document.readProperties();
   const printed = flow.finish();
   return {
-    ...described,
-    title: described.title ?? flow.topHeading,
+    ...properties,
+    title: properties.title ?? flow.topHeading,
     ...printed,
     pages: slides.length,
     truncated: truncatedParts(read, slides.length, 'slides', printed.truncated),
@@ -35,8 +35,8 @@ export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
 
 const skippedElements = new Set(['Fallback', 'extLst']);
 /** Roles of placeholders that repeat on every slide: its number, the date, the footer. */
-const furniture = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg']);
-const titles = new Set(['title', 'ctrTitle']);
+const repeatedRoles = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg']);
+const titleRoles = new Set(['title', 'ctrTitle']);
 
 function slidesOf(document: OoxmlPackage): string[] {
   const targets = new Map(document.relationsOf(document.main).map(({ id, target }) => [id, target]));
@@ -73,18 +73,18 @@ function readSpeakerNotes(document: OoxmlPackage, slide: string, flow: Flow): vo
   if (text.trim() !== '') flow.addParagraph(`Notes: ${oneLine(text)}`);
 }
 
-/** Reads the shapes of a slide. Paragraphs of a body are list items unless marked otherwise; others only if marked. */
-function createSlide(flow: Flow): XmlHandler {
+/** Reads the shapes of a slide. Body paragraphs are list items by default; other paragraphs are not. */
+function createSlideHandler(flow: Flow): XmlHandler {
   let role: string | null = null;
-  let bullet: boolean | null = null;
+  let hasBullet: boolean | null = null;
   let level = 0;
   let inText = false;
   let columns = 1;
   const items = createListItems();
-  const end = () => {
-    const isItem = bullet ?? (role === 'body' || role === 'obj');
-    if (role !== null && titles.has(role)) flow.endParagraph({ heading: 1 });
-    else flow.endParagraph({ inside: isItem ? items.add(level, null) : items.endList() });
+  const endParagraph = () => {
+    const isItem = hasBullet ?? (role === 'body' || role === 'obj');
+    if (role !== null && titleRoles.has(role)) flow.endParagraph({ heading: 1 });
+    else flow.endParagraph({ container: isItem ? items.add(level, null) : items.endList() });
   };
   return {
     open(name, attributes) {
@@ -93,18 +93,18 @@ function createSlide(flow: Flow): XmlHandler {
         items.endList();
       } else if (name === 'ph') role = attributes['type'] ?? 'obj';
       else if (name === 'p') {
-        bullet = null;
+        hasBullet = null;
         level = 0;
       } else if (name === 'pPr') level = Math.min(Math.max(0, Number(attributes['lvl'] ?? 0) || 0), 8);
-      else if (name === 'buNone') bullet = false;
-      else if (name === 'buChar' || name === 'buAutoNum') bullet = true;
+      else if (name === 'buNone') hasBullet = false;
+      else if (name === 'buChar' || name === 'buAutoNum') hasBullet = true;
       else if (name === 't') inText = true;
       else if (name === 'br') flow.addText('\n');
       else if (name === 'cNvPr') {
         // Starts a shape or picture, whose role (`ph`) comes later.
         role = null;
         flow.addText(pictureText(attributes));
-        end();
+        endParagraph();
       } else if (name === 'tbl') {
         role = null;
         flow.openTable();
@@ -116,12 +116,12 @@ function createSlide(flow: Flow): XmlHandler {
     },
     close(name) {
       if (name === 't') inText = false;
-      else if (name === 'p') end();
+      else if (name === 'p') endParagraph();
       else if (name === 'tc') flow.closeCell(columns);
       else if (name === 'tbl') flow.closeTable();
     },
     text(text) {
-      if (inText && !furniture.has(role ?? '')) flow.addText(text);
+      if (inText && !repeatedRoles.has(role ?? '')) flow.addText(text);
     },
     isDone: () => flow.isFull,
   };

@@ -4,7 +4,7 @@ import type { OoxmlPackage } from './ooxml-package.ts';
 /** Formats a number much as its cell displays it: dates, percentages, no rounding errors of binary numbers. */
 export type FormatNumber = (value: string, style: number) => string;
 
-type Shape = 'number' | 'percent' | 'date' | 'time' | 'datetime' | 'duration';
+type NumberKind = 'number' | 'percent' | 'date' | 'time' | 'datetime' | 'duration';
 
 export function readNumberFormats(
   document: OoxmlPackage,
@@ -33,14 +33,14 @@ export function createNumberFormat(
   codes: ReadonlyMap<number, string>,
   startsIn1904: boolean,
 ): FormatNumber {
-  const shapes = formats.map((format) => shapeOf(format, codes));
-  return (value, style) => format(value, shapes[style] ?? 'number', startsIn1904);
+  const kinds = formats.map((format) => kindOfFormat(format, codes));
+  return (value, style) => format(value, kinds[style] ?? 'number', startsIn1904);
 }
 
-/** Returns the shape of a format: by its code, or by its id for built-in formats (ECMA-376 part 1, 18.8.30). */
-function shapeOf(id: number, codes: ReadonlyMap<number, string>): Shape {
+/** Returns the kind of a format: by its code, or by its id for built-in formats (ECMA-376 part 1, 18.8.30). */
+function kindOfFormat(id: number, codes: ReadonlyMap<number, string>): NumberKind {
   const code = codes.get(id);
-  if (code !== undefined) return shapeOfCode(code);
+  if (code !== undefined) return kindOfCode(code);
   if (id === 9 || id === 10) return 'percent';
   if (id === 46) return 'duration';
   if ((id >= 14 && id <= 17) || (id >= 27 && id <= 31) || (id >= 50 && id <= 58)) return 'date';
@@ -48,7 +48,7 @@ function shapeOf(id: number, codes: ReadonlyMap<number, string>): Shape {
   return id === 22 || id === 36 ? 'datetime' : 'number';
 }
 
-function shapeOfCode(code: string): Shape {
+function kindOfCode(code: string): NumberKind {
   // Removes quoted text, escaped characters, colours and currencies. Keeps [h] and [mm].
   const pattern = code.replace(/"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]/gi, '').split(';', 1)[0] ?? '';
   // [h] counts hours beyond 24.
@@ -62,29 +62,29 @@ function shapeOfCode(code: string): Shape {
 
 const dayMs = 86_400_000;
 
-function format(value: string, shape: Shape, startsIn1904: boolean): string {
+function format(value: string, kind: NumberKind, startsIn1904: boolean): string {
   const number = Number(value);
   if (value.trim() === '' || !Number.isFinite(number)) return value;
-  if (shape === 'percent') return `${rounded(number * 100)}%`;
-  if (shape === 'duration') return duration(number);
-  if (shape === 'number' || number < 0 || number > 2_958_466) return String(rounded(number));
+  if (kind === 'percent') return `${round(number * 100)}%`;
+  if (kind === 'duration') return formatDuration(number);
+  if (kind === 'number' || number < 0 || number > 2_958_466) return String(round(number));
   // Day 1 is 1 January 1900, and 1900 counts as a leap year, as in Lotus 1-2-3.
   const epoch = startsIn1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, number < 60 ? 31 : 30);
   const iso = new Date(epoch + Math.round((number * dayMs) / 1000) * 1000).toISOString();
   const [date = '', time = ''] = iso.slice(0, 19).split('T');
-  if (shape === 'date') return date;
-  return shape === 'time' ? time : `${date} ${time}`;
+  if (kind === 'date') return date;
+  return kind === 'time' ? time : `${date} ${time}`;
 }
 
 /** Formats a number of days as hours, minutes and seconds. */
-function duration(days: number): string {
+function formatDuration(days: number): string {
   const seconds = Math.round(Math.abs(days) * 86_400);
-  const padded = (part: number) => String(part).padStart(2, '0');
-  const time = `${Math.floor(seconds / 3600)}:${padded(Math.floor(seconds / 60) % 60)}:${padded(seconds % 60)}`;
+  const pad = (part: number) => String(part).padStart(2, '0');
+  const time = `${Math.floor(seconds / 3600)}:${pad(Math.floor(seconds / 60) % 60)}:${pad(seconds % 60)}`;
   return days < 0 ? `-${time}` : time;
 }
 
 /** Rounds to fifteen digits, as spreadsheets do. The rest are rounding errors of binary numbers. */
-function rounded(number: number): number {
+function round(number: number): number {
   return Number(number.toPrecision(15));
 }

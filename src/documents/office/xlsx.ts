@@ -13,13 +13,13 @@ export function readXlsx(bytes: Uint8Array, options: ReadOptions): Reading {
   const relations = document.relationsOf(document.main);
   const partOf = (type: string) => relations.find((relation) => relation.type === type)?.target;
   const { sheets, startsIn1904 } = sheetsOf(document, relations);
-  const shared = readSharedStrings(document, partOf('sharedStrings'));
+  const sharedStrings = readSharedStrings(document, partOf('sharedStrings'));
   const formatNumber = readNumberFormats(document, partOf('styles'), startsIn1904);
   const printed = printSheets(sheets, options, ({ part }, text) => {
-    readSheet(document, part, { shared, formatNumber, text, stopAt: options.stopAt });
+    readSheet(document, part, { sharedStrings, formatNumber, text, stopAt: options.stopAt });
     for (const attached of readAttached(document, part)) text.addParagraph(attached);
   });
-  return { ...document.describe(), ...printed };
+  return { ...document.readProperties(), ...printed };
 }
 
 /** Creates the reader of workbooks inside a document. It returns plain text, because Markdown would be escaped there. */
@@ -54,17 +54,17 @@ function readSharedStrings(document: OoxmlPackage, part: string | undefined): st
   const strings: string[] = [];
   let current = '';
   let inText = false;
-  let phonetic = false;
+  let isPhonetic = false;
   let units = 0;
   document.walk(part, {
     open(name) {
       if (name === 'si') current = '';
-      else if (name === 'rPh') phonetic = true;
-      else if (name === 't') inText = !phonetic;
+      else if (name === 'rPh') isPhonetic = true;
+      else if (name === 't') inText = !isPhonetic;
     },
     close(name) {
       if (name === 't') inText = false;
-      else if (name === 'rPh') phonetic = false;
+      else if (name === 'rPh') isPhonetic = false;
       else if (name === 'si') {
         strings.push(current);
         units += current.length;
@@ -82,14 +82,18 @@ function readSharedStrings(document: OoxmlPackage, part: string | undefined): st
 }
 
 interface SheetContext {
-  shared: readonly string[];
+  sharedStrings: readonly string[];
   formatNumber: FormatNumber;
   text: SheetText;
   stopAt: number;
 }
 
 /** Reads the rows in file order. Ignores the declared dimension. Rows that the file omits become one empty row. */
-function readSheet(document: OoxmlPackage, part: string, { shared, formatNumber, text, stopAt }: SheetContext): void {
+function readSheet(
+  document: OoxmlPackage,
+  part: string,
+  { sharedStrings, formatNumber, text, stopAt }: SheetContext,
+): void {
   let row: string[] = [];
   let lastRow = 0;
   let column = 0;
@@ -112,7 +116,7 @@ function readSheet(document: OoxmlPackage, part: string, { shared, formatNumber,
       if (name === 'v' || name === 't') inValue = false;
       else if (name === 'row') text.addRow(row);
       else if (name === 'c' && cell) {
-        const value = formatCell(cell, shared, formatNumber);
+        const value = formatCell(cell, sharedStrings, formatNumber);
         if (value !== '' && column <= columnsMax) {
           while (row.length < column - 1) row.push('');
           row[column - 1] = value;
@@ -129,10 +133,10 @@ function readSheet(document: OoxmlPackage, part: string, { shared, formatNumber,
 
 function formatCell(
   { type, style, value }: { type: string; style: number; value: string },
-  shared: readonly string[],
+  sharedStrings: readonly string[],
   formatNumber: FormatNumber,
 ): string {
-  if (type === 's') return shared[Number(value)] ?? '';
+  if (type === 's') return sharedStrings[Number(value)] ?? '';
   if (type === 'b') return value === '1' ? 'TRUE' : value === '' ? '' : 'FALSE';
   return type === 'n' ? formatNumber(value, style) : value;
 }

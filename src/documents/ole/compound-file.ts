@@ -23,10 +23,10 @@ interface Entry {
 const entryBytes = 128;
 const noStream = 0xffff_ffff;
 /** Max bytes read in all, as a multiple of the file's size. Streams may share sectors, so it can exceed 1. */
-const readTimesMax = 4;
-const foldersDeepMax = 16;
+const readFactorMax = 4;
+const folderDepthMax = 16;
 
-/** Opens a compound file. A chain with more sectors than the file must be a cycle, which is an error. */
+/** Opens a compound file. Throws if a chain has more sectors than the file, because it must be a cycle. */
 export function openCompoundFile(bytes: Uint8Array): OleFolder {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (file.length < 512 || file.readUInt32BE(0) !== 0xd0cf11e0) throw damagedOle();
@@ -36,37 +36,37 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
   // The header takes up one sector, before sector 0.
   const sectorsMax = Math.ceil(file.length / sectorBytes);
   const sector = (index: number) => file.subarray((index + 1) * sectorBytes, (index + 2) * sectorBytes);
-  let bytesLeft = file.length * readTimesMax + 1024 * 1024;
+  let bytesLeft = file.length * readFactorMax + 1024 * 1024;
 
   const table = readTable(fatSectors());
   const entries = readEntries(chain(table, file.readUInt32LE(48), sector));
-  // Limits the visits: folders of a malicious file may share entries, which would be visited many times.
-  let visitsLeft = entries.length * readTimesMax + 1000;
+  // Limits visits, because folders of a malicious file may share entries.
+  let visitsLeft = entries.length * readFactorMax + 1000;
   const cutoff = file.readUInt32LE(56);
   const miniTable = readTable(chain(table, file.readUInt32LE(60), sector));
   const root = entries[0];
   if (root === undefined) throw damagedOle();
-  const small = Buffer.concat(chain(table, root.start, sector));
-  const smallSector = (index: number) => small.subarray(index * 64, (index + 1) * 64);
+  const miniStream = Buffer.concat(chain(table, root.start, sector));
+  const miniSector = (index: number) => miniStream.subarray(index * 64, (index + 1) * 64);
   return openFolder(root, 0);
 
   function openFolder({ child }: Entry, depth: number): OleFolder {
-    const inside = depth > foldersDeepMax ? [] : childrenOf(child);
+    const children = depth > folderDepthMax ? [] : childrenOf(child);
     const byName = new Map<string, Entry>();
     const keyOf = (name: string, kind: number): string => `${kind} ${name.toLowerCase()}`;
     // If a name repeats, the first entry counts.
-    for (const entry of inside.toReversed()) byName.set(keyOf(entry.name, entry.kind), entry);
+    for (const entry of children.toReversed()) byName.set(keyOf(entry.name, entry.kind), entry);
     const find = (name: string, kind: number) => byName.get(keyOf(name, kind));
     return {
-      streams: inside.filter(({ kind }) => kind === 2).map(({ name }) => name),
-      folders: inside.filter(({ kind }) => kind === 1).map(({ name }) => name),
+      streams: children.filter(({ kind }) => kind === 2).map(({ name }) => name),
+      folders: children.filter(({ kind }) => kind === 1).map(({ name }) => name),
       read(name) {
-        const found = find(name, 2);
-        return found && readStream(found);
+        const entry = find(name, 2);
+        return entry && readStream(entry);
       },
       folder(name) {
-        const found = find(name, 1);
-        return found && openFolder(found, depth + 1);
+        const entry = find(name, 1);
+        return entry && openFolder(entry, depth + 1);
       },
     };
   }
@@ -74,23 +74,23 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
   /** Lists the entries of a folder. They form a search tree; some programs don't sort it, so all of it is walked. */
   function childrenOf(first: number): Entry[] {
     const seen = new Set<number>();
-    const waiting = [first];
-    const found: Entry[] = [];
-    for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
+    const stack = [first];
+    const children: Entry[] = [];
+    for (let index = stack.pop(); index !== undefined; index = stack.pop()) {
       const entry = entries[index];
       if (index === noStream || entry === undefined || seen.has(index)) continue;
       visitsLeft -= 1;
       if (visitsLeft < 0) throw damagedOle();
       seen.add(index);
-      found.push(entry);
-      waiting.push(entry.right, entry.left);
+      children.push(entry);
+      stack.push(entry.right, entry.left);
     }
-    return found;
+    return children;
   }
 
   function readStream({ start, size }: Entry): Buffer {
     const sectors =
-      size < cutoff ? chain(miniTable, start, smallSector, small.length / 64 + 1) : chain(table, start, sector);
+      size < cutoff ? chain(miniTable, start, miniSector, miniStream.length / 64 + 1) : chain(table, start, sector);
     return Buffer.concat(sectors).subarray(0, size);
   }
 
@@ -115,15 +115,15 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
   function fatSectors(): Buffer[] {
     const numbers: number[] = [];
     for (let index = 0; index < 109; index += 1) numbers.push(file.readUInt32LE(76 + index * 4));
-    let more = file.readUInt32LE(68);
-    for (let count = 0; more < sectorsMax && count <= sectorsMax; count += 1) {
-      const list = sector(more);
-      for (let at = 0; at + 8 <= list.length; at += 4) numbers.push(list.readUInt32LE(at));
-      more = list.length < sectorBytes ? noStream : list.readUInt32LE(sectorBytes - 4);
+    let next = file.readUInt32LE(68);
+    for (let count = 0; next < sectorsMax && count <= sectorsMax; count += 1) {
+      const sectorList = sector(next);
+      for (let at = 0; at + 8 <= sectorList.length; at += 4) numbers.push(sectorList.readUInt32LE(at));
+      next = sectorList.length < sectorBytes ? noStream : sectorList.readUInt32LE(sectorBytes - 4);
     }
-    const used = numbers.filter((number) => number < sectorsMax);
-    if (used.length > sectorsMax) throw damagedOle();
-    return used.map(sector);
+    const valid = numbers.filter((number) => number < sectorsMax);
+    if (valid.length > sectorsMax) throw damagedOle();
+    return valid.map(sector);
   }
 }
 

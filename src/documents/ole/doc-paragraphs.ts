@@ -20,26 +20,26 @@ const pointerBytes = 13;
 const unformatted: DocParagraph = { heading: 0, isInTable: false, endsRow: false, listLevel: null };
 
 /**
- * Reads paragraph properties ([MS-DOC] 2.8.6 PlcBtePapx, 2.9.176 PapxFkp), to look up by stream position. They are in pages of
- * 512 bytes, each with the ends of text runs and the properties of each run.
+ * Reads paragraph properties ([MS-DOC] 2.8.6 PlcBtePapx, 2.9.176 PapxFkp). Returns their lookup by stream position. They are
+ * in pages of 512 bytes, each with the ends of text runs and the properties of each run.
  */
-export function readDocParagraphs(document: Buffer, list: Buffer): (at: number) => DocParagraph {
+export function readDocParagraphs(document: Buffer, list: Buffer): (position: number) => DocParagraph {
   const runs: Run[] = [];
   const pages = Math.floor((list.length - 4) / 8);
   const seen = new Set<number>();
   for (let index = 0; index < pages; index += 1) {
     const start = (list.readUInt32LE((pages + 1) * 4 + index * 4) & 0x3f_ffff) * pageBytes;
-    // Skips repeated pages: a page that is referenced many times would need many times the file's memory.
+    // Skips repeated pages, because they could need many times the file's memory.
     if (seen.has(start)) continue;
     seen.add(start);
     if (start + pageBytes <= document.length) runs.push(...runsOf(document.subarray(start, start + pageBytes)));
   }
   runs.sort((one, other) => one.end - other.end);
-  return (at) => {
+  return (position) => {
     let [low, high] = [0, runs.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((runs[middle]?.end ?? 0) <= at) low = middle + 1;
+      if ((runs[middle]?.end ?? 0) <= position) low = middle + 1;
       else high = middle;
     }
     return runs[low]?.paragraph ?? unformatted;
@@ -58,33 +58,33 @@ function runsOf(page: Buffer): Run[] {
 }
 
 function paragraphAt(page: Buffer, offset: number): DocParagraph {
-  const words = page.readUInt8(offset);
-  const start = words === 0 ? offset + 2 : offset + 1;
-  const length = words === 0 ? page.readUInt8(offset + 1) * 2 : words * 2 - 1;
+  const halfLength = page.readUInt8(offset);
+  const start = halfLength === 0 ? offset + 2 : offset + 1;
+  const length = halfLength === 0 ? page.readUInt8(offset + 1) * 2 : halfLength * 2 - 1;
   const properties = page.subarray(start, Math.min(start + length, pageBytes));
   if (properties.length < 2) return unformatted;
   // The first styles are the same in every document: 1 to 9 are headings ([MS-DOC] 2.4.6.5).
   const style = properties.readUInt16LE(0);
-  const found = { heading: style >= 1 && style <= 9 ? style : 0, isInTable: false, endsRow: false };
+  const paragraph = { heading: style >= 1 && style <= 9 ? style : 0, isInTable: false, endsRow: false };
   let [level, list] = [0, 0];
-  for (let at = 2; at + 3 <= properties.length; ) {
-    const code = properties.readUInt16LE(at);
-    const value = properties.readUInt8(at + 2);
-    if (code === 0x2416) found.isInTable = value === 1;
-    else if (code === 0x2417) found.endsRow = value === 1;
+  for (let position = 2; position + 3 <= properties.length; ) {
+    const code = properties.readUInt16LE(position);
+    const value = properties.readUInt8(position + 2);
+    if (code === 0x2416) paragraph.isInTable = value === 1;
+    else if (code === 0x2417) paragraph.endsRow = value === 1;
     else if (code === 0x260a) level = Math.min(value, 8);
     else if (code === 0x460b) list = value;
-    at += 2 + operandBytes(code, properties, at + 2);
+    position += 2 + operandBytes(code, properties, position + 2);
   }
-  return { ...found, listLevel: list === 0 ? null : level };
+  return { ...paragraph, listLevel: list === 0 ? null : level };
 }
 
 /** Returns the length of a property's value, by its code ([MS-DOC] 2.2.5.1). */
-function operandBytes(code: number, properties: Buffer, at: number): number {
+function operandBytes(code: number, properties: Buffer, position: number): number {
   const bytes = [1, 1, 2, 4, 2, 2, 0, 3][code >> 13] ?? 0;
   if (bytes > 0) return bytes;
   // A table definition has a two-byte length, everything else a one-byte length.
-  return code === 0xd608 && at + 2 <= properties.length
-    ? properties.readUInt16LE(at) + 1
-    : properties.readUInt8(at) + 1;
+  return code === 0xd608 && position + 2 <= properties.length
+    ? properties.readUInt16LE(position) + 1
+    : properties.readUInt8(position) + 1;
 }

@@ -18,10 +18,10 @@ export function readDoc(bytes: Uint8Array, options: ReadOptions): Reading {
   const document = root.read('WordDocument') ?? Buffer.alloc(0);
   const flags = document.readUInt16LE(10);
   if ((flags & 0x0100) !== 0) throw needsPassword();
-  const described = readSummary(root);
+  const properties = readSummary(root);
   const flow = createFlow(options.mode, options.charsMax);
   if (document.readUInt16LE(2) < 0xc1) {
-    const pieces = [oldPiece(document)];
+    const pieces = [wholePiece(document)];
     readText(flow, { document, pieces, stories: [Number.MAX_SAFE_INTEGER], encoding: oldEncoding(document) }, options);
   } else {
     const tables = root.read((flags & 0x0200) !== 0 ? '1Table' : '0Table');
@@ -39,8 +39,8 @@ export function readDoc(bytes: Uint8Array, options: ReadOptions): Reading {
   }
   const printed = flow.finish();
   return {
-    ...described,
-    title: described.title ?? flow.topHeading,
+    ...properties,
+    title: properties.title ?? flow.topHeading,
     ...printed,
     truncated: printed.truncated === true || cpuMs() > options.stopAt,
   };
@@ -51,10 +51,10 @@ function storyLengths(document: Buffer): number[] {
   return Array.from({ length: 8 }, (_, index) => document.readUInt32LE(0x4c + index * 4));
 }
 /** Indexes of the parts to read. Headers and footers repeat on each page; macros are not text. */
-const shownStories = new Set([0, 1, 4, 5, 6]);
+const readStories = new Set([0, 1, 4, 5, 6]);
 
-/** Returns the text of Word 6 and 95 as one piece. After a "fast save", it is in the order of the edits. */
-function oldPiece(document: Buffer): Piece {
+/** Returns the whole text of Word 6 and 95 as one piece. After a "fast save", it is in the order of the edits. */
+function wholePiece(document: Buffer): Piece {
   const [start, end] = [document.readUInt32LE(0x18), document.readUInt32LE(0x1c)];
   if (end < start || start > document.length) throw damagedOle();
   return { at: start, characters: end - start, isWide: false };
@@ -113,27 +113,27 @@ function readText(
   { stopAt, charsMax }: ReadOptions,
 ): void {
   const body = createBody(flow);
-  const narrow = new TextDecoder(encoding);
+  const decoder = new TextDecoder(encoding);
   let story = 0;
-  let left = stories[0] ?? 0;
+  let charsLeft = stories[0] ?? 0;
   let steps = 0;
   for (const { at, characters, isWide } of pieces) {
     const width = isWide ? 2 : 1;
     const encoded = document.subarray(at, at + characters * width);
-    const text = isWide ? encoded.toString('utf16le') : narrow.decode(encoded);
+    const text = isWide ? encoded.toString('utf16le') : decoder.decode(encoded);
     for (let index = 0; index < text.length; index += 1) {
-      while (left === 0 && story < stories.length) {
+      while (charsLeft === 0 && story < stories.length) {
         body.endParagraph();
         story += 1;
-        left = stories[story] ?? 0;
+        charsLeft = stories[story] ?? 0;
       }
-      left -= 1;
+      charsLeft -= 1;
       steps += 1;
       if (flow.isFull || (steps % 65_536 === 0 && (cpuMs() > stopAt || body.lineLength > charsMax))) {
         body.finish();
         return;
       }
-      if (shownStories.has(story)) body.add(text[index] ?? '', () => paragraphAt?.(at + index * width));
+      if (readStories.has(story)) body.add(text[index] ?? '', () => paragraphAt?.(at + index * width));
     }
   }
   body.finish();
@@ -147,7 +147,7 @@ function createBody(flow: Flow) {
   /** For each open field: true once its result has started. The text before it is the field's instruction. */
   const fields: boolean[] = [];
   /** How many open fields are still in their instruction. */
-  let instructions = 0;
+  let openInstructions = 0;
   const items = createListItems();
 
   const closeTable = () => {
@@ -179,23 +179,23 @@ function createBody(flow: Flow) {
     line = '';
     const { heading = 0, listLevel = null } = paragraph ?? {};
     if (heading > 0) flow.endParagraph({ heading });
-    else flow.endParagraph({ inside: listLevel === null ? items.endList() : items.add(listLevel, null) });
+    else flow.endParagraph({ container: listLevel === null ? items.endList() : items.add(listLevel, null) });
   };
   return {
     add(character: string, paragraph: () => DocParagraph | undefined): void {
       if (character === fieldStart) {
         fields.push(false);
-        instructions += 1;
+        openInstructions += 1;
       } else if (character === fieldMiddle) {
-        if (fields.at(-1) === false) instructions -= 1;
+        if (fields.at(-1) === false) openInstructions -= 1;
         if (fields.length > 0) fields[fields.length - 1] = true;
       } else if (character === fieldEnd) {
-        if (fields.pop() === false) instructions -= 1;
+        if (fields.pop() === false) openInstructions -= 1;
       } else if (character === '\r' || character === cellMark || character === '\f')
         endParagraph(character, paragraph());
-      else if (instructions === 0) line += printedControls.get(character) ?? (character < ' ' ? '' : character);
+      else if (openInstructions === 0) line += controlText.get(character) ?? (character < ' ' ? '' : character);
     },
-    /** Length of the collected text, so that the caller can limit it: pieces may repeat text without ending the paragraph. */
+    /** Length of the collected text. The caller limits it, because pieces may repeat text without ending the paragraph. */
     get lineLength() {
       return line.length;
     },
@@ -210,7 +210,7 @@ function createBody(flow: Flow) {
 const cellMark = '\x07';
 const [fieldStart, fieldMiddle, fieldEnd] = ['\x13', '\x14', '\x15'];
 /** Text for the tab, line break and non-breaking hyphen. Other control characters are omitted. */
-const printedControls = new Map([
+const controlText = new Map([
   ['\t', ' '],
   ['\v', '\n'],
   ['\x1e', '-'],

@@ -1,5 +1,5 @@
 import type { Reading, ReadOptions } from '../document.ts';
-import { type MailFile, type MailHead, mailReading } from '../email.ts';
+import { type MailFile, type MailHeader, mailReading } from '../email.ts';
 import { readHtml } from '../html/read-html.ts';
 import { readRtf } from '../rtf/rtf.ts';
 import { decodeCodePage } from '../rtf/rtf-charsets.ts';
@@ -32,17 +32,17 @@ const property = {
 
 const [toKind, ccKind] = [1, 2];
 /** Bytes before the fixed-length properties of a message, of a nested message, and of a recipient or attachment. */
-const messageHead = 32;
-const nestedHead = 24;
-const partHead = 8;
+const messageHeaderBytes = 32;
+const nestedHeaderBytes = 24;
+const partHeaderBytes = 8;
 
 /** Reads an Outlook message ([MS-OXMSG]) as an email. A nested message becomes an attachment with its text. */
 export function readMsg(bytes: Uint8Array, options: ReadOptions): { reading: Reading; files: MailFile[] } {
   const root = openCompoundFile(bytes);
-  const message = openProperties(root, messageHead);
+  const message = openProperties(root, messageHeaderBytes);
   return {
     reading: readMessage(message, options),
-    files: partsOf(root, '__attach').flatMap((part) => fileOf(part, message.codePage, options)),
+    files: partsOf(root, '__attach').flatMap((part) => toFiles(part, message.codePage, options)),
   };
 }
 
@@ -55,10 +55,10 @@ interface Properties {
   time(tag: number): string | undefined;
 }
 
-function openProperties(folder: OleFolder, headBytes: number, outerCodePage = 1252): Properties {
+function openProperties(folder: OleFolder, headerBytes: number, outerCodePage = 1252): Properties {
   const fixed = folder.read('__properties_version1.0') ?? Buffer.alloc(0);
   const offsets = new Map<number, number>();
-  for (let at = headBytes; at + 16 <= fixed.length; at += 16) offsets.set(fixed.readUInt32LE(at), at + 8);
+  for (let at = headerBytes; at + 16 <= fixed.length; at += 16) offsets.set(fixed.readUInt32LE(at), at + 8);
   const number = (tag: number) => {
     const at = offsets.get(tag);
     return at === undefined ? undefined : fixed.readUInt32LE(at);
@@ -70,10 +70,10 @@ function openProperties(folder: OleFolder, headBytes: number, outerCodePage = 12
     codePage,
     number,
     text(id) {
-      const wide = stream(id, '001F');
-      if (wide !== undefined) return wide.toString('utf16le').replaceAll('\0', '').trim();
-      const narrow = stream(id, '001E');
-      return narrow === undefined ? '' : decodeCodePage(narrow, codePage).replaceAll('\0', '').trim();
+      const utf16 = stream(id, '001F');
+      if (utf16 !== undefined) return utf16.toString('utf16le').replaceAll('\0', '').trim();
+      const encoded = stream(id, '001E');
+      return encoded === undefined ? '' : decodeCodePage(encoded, codePage).replaceAll('\0', '').trim();
     },
     bytes: (id) => stream(id, '0102'),
     time(tag) {
@@ -84,7 +84,9 @@ function openProperties(folder: OleFolder, headBytes: number, outerCodePage = 12
 }
 
 function readMessage(message: Properties, options: ReadOptions): Reading {
-  const recipients = partsOf(message.folder, '__recip').map((part) => openProperties(part, partHead, message.codePage));
+  const recipients = partsOf(message.folder, '__recip').map((part) =>
+    openProperties(part, partHeaderBytes, message.codePage),
+  );
   const ofKind = (kind: number) =>
     recipients
       .filter((recipient) => (recipient.number(property.recipientKind) ?? toKind) === kind)
@@ -93,14 +95,14 @@ function readMessage(message: Properties, options: ReadOptions): Reading {
       )
       .filter((recipient) => recipient !== '');
   const address = message.text(property.senderMail) || message.text(property.senderAddress);
-  const head: MailHead = {
+  const header: MailHeader = {
     from: formatAddress(message.text(property.senderName), address) || null,
     to: ofKind(toKind),
     cc: ofKind(ccKind),
     date: message.time(property.submitted) ?? message.time(property.delivered) ?? null,
     subject: message.text(property.subject) || null,
   };
-  return mailReading(head, bodyOf(message, options));
+  return mailReading(header, bodyOf(message, options));
 }
 
 /** Formats a name and address. Omits addresses without @: inside an organisation, they are directory paths. */
@@ -121,8 +123,8 @@ function bodyOf(message: Properties, options: ReadOptions): string {
   return packed === undefined ? '' : readRtf(unpackRtf(packed), options).text;
 }
 
-function fileOf(folder: OleFolder, codePage: number, options: ReadOptions): MailFile[] {
-  const attachment = openProperties(folder, partHead, codePage);
+function toFiles(folder: OleFolder, codePage: number, options: ReadOptions): MailFile[] {
+  const attachment = openProperties(folder, partHeaderBytes, codePage);
   const name =
     attachment.text(property.filename) || attachment.text(property.shortFilename) || attachment.text(property.name);
   const bytes = attachment.bytes(property.content);
@@ -131,7 +133,7 @@ function fileOf(folder: OleFolder, codePage: number, options: ReadOptions): Mail
   }
   const inner = folder.folder(`__substg1.0_${property.content}000D`);
   if (inner?.streams.some((stream) => stream.startsWith('__substg1.0_')) !== true) return [];
-  const { title, text } = readMessage(openProperties(inner, nestedHead, codePage), options);
+  const { title, text } = readMessage(openProperties(inner, nestedHeaderBytes, codePage), options);
   return [{ name: `${title ?? (name || 'message')}.txt`, contentType: 'text/plain', bytes: Buffer.from(text) }];
 }
 

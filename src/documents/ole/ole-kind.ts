@@ -11,7 +11,7 @@ export function kindOfOle(bytes: Uint8Array): DocumentKind {
   if (hasStream(root, 'Workbook') || hasStream(root, 'Book')) return 'xls';
   if (hasStream(root, 'PowerPoint Document')) return 'ppt';
   if (root.streams.some((name) => name.startsWith('__substg1.0_'))) return 'msg';
-  throw oldOffice('pdf');
+  throw unsupportedOffice('pdf');
 }
 
 /** First bytes of formats older than compound files (Word 1 and 2, Write, Excel 2 to 4), and the format to convert to. */
@@ -25,12 +25,12 @@ const oldStarts: readonly (readonly [string, string])[] = [
 ];
 
 /** Creates the error for a file of the oldest office programs. Undefined for any other file. */
-export function oldOfficeRefusal(start: string): CarrelError | undefined {
+export function oldOfficeError(start: string): CarrelError | undefined {
   const target = oldStarts.find(([magic]) => start.startsWith(magic))?.[1];
-  return target === undefined ? undefined : oldOffice(target);
+  return target === undefined ? undefined : unsupportedOffice(target);
 }
 
-function oldOffice(target: string): CarrelError {
+function unsupportedOffice(target: string): CarrelError {
   return new CarrelError(
     'unsupported_content_type',
     'This file of an older office program is not supported. Convert it, for example with LibreOffice: ' +

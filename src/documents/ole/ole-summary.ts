@@ -9,15 +9,15 @@ const [textType, wideTextType, timeType] = [30, 31, 64];
 export function readSummary(root: OleFolder): Pick<Reading, 'byline' | 'published'> & { title: string | null } {
   try {
     const properties = readProperties(root.read('\x05SummaryInformation') ?? Buffer.alloc(0));
-    const text = (id: number) => properties.get(id)?.toString().trim() || null;
+    const text = (id: number) => properties.get(id)?.trim() || null;
     return { title: text(titleId), byline: text(authorId), published: text(createdId) };
   } catch {
     return { title: null, byline: null, published: null };
   }
 }
 
-function readProperties(stream: Buffer): Map<number, string | number> {
-  const properties = new Map<number, string | number>();
+function readProperties(stream: Buffer): Map<number, string> {
+  const properties = new Map<number, string>();
   if (stream.length < 48) return properties;
   const section = stream.subarray(stream.readUInt32LE(44));
   const count = Math.min(section.readUInt32LE(4), 100);

@@ -13,7 +13,7 @@ export const pptType = {
 
 const [wideText, narrowText] = [0x0fa0, 0x0fa8];
 /** Record type of later versions. It contains other records, although its header marks it as plain bytes. */
-const laterRecords = 0x138b;
+const extensionRecord = 0x138b;
 
 /** A record. It contains bytes or other records. */
 export interface PptRecord {
@@ -71,7 +71,7 @@ function recordAt(stream: Buffer, at: number, depth: number): PptRecord | undefi
   if (at < 0 || at + headerBytes > stream.length || depth > depthMax) return undefined;
   const head = stream.readUInt16LE(at);
   const type = stream.readUInt16LE(at + 2);
-  const isContainer = (head & 0x0f) === 0x0f || type === laterRecords;
+  const isContainer = (head & 0x0f) === 0x0f || type === extensionRecord;
   const data = stream.subarray(at + headerBytes, at + headerBytes + stream.readUInt32LE(at + 4));
   const record: PptRecord = {
     type,

@@ -48,14 +48,14 @@ export function readPpt(bytes: Uint8Array, options: ReadOptions): Reading {
     flow.startPage(read);
     addSlide(flow, slide, saved.find(slide.reference));
     flow.endSlide(`Slide ${read}`);
-    const remark = notes.get(slide.id);
-    if (remark !== undefined) flow.addParagraph(oneLine(`Notes: ${remark}`));
+    const slideNotes = notes.get(slide.id);
+    if (slideNotes !== undefined) flow.addParagraph(oneLine(`Notes: ${slideNotes}`));
   }
-  const described = readSummary(root);
+  const properties = readSummary(root);
   const printed = flow.finish();
   return {
-    ...described,
-    title: described.title ?? flow.topHeading,
+    ...properties,
+    title: properties.title ?? flow.topHeading,
     ...printed,
     pages: slides.length,
     truncated: truncatedParts(read, slides.length, 'slides', printed.truncated),
@@ -72,17 +72,17 @@ function addSlide(flow: Flow, { texts }: Slide, slide: PptRecord | undefined): v
       if (line.trim() === '' || line.trim() === '*') continue;
       flow.addText(line.replaceAll('\v', '\n'));
       if (titleKinds.has(kind)) flow.endParagraph({ heading: 1 });
-      else flow.endParagraph({ inside: bodyKinds.has(kind) ? listItem(null, null) : null });
+      else flow.endParagraph({ container: bodyKinds.has(kind) ? listItem(null, null) : null });
     }
   }
 }
 
 /** Reads the slides of one of the document's lists, each with its texts. */
-function slidesOf(document: PptRecord, which: number): Slide[] {
+function slidesOf(document: PptRecord, listKind: number): Slide[] {
   const slides: (Slide & { texts: Text[] })[] = [];
   let kind = 4;
   for (const list of document.children()) {
-    if (list.type !== type.slideList || list.instance !== which) continue;
+    if (list.type !== type.slideList || list.instance !== listKind) continue;
     for (const record of list.children()) {
       if (record.type === type.slideReference && record.data.length >= 16) {
         slides.push({ id: record.data.readUInt32LE(12), reference: record.data.readUInt32LE(0), texts: [] });
@@ -101,27 +101,27 @@ function slidesOf(document: PptRecord, which: number): Slide[] {
 
 /** Reads the texts of all shapes, in file order, then the comments. */
 function textsIn(container: PptRecord, placeholders: readonly Text[]): Text[] {
-  const found: Text[] = [];
+  const shapeTexts: Text[] = [];
   const comments: Text[] = [];
   let kind = 4;
   container.walk((record) => {
     if (record.type === type.textKind) kind = record.data.readUInt32LE(0);
     else if (record.type === type.textReference) {
       const text = placeholders[record.data.readUInt32LE(0)];
-      if (text !== undefined) found.push(text);
+      if (text !== undefined) shapeTexts.push(text);
     } else if (record.type === type.comment) {
-      const text = commentIn(record);
+      const text = formatComment(record);
       if (text !== '') comments.push({ kind: 4, text: `Comment: ${text}` });
     } else {
       const text = record.text();
-      if (text !== undefined) found.push({ kind, text });
+      if (text !== undefined) shapeTexts.push({ kind, text });
     }
   });
-  return [...found, ...comments];
+  return [...shapeTexts, ...comments];
 }
 
 /** Reads a comment. Its parts are numbered: 0 is the author, 1 the text. */
-function commentIn(comment: PptRecord): string {
+function formatComment(comment: PptRecord): string {
   const parts = [...comment.children()].filter((part) => part.type === type.name);
   const part = (number: number) => parts.find(({ instance }) => instance === number)?.data.toString('utf16le') ?? '';
   return part(1) === '' ? '' : `${part(1)} (${part(0)})`;
@@ -131,14 +131,14 @@ function notesBySlide(
   notes: readonly Slide[],
   find: (reference: number) => PptRecord | undefined,
 ): Map<number, string> {
-  const found = new Map<number, string>();
+  const textBySlide = new Map<number, string>();
   for (const { reference, texts } of notes) {
     const page = find(reference);
     const link = page && [...page.children()].find((record) => record.type === type.notesLink);
     if (page === undefined || link === undefined || link.data.length < 4) continue;
     const noteTexts = textsIn(page, texts).filter(({ kind, text }) => kind === 2 && text.trim() !== '*');
     const text = noteTexts.map((each) => each.text.replace(/[\r\v]/g, ' ').trim()).join(' ');
-    if (text.trim() !== '') found.set(link.data.readUInt32LE(0), text);
+    if (text.trim() !== '') textBySlide.set(link.data.readUInt32LE(0), text);
   }
-  return found;
+  return textBySlide;
 }

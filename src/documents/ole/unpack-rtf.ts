@@ -1,36 +1,36 @@
 import { damagedOle } from './compound-file.ts';
 
 /** Initial content of the dictionary ([MS-OXRTFCP] 2.1.2.1). */
-const beginning =
+const initialDictionary =
   '{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx';
 const dictionaryBytes = 4096;
-const headBytes = 16;
+const headerBytes = 16;
 /** Max growth when unpacking. Each two-byte reference expands to at most seventeen bytes. */
-const growthMax = 10;
+const growthFactorMax = 10;
 
 /** Unpacks the RTF of an Outlook message, which may be compressed as in [MS-OXRTFCP]. */
 export function unpackRtf(packed: Buffer): Buffer {
-  if (packed.length < headBytes) throw damagedOle();
+  if (packed.length < headerBytes) throw damagedOle();
   const kind = packed.toString('latin1', 8, 12);
-  if (kind === 'MELA') return packed.subarray(headBytes);
+  if (kind === 'MELA') return packed.subarray(headerBytes);
   if (kind !== 'LZFu') throw damagedOle();
-  const size = Math.min(packed.readUInt32LE(4), packed.length * growthMax);
+  const size = Math.min(packed.readUInt32LE(4), packed.length * growthFactorMax);
   const dictionary = Buffer.alloc(dictionaryBytes);
-  let end = dictionary.write(beginning, 'latin1');
+  let end = dictionary.write(initialDictionary, 'latin1');
   const text = Buffer.alloc(size);
   let length = 0;
-  const put = (byte: number) => {
+  const emit = (byte: number) => {
     if (length < size) text[length] = byte;
     length += 1;
     dictionary[end] = byte;
     end = (end + 1) % dictionaryBytes;
   };
-  for (let at = headBytes; at < packed.length && length < size; ) {
-    const signs = packed.readUInt8(at);
+  for (let at = headerBytes; at < packed.length && length < size; ) {
+    const flags = packed.readUInt8(at);
     at += 1;
     for (let bit = 0; bit < 8 && at < packed.length; bit += 1) {
-      if ((signs & (1 << bit)) === 0) {
-        put(packed.readUInt8(at));
+      if ((flags & (1 << bit)) === 0) {
+        emit(packed.readUInt8(at));
         at += 1;
         continue;
       }
@@ -40,7 +40,7 @@ export function unpackRtf(packed: Buffer): Buffer {
       const from = reference >> 4;
       if (from === end) return text.subarray(0, Math.min(length, size));
       for (let count = 0; count < (reference & 0x0f) + 2; count += 1)
-        put(dictionary[(from + count) % dictionaryBytes] ?? 0);
+        emit(dictionary[(from + count) % dictionaryBytes] ?? 0);
     }
   }
   return text.subarray(0, Math.min(length, size));

@@ -3,18 +3,20 @@ import { decodeCodePage } from '../rtf/rtf-charsets.ts';
 /** Reads a text that follows its length, a number of `lengthBytes` bytes. */
 export type ReadText = (record: Buffer, at: number, lengthBytes: 1 | 2) => string;
 
-/** Creates the reader of texts. Since Excel 97, a flag tells if characters have one byte or two; before, a code page applies. */
+/** Creates the reader of texts. Since Excel 97, a flag tells the character width. Older files have a code page instead. */
 export function createTextReader(isUnicode: boolean, codePage: number): ReadText {
   return (record, at, lengthBytes) => {
     if (at + lengthBytes > record.length) return '';
     const length = record.readUIntLE(at, lengthBytes);
     const start = at + lengthBytes;
     if (!isUnicode) return decodeCodePage(record.subarray(start, start + length), codePage);
-    return start < record.length ? characters(record, start + 1, length, (record.readUInt8(start) & 1) !== 0) : '';
+    return start < record.length
+      ? decodeCharacters(record, start + 1, length, (record.readUInt8(start) & 1) !== 0)
+      : '';
   };
 }
 
-export function characters(bytes: Buffer, at: number, count: number, isWide: boolean): string {
+export function decodeCharacters(bytes: Buffer, at: number, count: number, isWide: boolean): string {
   return isWide ? bytes.toString('utf16le', at, at + count * 2) : bytes.toString('latin1', at, at + count);
 }
 
@@ -27,22 +29,22 @@ export function readXlsStrings(records: readonly Buffer[]): string[] {
   let index = 0;
   let record = records[0] ?? Buffer.alloc(0);
   let at = 8;
-  const next = (): boolean => {
+  const nextRecord = (): boolean => {
     index += 1;
     record = records[index] ?? Buffer.alloc(0);
     at = 0;
     return index < records.length;
   };
-  const skip = (bytes: number): void => {
-    let left = bytes;
-    while (left > record.length - at) {
-      left -= record.length - at;
-      if (!next()) return;
+  const skipBytes = (bytes: number): void => {
+    let bytesLeft = bytes;
+    while (bytesLeft > record.length - at) {
+      bytesLeft -= record.length - at;
+      if (!nextRecord()) return;
     }
-    at += left;
+    at += bytesLeft;
   };
   for (;;) {
-    if (at >= record.length && !next()) return strings;
+    if (at >= record.length && !nextRecord()) return strings;
     if (at + 3 > record.length) return strings;
     const length = record.readUInt16LE(at);
     const flags = record.readUInt8(at + 2);
@@ -53,19 +55,19 @@ export function readXlsStrings(records: readonly Buffer[]): string[] {
     if ((flags & 4) !== 0) at += 4;
     let isWide = (flags & 1) !== 0;
     let text = '';
-    for (let left = length; left > 0; ) {
+    for (let charsLeft = length; charsLeft > 0; ) {
       if (at >= record.length) {
-        if (!next() || record.length === 0) break;
+        if (!nextRecord() || record.length === 0) break;
         isWide = (record.readUInt8(0) & 1) !== 0;
         at = 1;
       }
       const width = isWide ? 2 : 1;
-      const count = Math.min(left, Math.max(1, Math.floor((record.length - at) / width)));
-      text += characters(record, at, count, isWide);
+      const count = Math.min(charsLeft, Math.max(1, Math.floor((record.length - at) / width)));
+      text += decodeCharacters(record, at, count, isWide);
       at += count * width;
-      left -= count;
+      charsLeft -= count;
     }
     strings.push(text);
-    skip(runs * 4 + extra);
+    skipBytes(runs * 4 + extra);
   }
 }

@@ -4,11 +4,11 @@ import { createNumberFormat, type FormatNumber } from '../office/xlsx-numbers.ts
 import { cpuMs } from '../reader-limits.ts';
 import { damagedOle, openCompoundFile } from './compound-file.ts';
 import { readSummary } from './ole-summary.ts';
-import { characters, createTextReader, type ReadText, readXlsStrings } from './xls-strings.ts';
+import { createTextReader, decodeCharacters, type ReadText, readXlsStrings } from './xls-strings.ts';
 
 interface Workbook {
   readonly sheets: readonly { readonly name: string; readonly at: number }[];
-  readonly shared: readonly string[];
+  readonly sharedStrings: readonly string[];
   readonly formatNumber: FormatNumber;
   readonly readText: ReadText;
 }
@@ -30,7 +30,7 @@ const type = {
   drawnText: 0x1b6,
   number: 0x203,
   text: 0x204,
-  truth: 0x205,
+  boolean: 0x205,
   result: 0x207,
   short: 0x27e,
   format: 0x41e,
@@ -70,12 +70,12 @@ function readWorkbook(stream: Buffer): Workbook {
   const sheets: { name: string; at: number }[] = [];
   const codes = new Map<number, string>();
   const formats: number[] = [];
-  const shared: Buffer[] = [];
-  let [isUnicode, codePage, startsIn1904, isSharing] = [true, 1252, false, false];
+  const sharedStrings: Buffer[] = [];
+  let [isUnicode, codePage, startsIn1904, isSharedStrings] = [true, 1252, false, false];
   let readText = createTextReader(isUnicode, codePage);
   for (const { type: kind, data } of recordsFrom(stream, 0)) {
-    isSharing = kind === type.sharedTexts || (isSharing && kind === type.continued);
-    if (isSharing) shared.push(data);
+    isSharedStrings = kind === type.sharedTexts || (isSharedStrings && kind === type.continued);
+    if (isSharedStrings) sharedStrings.push(data);
     else if (kind === type.begin) isUnicode = data.readUInt16LE(0) >= 0x600;
     else if (kind === type.codePage) codePage = data.readUInt16LE(0);
     else if (kind === type.password) throw needsPassword();
@@ -90,7 +90,7 @@ function readWorkbook(stream: Buffer): Workbook {
   }
   return {
     sheets,
-    shared: readXlsStrings(shared),
+    sharedStrings: readXlsStrings(sharedStrings),
     formatNumber: createNumberFormat(formats, codes, startsIn1904),
     readText,
   };
@@ -100,26 +100,26 @@ function readWorkbook(stream: Buffer): Workbook {
 function readSheet(
   stream: Buffer,
   at: number,
-  { shared, formatNumber, readText }: Omit<Workbook, 'sheets'>,
+  { sharedStrings, formatNumber, readText }: Omit<Workbook, 'sheets'>,
   text: SheetText,
   stopAt: number,
 ): void {
   let row: string[] = [];
-  let current = -1;
+  let currentRow = -1;
   let steps = 0;
   /** The formula cell whose result is a text, which comes in the next record. */
   let pendingFormula: { row: number; column: number } | undefined;
   /** Characters of the current comment or text box still to read. A long one spans several records. */
-  let drawn = 0;
+  let charsLeft = 0;
   const notes: string[] = [];
   const endRow = (next: number) => {
-    if (current >= 0) text.addRow(row);
-    if (current >= 0 && next > current + 1) text.addRow([]);
+    if (currentRow >= 0) text.addRow(row);
+    if (currentRow >= 0 && next > currentRow + 1) text.addRow([]);
     row = [];
-    current = next;
+    currentRow = next;
   };
-  const put = (rowAt: number, column: number, value: string) => {
-    if (rowAt !== current) endRow(rowAt);
+  const setCell = (rowAt: number, column: number, value: string) => {
+    if (rowAt !== currentRow) endRow(rowAt);
     if (value === '' || column >= columnsMax) return;
     while (row.length < column) row.push('');
     row[column] = value;
@@ -128,57 +128,58 @@ function readSheet(
     steps += 1;
     if (text.isFull || (steps % 8192 === 0 && cpuMs() > stopAt)) break;
     if (kind === type.drawnText && data.length >= 12) {
-      drawn = data.readUInt16LE(10);
+      charsLeft = data.readUInt16LE(10);
       notes.push('');
       continue;
     }
-    if (kind === type.continued && drawn > 0 && data.length > 1) {
-      const part = characters(data, 1, drawn, (data.readUInt8(0) & 1) !== 0);
+    if (kind === type.continued && charsLeft > 0 && data.length > 1) {
+      const part = decodeCharacters(data, 1, charsLeft, (data.readUInt8(0) & 1) !== 0);
       notes.push(`${notes.pop() ?? ''}${part}`);
-      drawn -= part.length;
+      charsLeft -= part.length;
       continue;
     }
-    drawn = 0;
-    if (kind === type.result && pendingFormula) put(pendingFormula.row, pendingFormula.column, readText(data, 0, 2));
+    charsLeft = 0;
+    if (kind === type.result && pendingFormula)
+      setCell(pendingFormula.row, pendingFormula.column, readText(data, 0, 2));
     if (data.length < 6) continue;
     const [rowAt, column, style] = [data.readUInt16LE(0), data.readUInt16LE(2), data.readUInt16LE(4)];
-    const number = (value: number) => put(rowAt, column, formatNumber(String(value), style));
-    if (kind === type.sharedText) put(rowAt, column, shared[data.readUInt32LE(6)] ?? '');
-    else if (kind === type.number) number(data.readDoubleLE(6));
-    else if (kind === type.short) number(shortNumber(data.readUInt32LE(6)));
-    else if (kind === type.text || kind === type.richText) put(rowAt, column, readText(data, 6, 2));
-    else if (kind === type.truth)
-      put(rowAt, column, data.readUInt8(7) === 0 ? truth(data.readUInt8(6)) : fault(data.readUInt8(6)));
+    const setNumber = (value: number) => setCell(rowAt, column, formatNumber(String(value), style));
+    if (kind === type.sharedText) setCell(rowAt, column, sharedStrings[data.readUInt32LE(6)] ?? '');
+    else if (kind === type.number) setNumber(data.readDoubleLE(6));
+    else if (kind === type.short) setNumber(shortNumber(data.readUInt32LE(6)));
+    else if (kind === type.text || kind === type.richText) setCell(rowAt, column, readText(data, 6, 2));
+    else if (kind === type.boolean)
+      setCell(rowAt, column, data.readUInt8(7) === 0 ? formatBoolean(data.readUInt8(6)) : errorText(data.readUInt8(6)));
     else if (kind === type.manyNumbers) {
       for (let index = 0; 4 + index * 6 + 6 <= data.length - 2; index += 1) {
         const value = shortNumber(data.readUInt32LE(6 + index * 6));
-        put(rowAt, column + index, formatNumber(String(value), data.readUInt16LE(4 + index * 6)));
+        setCell(rowAt, column + index, formatNumber(String(value), data.readUInt16LE(4 + index * 6)));
       }
     } else if (kind === type.formula) {
       pendingFormula = undefined;
-      if (data.readUInt16LE(12) !== 0xffff) number(data.readDoubleLE(6));
+      if (data.readUInt16LE(12) !== 0xffff) setNumber(data.readDoubleLE(6));
       else if (data.readUInt8(6) === 0) pendingFormula = { row: rowAt, column };
-      else if (data.readUInt8(6) === 1) put(rowAt, column, truth(data.readUInt8(8)));
-      else if (data.readUInt8(6) === 2) put(rowAt, column, fault(data.readUInt8(8)));
+      else if (data.readUInt8(6) === 1) setCell(rowAt, column, formatBoolean(data.readUInt8(8)));
+      else if (data.readUInt8(6) === 2) setCell(rowAt, column, errorText(data.readUInt8(8)));
     }
   }
-  endRow(current);
+  endRow(currentRow);
   for (const note of notes) if (note.trim() !== '') text.addParagraph(note.trim());
 }
 
 /** Decodes a number of 30 bits: an integer, or the upper part of a double. Bit 0 divides it by 100. */
 function shortNumber(packed: number): number {
-  const half = Buffer.alloc(8);
-  half.writeUInt32LE((packed & ~3) >>> 0, 4);
-  const value = (packed & 2) !== 0 ? packed >> 2 : half.readDoubleLE(0);
+  const double = Buffer.alloc(8);
+  double.writeUInt32LE((packed & ~3) >>> 0, 4);
+  const value = (packed & 2) !== 0 ? packed >> 2 : double.readDoubleLE(0);
   return (packed & 1) !== 0 ? value / 100 : value;
 }
 
-function truth(value: number): string {
+function formatBoolean(value: number): string {
   return value === 1 ? 'TRUE' : 'FALSE';
 }
 
-const faults = new Map([
+const errorTexts = new Map([
   [0x00, '#NULL!'],
   [0x07, '#DIV/0!'],
   [0x0f, '#VALUE!'],
@@ -188,6 +189,6 @@ const faults = new Map([
   [0x2a, '#N/A'],
 ]);
 
-function fault(code: number): string {
-  return faults.get(code) ?? '#N/A';
+function errorText(code: number): string {
+  return errorTexts.get(code) ?? '#N/A';
 }

@@ -56,11 +56,11 @@ class PdfJsFiles {
     // The document chooses the names of its encodings, so they are checked.
     if (!/^[\w-]+\.(?:bcmap|wasm)$/.test(filename)) throw new Error('no such file');
     const folder = kind === 'cMapUrl' ? 'cmaps' : 'wasm';
-    return new Uint8Array(await readFile(join(filesOfPdfJs(), folder, filename)));
+    return new Uint8Array(await readFile(join(pdfJsFolder(), folder, filename)));
   }
 }
 
-function filesOfPdfJs(): string {
+function pdfJsFolder(): string {
   if (isBuilt) return fileURLToPath(new URL('./pdfjs', import.meta.url));
   return dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'));
 }

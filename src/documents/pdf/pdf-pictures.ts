@@ -42,17 +42,17 @@ function pnmOf({ data, width, height, kind }: Picture): Uint8Array {
   if (kind === 1) {
     // In PNM, black is 1.
     const pixels = data.map((byte) => ~byte & 0xff);
-    return joined(`P4 ${width} ${height}\n`, pixels);
+    return pnmFile(`P4 ${width} ${height}\n`, pixels);
   }
-  const step = kind === 3 ? 4 : 3;
+  const pixelBytes = kind === 3 ? 4 : 3;
   const grey = new Uint8Array(width * height);
   for (let pixel = 0; pixel < grey.length; pixel += 1) {
-    const at = pixel * step;
+    const at = pixel * pixelBytes;
     grey[pixel] = ((data[at] ?? 0) * 77 + (data[at + 1] ?? 0) * 151 + (data[at + 2] ?? 0) * 28) >> 8;
   }
-  return joined(`P5 ${width} ${height} 255\n`, grey);
+  return pnmFile(`P5 ${width} ${height} 255\n`, grey);
 }
 
-function joined(header: string, pixels: Uint8Array): Uint8Array {
+function pnmFile(header: string, pixels: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(header), pixels]);
 }

@@ -21,15 +21,15 @@ export async function readPdfText(
   const pdf = await openPdf(bytes);
   const pages: string[] = [];
   const marks: Mark[] = [];
-  const recognition = createRecognition(ocrLanguages, stopAt);
-  const described = await describe(pdf);
+  const ocr = createOcr(ocrLanguages, stopAt);
+  const properties = await readProperties(pdf);
   let length = 0;
   let number = 1;
   for (; number <= pdf.numPages && length <= charsMax; number += 1) {
-    // The first page is always read, so that a file that is slow to open fails as too slow, not as empty.
+    // Always reads the first page. Otherwise a file that is slow to open would look empty.
     if (number > 1 && cpuMs() >= stopAt) break;
     const page = await pdf.getPage(number);
-    const content = (await pageText(page, described.isTex)) || (await recognition.textOf(page));
+    const content = (await pageText(page, properties.isTex)) || (await ocr.textOf(page));
     const text = [content, await annotationsOf(page)].filter((part) => part !== '').join('\n\n');
     page.cleanup();
     if (text === '') continue;
@@ -42,9 +42,9 @@ export async function readPdfText(
       'No text was found in this PDF within the CPU time limit. In the knowledge base, raise KB_EXTRACT_CPU_MS.';
     throw new CarrelError('extraction_timeout', message);
   }
-  if (pages.length === 0 && recognition.obstacle() !== undefined) throw recognition.obstacle();
-  const { confidences } = recognition;
-  const { isTex: _, ...description } = described;
+  if (pages.length === 0 && ocr.error() !== undefined) throw ocr.error();
+  const { confidences } = ocr;
+  const { isTex: _, ...description } = properties;
   return {
     ...description,
     text: pages.join('\n\n'),
@@ -64,8 +64,8 @@ async function pageText(page: PdfPage, isTex: boolean): Promise<string> {
     if (!('str' in item)) continue;
     const y = Number(item.transform[5]);
     const height = item.height || lastHeight;
-    const fell = lastY === null ? 0 : Math.abs(lastY - y);
-    if (parts.length > 0 && fell > Math.max(height, lastHeight) * paragraphGap && fell > 1) parts.push('\n\n');
+    const distance = lastY === null ? 0 : Math.abs(lastY - y);
+    if (parts.length > 0 && distance > Math.max(height, lastHeight) * paragraphGap && distance > 1) parts.push('\n\n');
     parts.push(item.str);
     if (item.hasEOL) parts.push('\n');
     if (item.str.trim() !== '') {
@@ -79,27 +79,27 @@ async function pageText(page: PdfPage, isTex: boolean): Promise<string> {
 }
 
 /** Creates OCR for pages without other text. */
-function createRecognition(languages: readonly string[], stopAt: number) {
+function createOcr(languages: readonly string[], stopAt: number) {
   const confidences: number[] = [];
-  let obstacle: unknown;
+  let ocrError: unknown;
   return {
     confidences,
     /** The error of loading OCR, if a page needed it. */
-    obstacle: () => obstacle,
+    error: () => ocrError,
     async textOf(page: PdfPage): Promise<string> {
-      if (languages.length === 0 || obstacle !== undefined) return '';
-      const found: RecognisedText[] = [];
+      if (languages.length === 0 || ocrError !== undefined) return '';
+      const results: RecognisedText[] = [];
       for await (const picture of pdfPictures(page)) {
         const recogniser = await loadRecogniser(languages).catch((error: unknown) => {
           // Not thrown: pages that don't need OCR are still read.
-          obstacle = error;
+          ocrError = error;
         });
-        if (recogniser === undefined || (found.length > 0 && cpuMs() >= stopAt)) break;
+        if (recogniser === undefined || (results.length > 0 && cpuMs() >= stopAt)) break;
         const text = recogniser.recognise(picture);
-        if (text !== undefined) found.push(text);
+        if (text !== undefined) results.push(text);
       }
-      const text = collapseLines(found.map((each) => each.text).join('\n'));
-      if (text !== '') confidences.push(meanOf(found.map(({ confidence }) => confidence)));
+      const text = collapseLines(results.map((each) => each.text).join('\n'));
+      if (text !== '') confidences.push(meanOf(results.map(({ confidence }) => confidence)));
       return text;
     },
   };
@@ -114,10 +114,10 @@ async function annotationsOf(page: PdfPage): Promise<string> {
       const value = [fieldValue]
         .flat()
         .filter((part) => typeof part === 'string' && part.trim() !== '' && part !== 'Off');
-      const label = textIn(alternativeText) || textIn(fieldName);
+      const label = oneLineOf(alternativeText) || oneLineOf(fieldName);
       return value.length === 0 ? [] : [`${label === '' ? '' : `${label}: `}${value.join(', ')}`];
     }
-    const comment = textIn(contentsObj?.str);
+    const comment = oneLineOf(contentsObj?.str);
     return comment === '' || subtype === 'Link' ? [] : [`Comment: ${comment}`];
   });
   return lines.join('\n').slice(0, annotationUnitsMax);
@@ -135,18 +135,18 @@ interface Annotation {
 const annotationsMax = 2000;
 const annotationUnitsMax = 100_000;
 
-function textIn(value: unknown): string {
+function oneLineOf(value: unknown): string {
   return typeof value === 'string' ? oneLine(value) : '';
 }
 
-async function describe(
+async function readProperties(
   pdf: PdfDocument,
 ): Promise<Pick<Reading, 'title' | 'byline' | 'published'> & { isTex: boolean }> {
   const { info } = await pdf.getMetadata().catch(() => ({ info: {} }));
   const fields = info as Record<string, unknown>;
   const field = (name: string) => (typeof fields[name] === 'string' ? fields[name] : null);
   return {
-    title: titleIn(field('Title')),
+    title: cleanTitle(field('Title')),
     byline: field('Author'),
     published: pdfDate(field('CreationDate')),
     isTex: /TeX|dvips|dvipdf/i.test(`${field('Producer')} ${field('Creator')}`),
@@ -154,7 +154,7 @@ async function describe(
 }
 
 /** Cleans the title. Null if it is a placeholder of a program, or hexadecimal bytes. */
-function titleIn(title: string | null): string | null {
+function cleanTitle(title: string | null): string | null {
   const cleaned = title?.trim().replace(/^Microsoft (?:Word|PowerPoint|Excel) - /, '') ?? '';
   return cleaned === '' ||
     /^(?:untitled(?:[ -]?\d*)?|(?:document|dokument)\d*|<[\da-f]{8,}>|no ?title|\(anonymous\)|title)$/i.test(cleaned)

@@ -40,7 +40,7 @@ export function createRtfBody(flow: Flow) {
       if (note !== undefined) notes.push(note.length < noteUnitsMax ? note + text : note);
     },
     /** Handles a control word of the body. */
-    take(name: string, value: number | null): void {
+    handleWord(name: string, value: number | null): void {
       if (name === 'par' || name === 'sect' || name === 'page') endParagraph();
       else if (name === 'pard') {
         [style, outline, listLevel, indent, inTable] = [0, -1, 0, 0, false];
@@ -58,7 +58,7 @@ export function createRtfBody(flow: Flow) {
       else if (name === 'row' && table === 'row') table = 'between';
     },
     /** Handles a control word of a style definition. */
-    takeStyle(name: string, value: number | null): void {
+    handleStyleWord(name: string, value: number | null): void {
       if (name === 's') definition.number = value ?? 0;
       else if (name === 'outlinelevel') definition.level = value ?? -1;
     },
@@ -82,30 +82,30 @@ export function createRtfBody(flow: Flow) {
   function endParagraph(): void {
     const heading = outline >= 0 && outline < 9 ? outline + 1 : (headings.get(style) ?? 0);
     const isHeading = table === 'none' && heading > 0;
-    if (!isHeading && marker.trim() === '') takeWrittenMarker();
+    if (!isHeading && marker.trim() === '') extractTypedMarker();
     flow.addText(line.replaceAll('\t', ' '));
     if (isHeading) flow.endParagraph({ heading });
-    else flow.endParagraph({ inside: line.trim() === '' ? null : item() });
+    else flow.endParagraph({ container: line.trim() === '' ? null : currentItem() });
     [marker, line] = ['', ''];
   }
 
-  function item(): Container | null {
+  function currentItem(): Container | null {
     if (marker.trim() === '') return items.endList();
     const digits = /^\s*(\d{1,6})[.)]/.exec(marker)?.[1];
     return items.add(listLevel, digits === undefined ? null : Number(digits));
   }
 
   /** Finds the marker if a program wrote it as text before a tab. The indent in twips then tells the list level. */
-  function takeWrittenMarker(): void {
-    const written = /^\s*([•◦▪·–]|\d{1,4}[.)])\s*\t\s*/.exec(line);
-    if (!written) return;
-    marker = written[1] ?? '';
-    line = line.slice(written[0].length);
+  function extractTypedMarker(): void {
+    const match = /^\s*([•◦▪·–]|\d{1,4}[.)])\s*\t\s*/.exec(line);
+    if (!match) return;
+    marker = match[1] ?? '';
+    line = line.slice(match[0].length);
     listLevel = Math.min(Math.max(0, Math.round(indent / 360) - 1), 8);
   }
 
-  function openRow(isInside: boolean): void {
-    inTable ||= isInside;
+  function openRow(isInTable: boolean): void {
+    inTable ||= isInTable;
     if (table === 'row') return;
     if (table === 'none') {
       endParagraph();

@@ -19,7 +19,7 @@ export function* rtfTokens(rtf: string): Generator<RtfToken, void> {
       at += 1;
     } else if (first === '\r' || first === '\n') at += 1;
     else if (first === '\\') {
-      const { token, next } = control(rtf, at + 1);
+      const { token, next } = readControl(rtf, at + 1);
       if (token) yield token;
       at = next;
     } else if (first > '\x7f') {
@@ -34,13 +34,13 @@ export function* rtfTokens(rtf: string): Generator<RtfToken, void> {
   }
 }
 
-function control(rtf: string, at: number): { token: RtfToken | null; next: number } {
+function readControl(rtf: string, at: number): { token: RtfToken | null; next: number } {
   controlWord.lastIndex = at;
   const match = controlWord.exec(rtf);
   if (match) {
-    const [whole, name = '', digits] = match;
+    const [matched, name = '', digits] = match;
     const value = digits === undefined ? null : Number(digits);
-    const next = at + whole.length;
+    const next = at + matched.length;
     // Skips the raw bytes that follow: braces in them are not groups.
     if (name === 'bin') return { token: null, next: next + Math.max(0, value ?? 0) };
     return { token: { type: 'word', name, value }, next };

@@ -31,7 +31,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   const stack: Group[] = [];
   let group: Group = { to: 'body', fallbackChars: 1, font: 0, isHidden: false };
   let codePage = 1252;
-  let toSkip = 0;
+  let charsToSkip = 0;
   let isStarred = false;
   let pending: number[] = [];
   let steps = 0;
@@ -56,13 +56,13 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
     steps += 1;
     if (flow.isFull || (steps % 4096 === 0 && cpuMs() > options.stopAt)) break;
     if (token.type === 'byte') {
-      if (toSkip > 0) toSkip -= 1;
+      if (charsToSkip > 0) charsToSkip -= 1;
       else if (group.to !== 'none' && group.to !== 'fonts') pending.push(token.byte);
       if (pending.length >= pendingMax) flushBytes();
       continue;
     }
     flushBytes();
-    take(token);
+    handleToken(token);
   }
   flushBytes();
   body.finish();
@@ -76,7 +76,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
     truncated: printed.truncated === true || cpuMs() > options.stopAt,
   };
 
-  function take(token: Exclude<RtfToken, { type: 'byte' }>): void {
+  function handleToken(token: Exclude<RtfToken, { type: 'byte' }>): void {
     if (token.type === 'open') {
       if (stack.length >= depthMax) {
         const message = `Groups are nested more than ${depthMax} levels deep. Save this document again from a word processor.`;
@@ -84,29 +84,29 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
       }
       stack.push(group);
       group = { ...group };
-      [toSkip, isStarred] = [0, false];
+      [charsToSkip, isStarred] = [0, false];
     } else if (token.type === 'close') {
       if (group.to === 'style') body.endStyle();
       group = stack.pop() ?? group;
-      [toSkip, isStarred] = [0, false];
+      [charsToSkip, isStarred] = [0, false];
     } else if (token.type === 'text') {
-      const skipped = Math.min(toSkip, token.text.length);
-      toSkip -= skipped;
+      const skipped = Math.min(charsToSkip, token.text.length);
+      charsToSkip -= skipped;
       addText(token.text.slice(skipped));
-    } else if (toSkip > 0) toSkip -= 1;
-    else if (token.type === 'symbol') takeSymbol(token.name);
-    else takeWord(token.name, token.value);
+    } else if (charsToSkip > 0) charsToSkip -= 1;
+    else if (token.type === 'symbol') handleSymbol(token.name);
+    else handleWord(token.name, token.value);
   }
 
-  function takeSymbol(name: string): void {
+  function handleSymbol(name: string): void {
     if (name === '*') isStarred = true;
     else if (name === '~') addText(' ');
     else if (name === '_') addText('-');
-    else if (name === '\r' || name === '\n') body.take('par', null);
+    else if (name === '\r' || name === '\n') body.handleWord('par', null);
     else if ('\\{}'.includes(name)) addText(name);
   }
 
-  function takeWord(name: string, value: number | null): void {
+  function handleWord(name: string, value: number | null): void {
     const destination = destinations.get(name);
     hasObject ||= name === 'object' || name === 'objdata';
     if (destination !== undefined && (group.to !== 'none' || name === 'shptxt')) {
@@ -114,11 +114,11 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
       if (destination === 'note') body.startNote();
     }
     // `\*` marks a destination that readers may skip if they do not know it.
-    else if (isStarred && !readStarred.has(name)) group.to = 'none';
+    else if (isStarred && !knownStarred.has(name)) group.to = 'none';
     isStarred = false;
     if (name === 'u' && value !== null) {
       addText(String.fromCharCode(value & 0xffff));
-      toSkip = group.fallbackChars;
+      charsToSkip = group.fallbackChars;
     } else if (name === 'uc') group.fallbackChars = Math.min(Math.max(0, value ?? 1), 100);
     else if (name === 'ansicpg') codePage = value ?? codePage;
     else if (name === 'f') group.font = value ?? 0;
@@ -128,15 +128,15 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
     } else if (name === 'v' || name === 'deleted') group.isHidden = value !== 0;
     else if (name === 'plain') group.isHidden = false;
     else if (characters.has(name)) addText(characters.get(name) ?? '');
-    else if (group.to === 'style') body.takeStyle(name, value);
-    else if (group.to === 'body') body.take(name, value);
+    else if (group.to === 'style') body.handleStyleWord(name, value);
+    else if (group.to === 'body') body.handleWord(name, value);
     else if (group.to === 'note' && name === 'par') body.addNote(' ');
   }
 }
 
 function append(fields: Map<string, string>, name: string, text: string): void {
-  const before = fields.get(name) ?? '';
-  if (before.length < 1000) fields.set(name, before + text);
+  const previous = fields.get(name) ?? '';
+  if (previous.length < 1000) fields.set(name, previous + text);
 }
 
 /** Control words that start a group whose text is not body text, or has a special role. */
@@ -152,7 +152,7 @@ const destinations = new Map<string, string>([
   ['result', 'body'],
   ['shptxt', 'body'],
 ]);
-const readStarred = new Set(['shpinst', 'shptxt', 'fldrslt', 'cs']);
+const knownStarred = new Set(['shpinst', 'shptxt', 'fldrslt', 'cs']);
 
 const characters = new Map([
   ['tab', '\t'],

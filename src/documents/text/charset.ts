@@ -10,15 +10,15 @@ export async function decodeBytes(
   contentType: string | undefined,
   kind: DocumentKind,
 ): Promise<string> {
-  const marked = markOf(bytes);
-  if (marked) return new TextDecoder(marked).decode(bytes);
+  const bomEncoding = encodingOfBom(bytes);
+  if (bomEncoding) return new TextDecoder(bomEncoding).decode(bytes);
   const declared = headerCharset(contentType) ?? (usesMarkup(kind) ? declaredInMarkup(bytes) : undefined);
   // Many servers declare UTF-8 for files in other encodings. A declaration that the bytes contradict is ignored.
   if (declared && (declared !== 'utf-8' || isUtf8(bytes))) return new TextDecoder(declared).decode(bytes);
-  return new TextDecoder(await guess(bytes, declared)).decode(bytes);
+  return new TextDecoder(await detectEncoding(bytes, declared)).decode(bytes);
 }
 
-function markOf(bytes: Uint8Array): string | undefined {
+function encodingOfBom(bytes: Uint8Array): string | undefined {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8';
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
@@ -34,13 +34,13 @@ function usesMarkup(kind: DocumentKind): boolean {
   return kind === 'html' || kind === 'xml' || kind === 'feed';
 }
 
-async function guess(bytes: Uint8Array, declared: string | undefined): Promise<string> {
-  const wide = utf16WithoutMark(bytes);
-  if (wide) return wide;
+async function detectEncoding(bytes: Uint8Array, declared: string | undefined): Promise<string> {
+  const utf16 = detectUtf16(bytes);
+  if (utf16) return utf16;
   if (isUtf8(bytes)) return 'utf-8';
-  // Loaded on first use, because its tables are most of a worker's code.
+  // Loaded on first use, because its tables are large.
   const jschardet = await import('jschardet');
-  const { encoding, confidence } = jschardet.detect(sample(bytes));
+  const { encoding, confidence } = jschardet.detect(sampleOf(bytes));
   const detected = encodingOf(aliases.get(encoding?.toLowerCase() ?? '') ?? encoding ?? undefined);
   if (detected && detected !== 'utf-8' && confidence >= 0.2) return detected;
   // The text may be in UTF-8 as declared, with a few broken bytes.
@@ -54,7 +54,7 @@ const aliases = new Map([
   ['ascii', 'windows-1252'],
 ]);
 
-function utf16WithoutMark(bytes: Uint8Array): string | undefined {
+function detectUtf16(bytes: Uint8Array): string | undefined {
   const length = Math.min(bytes.length, 4096);
   let even = 0;
   let odd = 0;
@@ -77,7 +77,7 @@ function isUtf8(bytes: Uint8Array): boolean {
 }
 
 /** Returns a sample for detecting the encoding, from the first non-ASCII byte: encodings differ only there. */
-function sample(bytes: Uint8Array): Buffer {
+function sampleOf(bytes: Uint8Array): Buffer {
   const bytesMax = 65_536;
   const first = bytes.findIndex((byte) => byte > 127);
   const from = Math.max(0, Math.min(first, bytes.length - bytesMax));

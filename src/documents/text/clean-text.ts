@@ -7,7 +7,7 @@
 export function cleanText(text: string): string {
   return text.replace(invisible, (match, offset: number) => {
     if (match.length > 2) return match;
-    if (match === '\u200c' || match === '\u200d') return joins(text, offset) ? match : '';
+    if (match === '\u200c' || match === '\u200d') return isJoiner(text, offset) ? match : '';
     if (match === '\ufe0e' || match === '\ufe0f') return symbolBefore.test(text.slice(offset - 2, offset)) ? match : '';
     if (/[\u180b-\u180d\u180f]/.test(match)) return mongolianBefore.test(text.slice(offset - 1, offset)) ? match : '';
     if (match === '\u115f') return vowelAfter.test(text.slice(offset + 1, offset + 2)) ? match : '';
@@ -42,7 +42,7 @@ const joiningAfter = /^(?:\p{L}|\p{M}|\p{Extended_Pictographic})/u;
 const neverJoins =
   /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
-function joins(text: string, offset: number): boolean {
+function isJoiner(text: string, offset: number): boolean {
   const before = text.slice(Math.max(0, offset - 2), offset);
   const after = text.slice(offset + 1, offset + 3);
   return joiningBefore.test(before) && joiningAfter.test(after) && !neverJoins.test(before.slice(-1) + after);

@@ -4,8 +4,8 @@
  */
 export function codeLanguageOf(name: string | undefined, start: string): string | undefined {
   const file = fileName(name).toLowerCase();
-  const named = byName.get(file) ?? byEnding.get(endingOf(file));
-  if (named !== undefined) return named;
+  const language = byName.get(file) ?? byEnding.get(endingOf(file));
+  if (language !== undefined) return language;
   const program = /^#!\s*\S*?\/?(?:env\s+(?:-S\s+)?)?([\w.+-]+)(?:\s|$)/.exec(start.slice(0, 200))?.[1];
   if (program !== undefined) return byProgram.get(program.replace(/[\d.]+$/, '')) ?? 'shell';
   return start.startsWith('<?php') ? 'php' : undefined;

@@ -3,10 +3,10 @@
  * letter: `pr´ec´edentes`. An accent stays separate if Unicode lacks the accented letter.
  */
 export function composeAccents(text: string): string {
-  return text.replace(drawn, (whole, accent: string, letter: string) => {
+  return text.replace(accentedLetter, (match, accent: string, letter: string) => {
     const base = letter === 'ı' ? 'i' : letter === 'ȷ' ? 'j' : letter;
     const composed = `${base}${combining[accents.indexOf(accent)] ?? ''}`.normalize('NFC');
-    return composed.length === 1 ? composed : whole;
+    return composed.length === 1 ? composed : match;
   });
 }
 
@@ -15,5 +15,5 @@ const accents = '\u00b4\u0060\u00a8\u02c6\u02dc\u00b8\u02c7\u02da\u02d8\u02d9\u0
 const combining = '\u0301\u0300\u0308\u0302\u0303\u0327\u030c\u030a\u0306\u0307\u030b\u0304';
 
 /** An accent and its letter. A grave accent must be inside a word, because it is also used as a quotation mark. */
-const drawn =
+const accentedLetter =
   /([\u00b4\u00a8\u02c6\u02dc\u00b8\u02c7\u02da\u02d8\u02d9\u02dd\u00af]|(?<=\p{L})\u0060(?=[aeiouAEIOU]\p{L}?))([\p{L}])/gu;

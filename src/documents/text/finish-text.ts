@@ -7,36 +7,36 @@ import { withoutBase64 } from './without-base64.ts';
  * lines as the original, the first line keeps its indent.
  */
 export function finishText(raw: string, marks: readonly Mark[], charsMax: number): { text: string; marks: Mark[] } {
-  const cut = raw.slice(0, charsMax).replace(/[\ud800-\udbff]$/, '');
-  const moved: Mark[] = [];
-  const pieces: string[] = [];
+  const truncated = raw.slice(0, charsMax).replace(/[\ud800-\udbff]$/, '');
+  const movedMarks: Mark[] = [];
+  const cleanParts: string[] = [];
   let length = 0;
   // Cleans the text between two marks at a time: cleaning shortens it, and the marks must move along.
   for (const [index, mark] of [{ offset: 0 }, ...marks].entries()) {
-    const piece = cleanText(withoutBase64(cut.slice(mark.offset, marks[index]?.offset)));
-    if (index > 0 && mark.offset <= cut.length) moved.push({ ...mark, offset: length });
-    pieces.push(piece);
-    length += piece.length;
+    const part = cleanText(withoutBase64(truncated.slice(mark.offset, marks[index]?.offset)));
+    if (index > 0 && mark.offset <= truncated.length) movedMarks.push({ ...mark, offset: length });
+    cleanParts.push(part);
+    length += part.length;
   }
-  const clean = pieces.join('');
-  const keepsLines = marks[0]?.offset === 0 && marks[0].line !== undefined;
-  const lead = keepsLines ? blankLines(clean) : clean.length - clean.trimStart().length;
-  const text = clean.slice(lead).trimEnd();
-  return { text, marks: shifted(moved, clean, lead, text.length) };
+  const clean = cleanParts.join('');
+  const hasLines = marks[0]?.offset === 0 && marks[0].line !== undefined;
+  const trimmedStart = hasLines ? firstTextLine(clean) : clean.length - clean.trimStart().length;
+  const text = clean.slice(trimmedStart).trimEnd();
+  return { text, marks: shiftMarks(movedMarks, clean, trimmedStart, text.length) };
 }
 
 /** Returns the start of the first line that is not blank. */
-function blankLines(text: string): number {
+function firstTextLine(text: string): number {
   const first = text.length - text.trimStart().length;
   return first === text.length ? first : text.lastIndexOf('\n', first) + 1;
 }
 
-function shifted(marks: readonly Mark[], text: string, lead: number, length: number): Mark[] {
+function shiftMarks(marks: readonly Mark[], text: string, trimmedStart: number, length: number): Mark[] {
   const byOffset = new Map<number, Mark>();
   for (const mark of marks) {
-    const offset = Math.max(0, mark.offset - lead);
-    const passed = text.slice(mark.offset, Math.max(mark.offset, lead)).split('\n').length - 1;
-    const line = mark.line === undefined ? {} : { line: mark.line + passed };
+    const offset = Math.max(0, mark.offset - trimmedStart);
+    const linesTrimmed = text.slice(mark.offset, Math.max(mark.offset, trimmedStart)).split('\n').length - 1;
+    const line = mark.line === undefined ? {} : { line: mark.line + linesTrimmed };
     if (offset < length || offset === 0) byOffset.set(offset, { ...mark, ...line, offset });
   }
   return [...byOffset.values()];

@@ -3,30 +3,30 @@ const indentMax = 32;
 
 /** Formats JSON token by token. Keeps numbers and duplicate keys as written, at any depth. Null if the text is not JSON. */
 export function printJson(json: string, charsMax: number): { text: string; truncated: boolean } | null {
-  const open: string[] = [];
+  const openBrackets: string[] = [];
   const parts: string[] = [];
   let length = 0;
-  let afterOpen = false;
+  let isAfterOpening = false;
   let at = skipSpace(json, 0);
   while (at < json.length) {
     const end = endOfToken(json, at);
     if (end === -1) return null;
     const token = json.slice(at, end);
-    const closes = token === ']' || token === '}';
-    if (closes && open.pop() !== (token === ']' ? '[' : '{')) return null;
-    const breakBefore = closes !== afterOpen ? line(open.length) : '';
-    const part = breakBefore + token + (token === ',' ? line(open.length) : token === ':' ? ' ' : '');
-    afterOpen = token === '[' || token === '{';
-    if (afterOpen) open.push(token);
+    const isClosing = token === ']' || token === '}';
+    if (isClosing && openBrackets.pop() !== (token === ']' ? '[' : '{')) return null;
+    const lineBreak = isClosing !== isAfterOpening ? newline(openBrackets.length) : '';
+    const part = lineBreak + token + (token === ',' ? newline(openBrackets.length) : token === ':' ? ' ' : '');
+    isAfterOpening = token === '[' || token === '{';
+    if (isAfterOpening) openBrackets.push(token);
     parts.push(part);
     length += part.length;
     if (length > charsMax) return { text: parts.join(''), truncated: true };
     at = skipSpace(json, end);
   }
-  return open.length > 0 || parts.length === 0 ? null : { text: parts.join(''), truncated: false };
+  return openBrackets.length > 0 || parts.length === 0 ? null : { text: parts.join(''), truncated: false };
 }
 
-function line(depth: number): string {
+function newline(depth: number): string {
   return `\n${'  '.repeat(Math.min(depth, indentMax))}`;
 }
 

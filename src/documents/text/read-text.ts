@@ -72,10 +72,10 @@ function languageOf({ filename, url, contentType = '' }: DocumentSource, text: s
 /** Returns the first heading near the start, outside code fences: with `#`, or underlined with `=`. */
 function markdownTitle(markdown: string): string | null {
   const lines = markdown.slice(0, 20_000).split(/\r?\n/);
-  let fenced = false;
+  let isInFence = false;
   for (const [index, line] of lines.entries()) {
-    if (/^ {0,3}(?:```|~~~)/.test(line)) fenced = !fenced;
-    if (fenced) continue;
+    if (/^ {0,3}(?:```|~~~)/.test(line)) isInFence = !isInFence;
+    if (isInFence) continue;
     const heading = /^ {0,3}#{1,6}[ \t](.*)$/.exec(line)?.[1];
     if (heading?.trim()) return heading.trim().replace(/[ \t]#+$/, '');
     if (line.trim() && /^={3,}[ \t]*$/.test(lines[index + 1] ?? '')) return line.trim();

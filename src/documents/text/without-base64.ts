@@ -9,17 +9,17 @@ const linesMin = 8;
  */
 export function withoutBase64(text: string): string {
   if (!/[A-Za-z0-9+/_-]{60}/.test(text)) return text;
-  return withoutBlocks(text.replace(run, (found) => (isEncoded(found) ? '' : found)));
+  return withoutBlocks(text.replace(base64Run, (match) => (isEncoded(match) ? '' : match)));
 }
 
-const run = new RegExp(`(?:data:[a-z]+/[a-z0-9.+-]+;base64,)?[A-Za-z0-9+/]{${runMin},}={0,2}`, 'g');
-const line = /^[ \t>]*[A-Za-z0-9+/]{60,100}={0,2}\r?$/;
+const base64Run = new RegExp(`(?:data:[a-z]+/[a-z0-9.+-]+;base64,)?[A-Za-z0-9+/]{${runMin},}={0,2}`, 'g');
+const base64Line = /^[ \t>]*[A-Za-z0-9+/]{60,100}={0,2}\r?$/;
 
 function withoutBlocks(text: string): string {
   const lines = text.split('\n');
   for (let first = 0; first < lines.length; first += 1) {
     let end = first;
-    while (end < lines.length && line.test(lines[end] ?? '')) end += 1;
+    while (end < lines.length && base64Line.test(lines[end] ?? '')) end += 1;
     if (end - first >= linesMin && isEncoded(lines.slice(first, end).join(''))) lines.fill('', first, end);
     if (end > first) first = end;
   }
@@ -27,9 +27,9 @@ function withoutBlocks(text: string): string {
 }
 
 /** Detects encoded bytes: they use capitals, small letters and digits about equally. A genome or a very long word does not. */
-function isEncoded(found: string): boolean {
+function isEncoded(text: string): boolean {
   // A sample is enough. Listing all matches in megabytes of text would need a hundred times as much memory.
-  const sample = found.slice(0, 4000);
-  const share = (pattern: RegExp) => (sample.match(pattern)?.length ?? 0) / sample.length;
-  return share(/[A-Z]/g) > 0.15 && share(/[a-z]/g) > 0.15 && share(/[0-9]/g) > 0.05;
+  const sample = text.slice(0, 4000);
+  const shareOf = (pattern: RegExp) => (sample.match(pattern)?.length ?? 0) / sample.length;
+  return shareOf(/[A-Z]/g) > 0.15 && shareOf(/[a-z]/g) > 0.15 && shareOf(/[0-9]/g) > 0.05;
 }

@@ -13,7 +13,7 @@ import { attributeOf } from './walk-xml.ts';
 export function readEpub(bytes: Uint8Array, options: ReadOptions): Reading {
   const zip = openZip(bytes);
   assertReadable(zip);
-  const book = readPackage(zip, packageOf(zip));
+  const book = readPackage(zip, findPackage(zip));
   const parts: string[] = [];
   let units = 0;
   let read = 0;
@@ -39,7 +39,7 @@ export function readEpub(bytes: Uint8Array, options: ReadOptions): Reading {
   };
 }
 
-function packageOf(zip: Zip): string {
+function findPackage(zip: Zip): string {
   let path: string | undefined;
   walkMember(zip, 'META-INF/container.xml', {
     open(name, attributes) {
@@ -85,7 +85,7 @@ function isPage(type = ''): boolean {
 
 /** Throws if the book is copy-protected. Encrypted or obfuscated fonts don't count, because they hide no text. */
 function assertReadable(zip: Zip): void {
-  let locked = false;
+  let isLocked = false;
   let algorithm = '';
   walkMember(zip, 'META-INF/encryption.xml', {
     open(name, attributes) {
@@ -93,11 +93,11 @@ function assertReadable(zip: Zip): void {
       else if (name === 'EncryptionMethod') algorithm ||= attributeOf(attributes, 'Algorithm') ?? '';
       else if (name === 'CipherReference') {
         const isFont = /\.(?:ttf|otf|ttc|woff2?|eot|pfb)$/i.test(attributeOf(attributes, 'URI') ?? '');
-        locked ||= !isFont && !obfuscation.test(algorithm);
+        isLocked ||= !isFont && !obfuscation.test(algorithm);
       }
     },
   });
-  if (locked) {
+  if (isLocked) {
     const message = 'This book is copy-protected and cannot be read. Look for a version without protection.';
     throw new CarrelError('encrypted_document', message);
   }

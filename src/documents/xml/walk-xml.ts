@@ -52,7 +52,7 @@ export function walkXml(chunks: Iterable<Uint8Array>, handler: XmlHandler): void
 }
 
 /** Creates a handler that skips these elements with everything in them: deleted text, field codes, duplicates. */
-export function skipping(skipped: ReadonlySet<string>, handler: XmlHandler): XmlHandler {
+export function skipElements(skipped: ReadonlySet<string>, handler: XmlHandler): XmlHandler {
   let depth = 0;
   return {
     open(name, attributes) {

@@ -57,19 +57,19 @@ export function outlineXml(xml: string, charsMax: number): Reading {
   return { title: null, text: lines.join('\n') };
 }
 
-function tagOf(inside: string): XmlEvent {
-  if (inside.startsWith('/')) return { type: 'close', name: inside.slice(1).trim() };
-  const empty = inside.endsWith('/');
-  const body = (empty ? inside.slice(0, -1) : inside).trim();
+function tagOf(content: string): XmlEvent {
+  if (content.startsWith('/')) return { type: 'close', name: content.slice(1).trim() };
+  const empty = content.endsWith('/');
+  const body = (empty ? content.slice(0, -1) : content).trim();
   const space = body.search(/\s/);
   const name = space === -1 ? body : body.slice(0, space);
   return { type: 'open', name, attributes: space === -1 ? '' : ` ${body.slice(space).trim()}`, empty };
 }
 
-/** Returns the position after the next `mark`, or the end of the text if there is none. */
-function endOf(text: string, mark: string, from: number): number {
-  const found = text.indexOf(mark, from);
-  return found === -1 ? text.length : found + mark.length;
+/** Returns the position after the next `delimiter`, or the end of the text if there is none. */
+function endOf(text: string, delimiter: string, from: number): number {
+  const index = text.indexOf(delimiter, from);
+  return index === -1 ? text.length : index + delimiter.length;
 }
 
 function endOfDoctype(xml: string, from: number): number {
@@ -83,8 +83,8 @@ const namedEntities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot
 /** Decodes the five XML entities, `nbsp`, and numeric ones. Leaves others as written. */
 export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
-  return text.replace(/&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([a-z]{2,4}));/g, (whole, decimal, hex, name) => {
-    if (name !== undefined) return namedEntities[name] ?? whole;
+  return text.replace(/&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([a-z]{2,4}));/g, (entity, decimal, hex, name) => {
+    if (name !== undefined) return namedEntities[name] ?? entity;
     const point = Number.parseInt(decimal ?? hex, decimal === undefined ? 16 : 10);
     const isCharacter = point > 0 && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
     return isCharacter ? String.fromCodePoint(point) : '\ufffd';
