@@ -2,42 +2,41 @@ import { join, resolve } from 'node:path';
 import { storageLocation } from '../app/configured-storage.ts';
 import { loadRoleConfig } from '../app/program.ts';
 import { contextRole } from '../app/roles.ts';
-import { diskError } from '../base/durable-files.ts';
-import { type CarrelError, isCarrelError, systemCode } from '../base/errors.ts';
+import { type CarrelError, isCarrelError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { type BackupLocation, type BackupReport, backUp, restore } from '../storage/backup/backup.ts';
 import { recordBackup } from '../storage/backup/last-backup.ts';
 import type { RestoreReport } from '../storage/backup/walk.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { CommandLine } from './command-line.ts';
+import { fileError } from './file-error.ts';
 import { createProgressLine } from './progress-line.ts';
 import { confirm } from './terminal/prompt.ts';
-import { usageError } from './usage-error.ts';
 
 /** `carrel backup <file>`: writes a consistent snapshot of all data while servers keep running. */
 export async function backupCommand(line: CommandLine): Promise<void> {
   const { dataDir } = loadRoleConfig(contextRole, line.flags);
   const operation: typeof backUp = async (location, file, options) => {
     const report = await backUp(location, file, options);
-    // The console shows the last backup. A failure is ignored, because a console needs a data folder.
+    // The console shows the last backup. If the record can't be written, the backup is still good.
     await recordBackup(dataDir, { at: report.createdAt, file, bytes: report.bytes }).catch(() => {});
     return report;
   };
-  await runOn(line, operation, 'backed up to');
+  await runOperation(line, operation, 'backed up to');
 }
 
 /** `carrel restore <file>`: replaces all data with that of a backup. */
 export async function restoreCommand(line: CommandLine): Promise<void> {
   try {
-    await runOn(line, restore, 'restored from');
+    await runOperation(line, restore, 'restored from');
   } catch (error) {
-    if (!isCarrelError(error) || error.code !== 'storage_not_empty' || !(await confirmsReplacing(error))) throw error;
-    await runOn({ ...line, flags: { ...line.flags, force: true } }, restore, 'restored from');
+    if (!isCarrelError(error) || error.code !== 'storage_not_empty' || !(await confirmReplacement(error))) throw error;
+    await runOperation({ ...line, flags: { ...line.flags, force: true } }, restore, 'restored from');
   }
 }
 
 /** Asks the user on a terminal. Otherwise returns false, and --force is required. */
-async function confirmsReplacing({ data: { rows } }: CarrelError): Promise<boolean> {
+async function confirmReplacement({ data: { rows } }: CarrelError): Promise<boolean> {
   if (!isObject(rows)) return false;
   return (await confirm(`The database contains ${describeRows(rows)}. Replace them all?`)) === true;
 }
@@ -58,7 +57,7 @@ function describeRows(rows: Readonly<Record<string, unknown>>): string {
   return `${Object.values(rows).reduce<number>((sum, each) => sum + Number(each), 0)} rows`;
 }
 
-async function runOn(line: CommandLine, operation: typeof backUp, action: string): Promise<void> {
+async function runOperation(line: CommandLine, operation: typeof backUp, action: string): Promise<void> {
   const [name = ''] = line.args;
   const file = resolve(name);
   const location = locationOf(line);
@@ -73,7 +72,7 @@ async function runOn(line: CommandLine, operation: typeof backUp, action: string
     process.stdout.write(line.flags['json'] === true ? asJson(file, report) : asText(file, report, action));
   } catch (error) {
     progress.clear();
-    throw namedFileError(error, file);
+    throw fileError(error, file);
   }
 }
 
@@ -112,15 +111,4 @@ function movedText(file: string, { backend, bytes }: BackupReport, { tables, ori
 
 function percent(count: number, total: number): string {
   return `${Math.min(100, Math.floor((100 * count) / total))} %`;
-}
-
-/** Rewords file system errors, so that they say what to do. Returns other errors unchanged. */
-function namedFileError(error: unknown, file: string): unknown {
-  const code = systemCode(error);
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'EISDIR' || code === 'ENOTDIR') {
-    return usageError(`${file} cannot be read or written. Check its folder and permissions.`, {
-      cause: error,
-    });
-  }
-  return diskError(error);
 }

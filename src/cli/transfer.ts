@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { openConfiguredStorage } from '../app/configured-storage.ts';
 import { loadRoleConfig } from '../app/program.ts';
 import { contextRole } from '../app/roles.ts';
-import { diskError, moveFile, replaceFile, writeNewFile } from '../base/durable-files.ts';
+import { moveFile, replaceFile, writeNewFile } from '../base/durable-files.ts';
 import { CarrelError, isCarrelError, systemCode } from '../base/errors.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import { removeLeftovers, temporaryPath } from '../base/temporary-files.ts';
@@ -15,6 +15,7 @@ import { type ImportReport, importEntries } from '../toolsets/context/transfer/i
 import { exportLines } from '../toolsets/context/transfer/line-file.ts';
 import type { CommandLine } from './command-line.ts';
 import { logOf } from './debug-log.ts';
+import { fileError } from './file-error.ts';
 import { printableLine } from './terminal/printable.ts';
 import { usageError } from './usage-error.ts';
 
@@ -31,7 +32,7 @@ export async function exportCommand(line: CommandLine): Promise<void> {
     } catch (error) {
       // The reader closed the pipe.
       if (file === undefined && systemCode(error) === 'EPIPE') return;
-      throw namedFileError(error, file);
+      throw transferError(error, file);
     }
   });
 }
@@ -42,14 +43,14 @@ async function writeExport(file: string, lines: AsyncIterable<string>): Promise<
     throw usageError(`${file} already exists. Choose another name.`);
   }
   removeLeftovers(file);
-  const unfinished = temporaryPath(file);
+  const temporary = temporaryPath(file);
   // A process in another container may have the same process id, and so the same temporary name.
-  await rm(unfinished, { force: true });
+  await rm(temporary, { force: true });
   try {
-    await writeNewFile(unfinished, bytesOf(lines));
-    await moveFile(unfinished, file);
+    await writeNewFile(temporary, bytesOf(lines));
+    await moveFile(temporary, file);
   } finally {
-    await rm(unfinished, { force: true });
+    await rm(temporary, { force: true });
   }
 }
 
@@ -65,7 +66,7 @@ export async function importCommand(line: CommandLine): Promise<void> {
         process.stdout.write(`${JSON.stringify({ ...asJson(report), skippedFile }, null, 2)}\n`);
       } else printReport(report, skippedFile);
     } catch (error) {
-      throw namedFileError(error, file);
+      throw transferError(error, file);
     }
   });
 }
@@ -89,13 +90,13 @@ function printReport(
     .slice(0, printedMax)
     .map(({ place, reason }) => printableLine(`Skipped ${place}: ${reason}`));
   if (skippedFile !== undefined) messages.push(`All skipped entries are listed in ${printableLine(skippedFile)}.`);
-  for (const sentence of messages) process.stderr.write(`carrel: ${sentence}\n`);
+  for (const message of messages) process.stderr.write(`carrel: ${message}\n`);
   const renumbered = newIds.size === 0 ? '' : `; ${newIds.size} got new ids, ${rewritten} had references updated`;
   process.stdout.write(`${added} entries added, ${present} already present, ${skipped.length} skipped${renumbered}\n`);
 }
 
-function asJson({ newIds, ...rest }: ImportReport) {
-  return { ...rest, newIds: Object.fromEntries(newIds) };
+function asJson({ newIds, ...report }: ImportReport) {
+  return { ...report, newIds: Object.fromEntries(newIds) };
 }
 
 /** Joins lines, so that fewer writes are needed. */
@@ -121,17 +122,10 @@ async function withStorage(line: CommandLine, work: (storage: Storage) => Promis
 }
 
 /** Adds the file's name to an error. System messages omit it or name another file. */
-function namedFileError(error: unknown, file = 'The standard output'): unknown {
+function transferError(error: unknown, file = 'The standard output'): unknown {
   if (isCarrelError(error) && error.code === 'invalid_import') {
     return new CarrelError(error.code, `${file}: ${error.message}`, { cause: error, data: error.data });
   }
-  const code = systemCode(error);
-  if (code === 'ENOENT') return usageError(`${file} does not exist. Check its path.`, { cause: error });
-  if (code === 'EISDIR') return usageError(`${file} is a folder. Name a file.`, { cause: error });
-  if (code === 'EACCES') {
-    return usageError(`${file} cannot be read or written. Check its permissions.`, {
-      cause: error,
-    });
-  }
-  return diskError(error);
+  if (systemCode(error) === 'ENOENT') return usageError(`${file} does not exist. Check its path.`, { cause: error });
+  return fileError(error, file);
 }

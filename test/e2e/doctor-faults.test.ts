@@ -70,7 +70,7 @@ test('doctor asks an OpenAI-compatible server, which refuses a missing key', asy
   assert.match(refused.remedy ?? '', /set OPENAI_API_KEY/);
 });
 
-test('doctor finds a web search without its key', async (t) => {
+test('doctor detects a search provider without its key, and says once what to do', async (t) => {
   for (const [provider, variable] of Object.entries({
     serper: 'SERPER_API_KEY',
     brave: 'BRAVE_API_KEY',
@@ -78,7 +78,8 @@ test('doctor finds a web search without its key', async (t) => {
   })) {
     const missing = await check(t, 'web search', { SEARCH_PROVIDER: provider });
     assert.equal(missing.ok, false);
-    assert.match(missing.found, new RegExp(`requires ${variable}`));
+    assert.equal(missing.found, `SEARCH_PROVIDER=${provider} requires ${variable}`);
+    assert.equal(missing.remedy, `set ${variable}, or use SEARCH_PROVIDER=duckduckgo, which needs no key`);
   }
   const right = await check(t, 'web search', { SEARCH_PROVIDER: 'brave', BRAVE_API_KEY: 'a-key' });
   assert.deepEqual([right.ok, right.found], [true, 'brave, then duckduckgo']);

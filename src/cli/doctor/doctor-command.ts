@@ -7,7 +7,7 @@ import { scrubSecrets } from '../../base/secret.ts';
 import type { Config } from '../../config/load.ts';
 import { storageSlice } from '../../storage/storage-slice.ts';
 import { researchSlice } from '../../toolsets/research/research-slice.ts';
-import { createProviders } from '../../toolsets/research/web-search/create-providers.ts';
+import { createProviders, missingSetting } from '../../toolsets/research/web-search/create-providers.ts';
 import type { CommandLine } from '../command-line.ts';
 import { roleOf } from '../named-role.ts';
 import { checkDatabase } from './check-database.ts';
@@ -77,21 +77,16 @@ function foldersOf(role: Role, config: Config): string[] {
 /** Checks only the settings of the web search provider: a real query might cost money. */
 function checkWebSearch(role: Role, config: Config): Check[] {
   if (!role.slices.includes(researchSlice)) return [];
-  try {
-    const [first, ...others] = createProviders(config.of(researchSlice)).map(({ name }) => name);
-    const found = others.length === 0 ? `${first}` : `${first}, then ${others.join(', ')}`;
-    return [{ name: 'web search', ok: true, found }];
-  } catch (error) {
-    if (!(error instanceof CarrelError)) throw error;
-    return [
-      {
-        name: 'web search',
-        ok: false,
-        found: error.message,
-        remedy: "set this provider's key or URL, or SEARCH_PROVIDER=duckduckgo",
-      },
-    ];
+  const settings = config.of(researchSlice);
+  const missing = missingSetting(settings);
+  if (missing !== undefined) {
+    const found = `SEARCH_PROVIDER=${settings.searchProvider} requires ${missing}`;
+    const remedy = `set ${missing}, or use SEARCH_PROVIDER=duckduckgo, which needs no key`;
+    return [{ name: 'web search', ok: false, found, remedy }];
   }
+  const [first, ...fallbacks] = createProviders(settings).map(({ name }) => name);
+  const found = fallbacks.length === 0 ? `${first}` : `${first}, then ${fallbacks.join(', ')}`;
+  return [{ name: 'web search', ok: true, found }];
 }
 
 function remedyOf({ exposedFile, warnings }: Config): string {

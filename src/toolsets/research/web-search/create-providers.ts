@@ -17,6 +17,13 @@ export interface ProvidersConfig {
 /** Creates all configured providers, in order of preference. DuckDuckGo, which needs no configuration, comes last. */
 export function createProviders(config: ProvidersConfig): SearchProvider[] {
   const { searxngUrl, braveApiKey, serperApiKey, userAgent, searchTimeoutMs: timeoutMs } = config;
+  const missing = missingSetting(config);
+  if (missing !== undefined) {
+    throw new CarrelError(
+      'invalid_config',
+      `SEARCH_PROVIDER=${config.searchProvider} requires ${missing}. Set it, or use SEARCH_PROVIDER=duckduckgo, which needs no key.`,
+    );
+  }
   const common = { userAgent, timeoutMs };
   const providers: SearchProvider[] = [];
   const add = (name: 'searxng' | 'brave' | 'serper', connection: { address: string; apiKey?: Secret }): void => {
@@ -29,7 +36,6 @@ export function createProviders(config: ProvidersConfig): SearchProvider[] {
   if (serperApiKey !== undefined) add('serper', { address: config.serperUrl, apiKey: serperApiKey });
   const duckduckgo = { address: config.duckduckgoUrl, ...common };
   providers.push(loadedOnUse('duckduckgo', async () => (await import('./duckduckgo.ts')).createDuckDuckGo(duckduckgo)));
-  checkChosen(config.searchProvider, providers);
   return providers;
 }
 
@@ -45,16 +51,10 @@ function loadedOnUse(name: ProviderName, load: () => Promise<SearchProvider>): S
   };
 }
 
-const requiredSettings: Partial<Record<ProviderName, string>> = {
-  serper: 'SERPER_API_KEY',
-  brave: 'BRAVE_API_KEY',
-  searxng: 'SEARXNG_URL',
-};
-
-function checkChosen(chosen: ProviderName, providers: readonly SearchProvider[]): void {
-  if (providers.some(({ name }) => name === chosen)) return;
-  throw new CarrelError(
-    'invalid_config',
-    `SEARCH_PROVIDER=${chosen} requires ${requiredSettings[chosen]}. Set it, or use SEARCH_PROVIDER=duckduckgo, which needs no key.`,
-  );
+/** Returns the name of the setting that the chosen provider lacks. */
+export function missingSetting(config: ProvidersConfig): string | undefined {
+  const { searchProvider, serperApiKey, braveApiKey, searxngUrl } = config;
+  if (searchProvider === 'serper' && serperApiKey === undefined) return 'SERPER_API_KEY';
+  if (searchProvider === 'brave' && braveApiKey === undefined) return 'BRAVE_API_KEY';
+  return searchProvider === 'searxng' && searxngUrl === undefined ? 'SEARXNG_URL' : undefined;
 }
