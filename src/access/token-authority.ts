@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Logger } from '../base/log.ts';
-import { hasEnded, type Principal } from '../base/rights.ts';
+import { hasExpired, type Principal } from '../base/rights.ts';
 import type { Authority } from '../http/guards.ts';
 import type { StoredToken, TokenStore } from '../storage/tokens/token.ts';
 import { hashToken, isTokenForm } from './token.ts';
@@ -65,7 +65,7 @@ export function createTokenAuthority(
       const found = await store.find({ hash });
       if (found === undefined || !timingSafeEqual(Buffer.from(found.hash), Buffer.from(hash))) return undefined;
       const principal = principalOf(found);
-      if (hasEnded(principal)) return undefined;
+      if (hasExpired(principal)) return undefined;
       touch(store, found);
       return principal;
     },

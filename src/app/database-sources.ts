@@ -15,9 +15,9 @@ export function databaseSources(config: Config, shared: SharedParts): MeasuredSo
   const measured = (name: string, measure: (storage: Storage) => Promise<Measurement[]>): MeasuredSource => ({
     name,
     async measure() {
-      const { part, release } = await shared.storage();
+      const { resource: storage, release } = await shared.storage();
       try {
-        return await measure(part);
+        return await measure(storage);
       } finally {
         await release();
       }

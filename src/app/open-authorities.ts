@@ -37,7 +37,7 @@ export async function openAuthorities(
   let lease: ReturnType<SharedParts['storage']> | undefined;
   const tokens = async () => {
     lease ??= shared.storage();
-    return (await lease).part.tokens;
+    return (await lease).resource.tokens;
   };
   return {
     authorities: [createTokenAuthority(tokens, log, exposureOf(role, config)), ...issuers],

@@ -19,8 +19,8 @@ export async function openSharedStore(role: Role, config: Config, shared: Shared
   if (!role.slices.includes(storageSlice)) return none;
   if (storageLocation(config.of(storageSlice), config.dataDir).backend !== 'postgres') return none;
   if (!(await usesDatabase(role, config))) return none;
-  const { part, release } = await shared.storage();
-  const store = part.shared;
+  const { resource: storage, release } = await shared.storage();
+  const store = storage.shared;
   if (store) useSigningKey(await store.signingKey());
   return { store, close: release };
 }

@@ -25,17 +25,17 @@ test('releases opened parts when another part or the user fails to open', async 
   const shared = partsWithoutDatabase();
   // Nobody else uses the part, so it closes with its last user.
   for (const fails of ['part', 'user']) {
-    const { part, release } = await shared.extractor();
+    const { resource: extractor, release } = await shared.extractor();
     await assert.rejects(
       withParts(shared, async (parts) => {
-        assert.equal(await parts.extractor(), part);
+        assert.equal(await parts.extractor(), extractor);
         if (fails === 'part') await parts.storage();
         throw new Error('no toolset');
       }),
       fails === 'part' ? /no database/ : /no toolset/,
     );
     await release();
-    await assert.rejects(part.extract(document), { code: 'cancelled' });
+    await assert.rejects(extractor.extract(document), { code: 'cancelled' });
   }
 });
 

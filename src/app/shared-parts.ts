@@ -50,7 +50,7 @@ export function createSharedParts(config: Config, log: Logger, recorder?: Record
 /** The shared parts that one toolset or engine uses. They are released together. */
 export type LeasedParts = {
   [Name in 'storage' | 'extractor' | 'embeddings' | 'reranker']: () => Promise<
-    Awaited<ReturnType<SharedParts[Name]>>['part']
+    Awaited<ReturnType<SharedParts[Name]>>['resource']
   >;
 };
 
@@ -59,9 +59,9 @@ export async function withParts<T>(
   open: (parts: LeasedParts, close: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const leases: Promise<Lease<unknown>>[] = [];
-  const use = async <Part>(lease: Promise<Lease<Part>>): Promise<Part> => {
+  const use = async <Resource>(lease: Promise<Lease<Resource>>): Promise<Resource> => {
     leases.push(lease);
-    return (await lease).part;
+    return (await lease).resource;
   };
   const close = async (): Promise<void> => {
     const outcomes = await Promise.allSettled(leases);

@@ -162,7 +162,7 @@ export const openServed: Role['openToolsets'] = async (config, log, jobs, shared
     const texts = offered
       .flatMap((toolset) => toolset.citable ?? [])
       .filter(({ tool }) => tool === undefined || !disabled.includes(tool));
-    return createFindToolset(sources, texts, { reranker: lease.part, close: () => lease.release() });
+    return createFindToolset(sources, texts, { reranker: lease.resource, close: () => lease.release() });
   };
   const scopedFind = (rights: Rights): Toolset | undefined => {
     const offered = scopeToolsets(opened, rights);

@@ -30,12 +30,12 @@ export async function writeNewFile(path: string, content: Bytes): Promise<number
 
 /** Writes a file completely or not at all, even across a power cut. Returns its size. */
 export async function replaceFile(path: string, content: Bytes): Promise<number> {
-  const part = `${path}.${randomUUID()}.part`;
-  const written = await writeNewFile(part, content);
+  const temporary = `${path}.${randomUUID()}.part`;
+  const written = await writeNewFile(temporary, content);
   try {
-    await moveFile(part, path);
+    await moveFile(temporary, path);
   } catch (error) {
-    await rm(part, { force: true });
+    await rm(temporary, { force: true });
     throw error;
   }
   return written;

@@ -26,6 +26,6 @@ function translatePiece(piece: string): string {
 
 function translateSet(members: string): string {
   const isNegated = members.startsWith('!') || members.startsWith('^');
-  const listed = (isNegated ? members.slice(1) : members).replace(/[\\^[\]]/gu, '\\$&');
-  return `[${isNegated ? '^' : ''}${listed}]`;
+  const escaped = (isNegated ? members.slice(1) : members).replace(/[\\^[\]]/gu, '\\$&');
+  return `[${isNegated ? '^' : ''}${escaped}]`;
 }

@@ -14,11 +14,11 @@ function countingPart() {
   return { events, open };
 }
 
-test('opens a part for its first user and closes it after the last release', async () => {
+test('opens the resource for its first user and closes it after the last release', async () => {
   const { events, open } = countingPart();
   const lease = createLeases(open);
   const [one, other] = await Promise.all([lease(), lease()]);
-  assert.equal(one.part, other.part);
+  assert.equal(one.resource, other.resource);
   await one.release();
   await one.release();
   assert.deepEqual(events, ['open 1']);
@@ -26,22 +26,22 @@ test('opens a part for its first user and closes it after the last release', asy
   assert.deepEqual(events, ['open 1', 'close 1']);
 });
 
-test('reopens a part that is requested after the last release', async () => {
+test('reopens a resource that is requested after the last release', async () => {
   const { events, open } = countingPart();
   const lease = createLeases(open);
   await (await lease()).release();
   const again = await lease();
-  assert.equal(again.part.number, 2);
+  assert.equal(again.resource.number, 2);
   assert.deepEqual(events, ['open 1', 'close 1', 'open 2']);
 });
 
-test('does not close a part that somebody waits for', async () => {
+test('does not close a resource that somebody waits for', async () => {
   const { events, open } = countingPart();
   const lease = createLeases(open);
   const first = lease();
   const second = lease();
   await (await first).release();
-  assert.equal((await second).part.number, 1);
+  assert.equal((await second).resource.number, 1);
   assert.deepEqual(events, ['open 1']);
 });
 
@@ -54,5 +54,5 @@ test('retries a failed open', async () => {
   });
   await Promise.all([assert.rejects(lease(), /no database yet/), assert.rejects(lease(), /no database yet/)]);
   fails = false;
-  assert.equal((await lease()).part.number, 1);
+  assert.equal((await lease()).resource.number, 1);
 });

@@ -45,7 +45,7 @@ export function createFileSink(options: FileSinkOptions): LogSink {
     const stats = statSync(file, { throwIfNoEntry: false });
     const isFull = stats !== undefined && stats.size > 0 && stats.size + bytes > bytesMax;
     if (isFull || stats?.ino !== open?.inode) close();
-    if (isFull) moveAside();
+    if (isFull) rotate();
     open ??= openLog(file);
     return open;
   };
@@ -57,10 +57,10 @@ export function createFileSink(options: FileSinkOptions): LogSink {
     if (handle !== undefined) closeSync(handle);
   };
 
-  const moveAside = (): void => {
+  const rotate = (): void => {
     rmSync(`${file}.${filesMax}`, { force: true });
-    for (let index = filesMax - 1; index >= 1; index -= 1) renameIfThere(`${file}.${index}`, `${file}.${index + 1}`);
-    renameIfThere(file, `${file}.1`);
+    for (let index = filesMax - 1; index >= 1; index -= 1) renameIfExists(`${file}.${index}`, `${file}.${index + 1}`);
+    renameIfExists(file, `${file}.1`);
   };
 
   return {
@@ -100,7 +100,7 @@ export function createStderrSink(
   };
 }
 
-function renameIfThere(from: string, to: string): void {
+function renameIfExists(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch (error) {

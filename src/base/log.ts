@@ -31,12 +31,12 @@ export interface Logger {
   flush(): void;
 }
 
-export function createLogger(sinks: readonly LogSink[], bound: LogFields = {}): Logger {
+export function createLogger(sinks: readonly LogSink[], boundFields: LogFields = {}): Logger {
   const write = (level: LogLevel, event: string, fields?: LogFields): void => {
     const rank = logLevels.indexOf(level);
     for (const sink of sinks) {
       if (rank < logLevels.indexOf(sink.level)) continue;
-      sink.write({ time: new Date(), level, event, fields: { ...bound, ...fields } });
+      sink.write({ time: new Date(), level, event, fields: { ...boundFields, ...fields } });
     }
   };
   return {
@@ -50,7 +50,7 @@ export function createLogger(sinks: readonly LogSink[], bound: LogFields = {}): 
       return incident;
     },
     enabled: (level) => sinks.some((sink) => logLevels.indexOf(level) >= logLevels.indexOf(sink.level)),
-    with: (fields) => createLogger(sinks, { ...bound, ...fields }),
+    with: (fields) => createLogger(sinks, { ...boundFields, ...fields }),
     flush() {
       for (const sink of sinks) sink.flush();
     },

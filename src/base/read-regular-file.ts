@@ -10,10 +10,10 @@ const nonBlocking = constants.O_NONBLOCK ?? 0;
 export function readRegularFile(path: string, bytesMax: number): string {
   const file = openSync(path, constants.O_RDONLY | nonBlocking);
   try {
-    const facts = fstatSync(file);
-    if (!facts.isFile()) throw new Error('not a regular file');
-    if (facts.size > bytesMax) throw new Error(`larger than ${bytesMax} bytes`);
-    const bytes = Buffer.alloc(facts.size);
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw new Error('not a regular file');
+    if (stats.size > bytesMax) throw new Error(`larger than ${bytesMax} bytes`);
+    const bytes = Buffer.alloc(stats.size);
     let length = 0;
     for (let read = -1; read !== 0 && length < bytes.length; length += read) {
       read = readSync(file, bytes, length, bytes.length - length, null);

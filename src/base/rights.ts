@@ -40,7 +40,6 @@ export function isUnrestricted({ toolsets, collections, threads }: Rights): bool
   return toolsets === undefined && collections === undefined && threads === undefined;
 }
 
-/** True if the token has expired. */
-export function hasEnded({ expiresAt }: Principal): boolean {
+export function hasExpired({ expiresAt }: Principal): boolean {
   return expiresAt !== undefined && expiresAt <= Date.now();
 }

@@ -50,15 +50,15 @@ export function scrubSecrets(text: string): string {
 
 /** Masks the login and query of a service address, which may hold secrets. The text need not be a valid URL. */
 export function maskAddress(address: string): string {
-  const start = /^[a-z][a-z0-9+.-]*:\/\//i.exec(address)?.[0] ?? '';
-  const afterScheme = address.slice(start.length);
+  const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(address)?.[0] ?? '';
+  const afterScheme = address.slice(scheme.length);
   const query = afterScheme.search(/[?#]/);
   const hostAndPath = query === -1 ? afterScheme : afterScheme.slice(0, query);
   // A password may contain an unescaped `?` or `/`, so everything before the last @ is masked.
   const at = afterScheme.lastIndexOf('@');
-  if (at > hostAndPath.length) return `${start}${mask}`;
+  if (at > hostAndPath.length) return `${scheme}${mask}`;
   const visible = at === -1 ? hostAndPath : `${mask}@${hostAndPath.slice(at + 1)}`;
-  return `${start}${visible}${query === -1 ? '' : `?${mask}`}`;
+  return `${scheme}${visible}${query === -1 ? '' : `?${mask}`}`;
 }
 
 /** Registers the password and query values of an address as secrets. */

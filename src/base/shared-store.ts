@@ -74,7 +74,7 @@ export type Notice =
 /** Duration of a lease unless it is renewed. A process that dies while it holds one blocks the others for this long. */
 const leaseMs = 30_000;
 /** Delay between attempts to get a lease. It grows from `first` to `max`. */
-const tryMs = { first: 100, max: 2_000 } as const;
+const retryDelayMs = { first: 100, max: 2_000 } as const;
 
 /**
  * Runs work that only one process may do at a time. The lease is a row, not an advisory lock, because a pooler in transaction
@@ -88,9 +88,9 @@ export async function withLease<Result>(
 ): Promise<Result> {
   const part = { ...item, part: 0 };
   const holder = Buffer.from(randomUUID());
-  for (let waitMs: number = tryMs.first; !(await shared.add(part, holder, leaseMs)); ) {
+  for (let waitMs: number = retryDelayMs.first; !(await shared.add(part, holder, leaseMs)); ) {
     await delay(waitMs, undefined, { signal });
-    waitMs = Math.min(tryMs.max, 1.5 * waitMs);
+    waitMs = Math.min(retryDelayMs.max, 1.5 * waitMs);
   }
   // After a long stall another process may hold the lease.
   const isOurs = async () => (await shared.read(part))?.equals(holder) ?? false;

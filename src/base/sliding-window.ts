@@ -7,7 +7,7 @@ export interface SlidingWindowOptions {
   limit: number;
   windowMs: number;
   clock?: MonotonicClock;
-  /** Max keys in memory; those with the fewest calls are forgotten first. */
+  /** Max keys in memory; those with the fewest calls are evicted first. */
   keysMax?: number;
 }
 
@@ -28,14 +28,14 @@ export function createSlidingWindow(options: SlidingWindowOptions): SlidingWindo
   const quiet = new Map<string, number[]>();
   const busy = new Map<string, number[]>();
 
-  const makeRoom = (now: number): void => {
+  const evictOne = (now: number): void => {
     if (quiet.size + busy.size <= keysMax) return;
     const [oldest] = busy;
-    const isOver = oldest !== undefined && now - (oldest[1].at(-1) ?? now) >= windowMs;
-    const [forgotten] = (isOver || quiet.size === 0 ? busy : quiet).keys();
-    if (forgotten === undefined) return;
-    quiet.delete(forgotten);
-    busy.delete(forgotten);
+    const isExpired = oldest !== undefined && now - (oldest[1].at(-1) ?? now) >= windowMs;
+    const [evicted] = (isExpired || quiet.size === 0 ? busy : quiet).keys();
+    if (evicted === undefined) return;
+    quiet.delete(evicted);
+    busy.delete(evicted);
   };
 
   return {
@@ -51,14 +51,14 @@ export function createSlidingWindow(options: SlidingWindowOptions): SlidingWindo
       const firstInWindow = times.findIndex((time) => now - time < windowMs);
       if (firstInWindow !== 0) times.splice(0, firstInWindow === -1 ? times.length : firstInWindow);
       const oldest = times[times.length - limit];
-      const full = times.length >= limit;
-      if (!full) times.push(now);
+      const isFull = times.length >= limit;
+      if (!isFull) times.push(now);
       // Deleting first moves the key to the end, so each map is in order of last use.
       quiet.delete(key);
       busy.delete(key);
       (2 * times.length >= limit ? busy : quiet).set(key, times);
-      makeRoom(now);
-      return full
+      evictOne(now);
+      return isFull
         ? { ok: false, retryAfterMs: oldest === undefined ? windowMs : oldest + windowMs - now }
         : { ok: true };
     },

@@ -17,7 +17,7 @@ export interface Slots {
   acquire(signal?: AbortSignal): Promise<() => void>;
 }
 
-interface Waiting {
+interface WaitingCall {
   enter(): void;
   refuse(error: CarrelError): void;
 }
@@ -30,16 +30,16 @@ export function createSlots(options: SlotsOptions, refusal = tooMany): Slots {
   const { runningMax, waitingMax, perCallerMax = runningMax, waitMsMax } = options;
   const running = new Map<string, number>();
   let runningCount = 0;
-  const queue = new FairQueue<Waiting>();
+  const queue = new FairQueue<WaitingCall>();
 
   const mayRun = (caller: string): boolean => (running.get(caller) ?? 0) < perCallerMax;
   const begin = (caller: string): (() => void) => {
     runningCount += 1;
     running.set(caller, (running.get(caller) ?? 0) + 1);
     return once(() => {
-      const left = (running.get(caller) ?? 1) - 1;
-      if (left === 0) running.delete(caller);
-      else running.set(caller, left);
+      const remaining = (running.get(caller) ?? 1) - 1;
+      if (remaining === 0) running.delete(caller);
+      else running.set(caller, remaining);
       runningCount -= 1;
       queue.take(mayRun)?.item.enter();
     });
@@ -66,7 +66,7 @@ export function createSlots(options: SlotsOptions, refusal = tooMany): Slots {
           clearTimeout(timer);
           signal?.removeEventListener('abort', onAbort);
         };
-        const waiting: Waiting = {
+        const waiting: WaitingCall = {
           enter() {
             cleanUp();
             resolve(begin(caller));

@@ -7,23 +7,23 @@ export type Copies = 1 | 2;
  */
 export function wireBytes(value: unknown, copies: Copies, bytesMax = Number.POSITIVE_INFINITY): number {
   let bytes = 0;
-  const left: unknown[] = [value];
-  for (let item = left.pop(); bytes <= bytesMax; item = left.pop()) {
+  const pending: unknown[] = [value];
+  for (let item = pending.pop(); bytes <= bytesMax; item = pending.pop()) {
     if (typeof item === 'string') bytes += textBytes(item, copies, bytesMax - bytes);
     else if (typeof item === 'number' || typeof item === 'bigint') bytes += copies * Math.max(4, String(item).length);
     else if (typeof item !== 'object' || item === null) bytes += copies * literalBytes;
     else if (Array.isArray(item)) {
       bytes += copies * (2 + item.length);
-      for (const member of item) left.push(member);
+      for (const member of item) pending.push(member);
     } else {
       bytes += copies * 2;
       for (const [key, member] of Object.entries(item)) {
         if (member === undefined) continue;
         bytes += textBytes(key, copies, bytesMax - bytes) + copies * 2;
-        left.push(member);
+        pending.push(member);
       }
     }
-    if (left.length === 0) break;
+    if (pending.length === 0) break;
   }
   return bytes;
 }
@@ -39,11 +39,11 @@ export function firstFitting<Item>(
   atLeast = 1,
 ): readonly Item[] {
   let bytes = 0;
-  const tooMany = items.findIndex((item, index) => {
+  const cutoff = items.findIndex((item, index) => {
     bytes += wireBytes(item, copies, bytesMax) + copies;
     return bytes > bytesMax && index >= atLeast;
   });
-  return tooMany === -1 ? items : items.slice(0, tooMany);
+  return cutoff === -1 ? items : items.slice(0, cutoff);
 }
 
 /** Returns how many UTF-16 units after `start` fit into `bytesMax`. Never splits a character. */
@@ -65,9 +65,9 @@ const longUnits = 256;
 function textBytes(text: string, copies: Copies, bytesMax: number): number {
   if (text.length > bytesMax) return bytesMax + 1;
   if (text.length >= longUnits) {
-    const once = JSON.stringify(text);
-    const bytes = Buffer.byteLength(once);
-    return copies === 1 ? bytes : bytes + Buffer.byteLength(JSON.stringify(once)) - 2;
+    const json = JSON.stringify(text);
+    const bytes = Buffer.byteLength(json);
+    return copies === 1 ? bytes : bytes + Buffer.byteLength(JSON.stringify(json)) - 2;
   }
   let bytes = quoteBytes(copies);
   for (let index = 0; index < text.length && bytes <= bytesMax; index += 1) {

@@ -10,10 +10,10 @@ export function noteConsulted(path: string, content: string | undefined): void {
 }
 
 export function consultedFilesChanged(): boolean {
-  return [...consulted].some(([path, before]) => fingerprint(readIfThere(path)) !== before);
+  return [...consulted].some(([path, recorded]) => fingerprint(readIfExists(path)) !== recorded);
 }
 
-function readIfThere(path: string): string | undefined {
+function readIfExists(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {

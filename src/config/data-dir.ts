@@ -9,6 +9,8 @@ export function dataDirOf(
   env: Readonly<Record<string, string | undefined>>,
   variables = dataDirVariables,
 ): string {
-  const named = variables.map((variable) => env[variable]).find((value) => value !== undefined && value.trim() !== '');
-  return resolve(String(flag ?? named ?? join(homeFolder(), '.carrel')));
+  const fromEnv = variables
+    .map((variable) => env[variable])
+    .find((value) => value !== undefined && value.trim() !== '');
+  return resolve(String(flag ?? fromEnv ?? join(homeFolder(), '.carrel')));
 }

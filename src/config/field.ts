@@ -30,8 +30,8 @@ export interface FieldOptions<Value> {
   isPath?: PathTest;
 }
 
-/** Tells if a setting is a path. A function decides by the other settings of the slice. */
-export type PathTest = boolean | ((others: Readonly<Record<string, unknown>>) => boolean);
+/** True if a setting is a path, or a function that decides it by all settings of the slice. */
+export type PathTest = boolean | ((settings: Readonly<Record<string, unknown>>) => boolean);
 
 /** The error for an invalid value. `loadConfig` adds where the value came from. */
 export class ConfigFault extends Error {
@@ -147,9 +147,9 @@ export function choice<const Value extends string>(
 ): Field<Value> {
   const aliases = new Map(Object.entries(options.aliases ?? {}));
   return field(alternatives(values), options, (raw) => {
-    const found = values.find((value) => value === (aliases.get(String(raw)) ?? raw));
-    if (found === undefined) throw new ConfigFault(`must be one of ${values.join(', ')}`);
-    return found;
+    const match = values.find((value) => value === (aliases.get(String(raw)) ?? raw));
+    if (match === undefined) throw new ConfigFault(`must be one of ${values.join(', ')}`);
+    return match;
   });
 }
 

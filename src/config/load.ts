@@ -67,12 +67,12 @@ const fileBytesMax = 1024 * 1024;
 /** Reads all settings. Each source overrides the previous: defaults, configuration file, environment, flags. */
 export function loadConfig(sources: ConfigSources): Config {
   const { slices, flags, overrides = {} } = sources;
-  const fromFile = readEnvFile(sources.envFile);
-  const env = { ...fromFile.env, ...sources.env };
+  const envFile = readEnvFile(sources.envFile);
+  const env = { ...envFile.env, ...sources.env };
   const dataDir = dataDirOf(flags['data-dir'], env, sources.dataDirVariables);
   const defaultPath = join(dataDir, 'config.json');
   const file = sources.readsFile === false ? undefined : readConfigFile(flags['config'], defaultPath);
-  const warnings = [...unknownKeys(file, slices, sources.otherSections ?? []), ...rejectedWarning(fromFile, slices)];
+  const warnings = [...unknownKeys(file, slices, sources.otherSections ?? []), ...rejectedWarning(envFile, slices)];
 
   const settings = new Map<string, Setting>();
   for (const slice of slices) {
@@ -99,14 +99,14 @@ export function loadConfig(sources: ConfigSources): Config {
 
 /** Makes the slice's paths absolute, because a server leaves its start folder. Returns true if one was relative. */
 function resolvePaths({ name: sliceName, fields }: Slice, settings: Map<string, Setting>): boolean {
-  const chosen = (name: string) => settings.get(`${sliceName}.${name}`);
-  const others = Object.fromEntries(Object.keys(fields).map((name) => [name, chosen(name)?.value]));
+  const settingOf = (name: string) => settings.get(`${sliceName}.${name}`);
+  const values = Object.fromEntries(Object.keys(fields).map((name) => [name, settingOf(name)?.value]));
   let isAnyRelative = false;
   for (const [name, { isPath }] of Object.entries(fields)) {
-    const setting = chosen(name);
+    const setting = settingOf(name);
     const value = setting?.value;
     if (setting === undefined || value === undefined) continue;
-    if (!(typeof isPath === 'function' ? isPath(others) : isPath)) continue;
+    if (!(typeof isPath === 'function' ? isPath(values) : isPath)) continue;
     const paths = [value].flat().map(String);
     isAnyRelative ||= !paths.every((path) => isAbsolute(path));
     const absolute = paths.map((path) => resolve(path));
@@ -131,14 +131,14 @@ function resolveSetting(
   if (field.flag !== undefined && flags[field.flag] !== undefined) {
     return read(path, field, flags[field.flag], `--${field.flag}`);
   }
-  const named = field.flags?.filter((flag) => flags[flag] === true) ?? [];
-  if (named.length > 0) return read(path, field, named, named.map((flag) => `--${flag}`).join(' '));
+  const setFlags = field.flags?.filter((flag) => flags[flag] === true) ?? [];
+  if (setFlags.length > 0) return read(path, field, setFlags, setFlags.map((flag) => `--${flag}`).join(' '));
   // Many launchers use an empty variable for "not set".
   const isSet = (name: string) => env[name] !== undefined && (env[name] !== '' || field.refusesEmpty === true);
   const variable = (override?.env ?? field.env).find(isSet);
   if (variable !== undefined) return read(path, field, env[variable], variable);
-  const stored = file && lookUp(file.content, path);
-  if (file && stored !== undefined) return read(path, field, stored, file.path, `${path} in ${file.path}`);
+  const fileValue = file && lookUp(file.content, path);
+  if (file && fileValue !== undefined) return read(path, field, fileValue, file.path, `${path} in ${file.path}`);
   const value = override && 'default' in override ? override.default : field.default;
   return { path, value, printable: value, source: 'default' };
 }
@@ -150,9 +150,9 @@ function read(path: string, field: Field<unknown>, raw: unknown, source: string,
     return { path, value, printable, source };
   } catch (fault) {
     if (!(fault instanceof ConfigFault)) throw fault;
-    const shown = typeof raw === 'string' && field.mask !== undefined ? field.mask(raw) : raw;
+    const masked = typeof raw === 'string' && field.mask !== undefined ? field.mask(raw) : raw;
     // Secrets are masked before the text is shortened, because part of a secret is still a secret.
-    const found = field.secret ? '' : `, not ${shorten(scrubSecrets(JSON.stringify(shown) ?? ''))}`;
+    const found = field.secret ? '' : `, not ${shorten(scrubSecrets(JSON.stringify(masked) ?? ''))}`;
     const code = source.startsWith('--') ? 'invalid_usage' : 'invalid_config';
     throw new CarrelError(code, `${where} ${fault.message}${found}.`);
   }
@@ -199,11 +199,11 @@ function unknownKeys(
   return warnings;
 }
 
-function readConfigFile(named: string | boolean | undefined, defaultPath: string): ConfigFile | undefined {
-  const path = typeof named === 'string' ? resolve(named) : defaultPath;
+function readConfigFile(flag: string | boolean | undefined, defaultPath: string): ConfigFile | undefined {
+  const path = typeof flag === 'string' ? resolve(flag) : defaultPath;
   const content = readJsonFile(path);
   if (content !== undefined) return { path, content };
-  if (typeof named !== 'string') return undefined;
+  if (typeof flag !== 'string') return undefined;
   throw new CarrelError('invalid_config', `The configuration file ${path} does not exist. Check --config.`);
 }
 
@@ -276,8 +276,8 @@ function readEnvFile(source: EnvFileSource | undefined): EnvFile {
 
 /** Warns about rejected variables that are settings of Carrel. Others belong to other programs. */
 function rejectedWarning({ path, rejected }: EnvFile, slices: readonly Slice[]): string[] {
-  const known = new Set(slices.flatMap(({ fields }) => Object.values(fields).flatMap(({ env }) => env)));
-  const names = rejected.filter((name) => known.has(name) || dataDirVariables.includes(name));
+  const variables = new Set(slices.flatMap(({ fields }) => Object.values(fields).flatMap(({ env }) => env)));
+  const names = rejected.filter((name) => variables.has(name) || dataDirVariables.includes(name));
   if (names.length === 0) return [];
   return [`${path}: ${names.join(', ')} can't be set in a .env file. Set it in the environment or in config.json.`];
 }

@@ -64,7 +64,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
   return async (origin, signal) => {
     const take = leases.get(origin) ?? createLeases(() => takeHost(origin));
     leases.set(origin, take);
-    const { part: leased, release } = await unlessAborted(take(), signal);
+    const { resource: leased, release } = await unlessAborted(take(), signal);
     const ownPauseMs = isOwn(origin) ? 0 : pauseMs;
 
     async function request<T>(signal: AbortSignal, send: () => Promise<T>): Promise<T> {

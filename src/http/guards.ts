@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { asCaller } from '../base/current-caller.ts';
 import type { Logger } from '../base/log.ts';
-import { fullRights, hasEnded, type Principal } from '../base/rights.ts';
+import { fullRights, hasExpired, type Principal } from '../base/rights.ts';
 import type { Secret } from '../base/secret.ts';
 import { createSlidingWindow } from '../base/sliding-window.ts';
 import { clientAddress } from './client-address.ts';
@@ -103,7 +103,7 @@ export function createGuards(options: GuardOptions) {
     /** Returns, for each caller, true if its token is neither revoked nor expired. */
     async areValid(principals: readonly Principal[]): Promise<boolean[]> {
       const answers = await Promise.all(authorities.map((authority) => authority.areValid(principals)));
-      return principals.map((principal, index) => !hasEnded(principal) && answers.every((valid) => valid[index]));
+      return principals.map((principal, index) => !hasExpired(principal) && answers.every((valid) => valid[index]));
     },
   };
 

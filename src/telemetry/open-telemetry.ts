@@ -10,7 +10,7 @@ import { type MeasuredSource, type Sampling, startSampling } from './sampling.ts
 export interface Telemetry {
   readonly recorder: Recorder;
   /** Starts to measure these sources and gauges. */
-  watch(watched: { sources: readonly MeasuredSource[]; gauges?: Gauges }): void;
+  watch(targets: { sources: readonly MeasuredSource[]; gauges?: Gauges }): void;
   /** Returns all metrics in Prometheus's text format. */
   prometheus(): Promise<string>;
   close(): Promise<void>;
@@ -33,7 +33,7 @@ export async function openTelemetry(
 ): Promise<Telemetry> {
   const registry = createRegistry();
   const recorder = createRecorder(registry);
-  const watched = watchProcess(registry, role);
+  const processMetrics = watchProcess(registry, role);
   let sampling: Sampling | undefined;
   const refresh = async (): Promise<void> => sampling?.refresh();
   const exporter = target && (await startExporter(target));
@@ -57,12 +57,13 @@ export async function openTelemetry(
     recorder,
     watch({ sources, gauges }) {
       sampling = startSampling(registry, sources);
-      const one = (value: number): Point[] => [{ labels: {}, value }];
+      const pointOf = (value: number): Point[] => [{ labels: {}, value }];
       const { sessions, connections } = gauges ?? {};
-      if (sessions) registry.watch('gauge', { name: 'carrel.sessions', help: 'Open sessions.' }, () => one(sessions()));
+      if (sessions)
+        registry.watch('gauge', { name: 'carrel.sessions', help: 'Open sessions.' }, () => pointOf(sessions()));
       if (connections) {
-        const facts = { name: 'carrel.http.connections', help: 'Open connections.' };
-        registry.watch('gauge', facts, () => one(connections()));
+        const descriptor = { name: 'carrel.http.connections', help: 'Open connections.' };
+        registry.watch('gauge', descriptor, () => pointOf(connections()));
       }
     },
     async prometheus() {
@@ -70,7 +71,7 @@ export async function openTelemetry(
       return prometheusText(registry);
     },
     async close() {
-      watched.close();
+      processMetrics.close();
       await exporter?.close(flushMs);
     },
   };

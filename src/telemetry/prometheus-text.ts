@@ -1,4 +1,4 @@
-import type { Labels, Metric, MetricFacts, Registry } from './registry.ts';
+import type { Labels, Metric, MetricDescriptor, Registry } from './registry.ts';
 
 /** Formats all metrics in Prometheus's text format. */
 export function prometheusText(registry: Registry): string {
@@ -7,23 +7,30 @@ export function prometheusText(registry: Registry): string {
 
 const units = { s: '_seconds', By: '_bytes' } as const;
 
-/** Converts a name like OpenTelemetry does for Prometheus: underscores for dots, then the unit, then `_total` for counters. */
-export function prometheusName({ name, unit, prometheusName: own }: MetricFacts, kind: Metric['kind']): string {
-  if (own !== undefined) return own;
-  return `${underscored(name)}${unit === undefined ? '' : units[unit]}${kind === 'counter' ? '_total' : ''}`;
+/** Converts a name as OpenTelemetry does for Prometheus: underscores for dots, then the unit, then `_total` for counters. */
+export function prometheusName(
+  { name, unit, prometheusName: establishedName }: MetricDescriptor,
+  kind: Metric['kind'],
+): string {
+  if (establishedName !== undefined) return establishedName;
+  return `${withUnderscores(name)}${unit === undefined ? '' : units[unit]}${kind === 'counter' ? '_total' : ''}`;
 }
 
 function textOf(metric: Metric): string {
-  const { facts, kind } = metric;
-  const name = prometheusName(facts, kind);
+  const { descriptor, kind } = metric;
+  const name = prometheusName(descriptor, kind);
   const lines =
     metric.kind === 'histogram'
       ? metric.distributions.flatMap((each) => {
-          let below = 0;
+          let cumulativeCount = 0;
           const buckets = each.counts.map((count, index) => {
-            below += count;
+            cumulativeCount += count;
             const bound = metric.bounds[index];
-            return line(`${name}_bucket`, { ...each.labels, le: bound === undefined ? '+Inf' : String(bound) }, below);
+            return line(
+              `${name}_bucket`,
+              { ...each.labels, le: bound === undefined ? '+Inf' : String(bound) },
+              cumulativeCount,
+            );
           });
           return [
             ...buckets,
@@ -32,18 +39,18 @@ function textOf(metric: Metric): string {
           ];
         })
       : metric.points.map(({ labels, value }) => line(name, labels, value));
-  return [`# HELP ${name} ${facts.help}`, `# TYPE ${name} ${kind}`, ...lines, ''].join('\n');
+  return [`# HELP ${name} ${descriptor.help}`, `# TYPE ${name} ${kind}`, ...lines, ''].join('\n');
 }
 
 function line(name: string, labels: Labels, value: number): string {
-  const pairs = Object.entries(labels).map(([label, text]) => `${underscored(label)}="${escaped(text)}"`);
+  const pairs = Object.entries(labels).map(([label, text]) => `${withUnderscores(label)}="${escapeLabel(text)}"`);
   return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`;
 }
 
-function underscored(name: string): string {
+function withUnderscores(name: string): string {
   return name.replaceAll('.', '_');
 }
 
-function escaped(text: string): string {
+function escapeLabel(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }

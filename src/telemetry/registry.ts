@@ -1,6 +1,6 @@
 export type Labels = Readonly<Record<string, string>>;
 
-export interface MetricFacts {
+export interface MetricDescriptor {
   /** The name in OpenTelemetry's form, with dots. prometheus-text.ts converts it. */
   readonly name: string;
   readonly help: string;
@@ -22,7 +22,7 @@ export interface Distribution {
   readonly counts: readonly number[];
 }
 
-export type Metric = { readonly facts: MetricFacts } & (
+export type Metric = { readonly descriptor: MetricDescriptor } & (
   | { readonly kind: 'counter' | 'gauge'; readonly points: readonly Point[] }
   | { readonly kind: 'histogram'; readonly bounds: readonly number[]; readonly distributions: readonly Distribution[] }
 );
@@ -37,23 +37,23 @@ const overflow: Labels = { 'otel.metric.overflow': 'true' };
 export function createRegistry() {
   const metrics: (() => Metric)[] = [];
   return {
-    counter(facts: MetricFacts) {
+    counter(descriptor: MetricDescriptor) {
       const series = createSeries((labels) => ({ labels, value: 0 }));
-      metrics.push(() => ({ facts, kind: 'counter', points: series.all() }));
+      metrics.push(() => ({ descriptor, kind: 'counter', points: series.all() }));
       return {
         add(labels: Labels, value = 1): void {
           series.of(labels).value += value;
         },
       };
     },
-    histogram(facts: MetricFacts, bounds: readonly number[]) {
+    histogram(descriptor: MetricDescriptor, bounds: readonly number[]) {
       const series = createSeries((labels) => ({
         labels,
         count: 0,
         sum: 0,
         counts: Array.from({ length: bounds.length + 1 }, () => 0),
       }));
-      metrics.push(() => ({ facts, kind: 'histogram', bounds, distributions: series.all() }));
+      metrics.push(() => ({ descriptor, kind: 'histogram', bounds, distributions: series.all() }));
       return {
         record(labels: Labels, value: number): void {
           const distribution = series.of(labels);
@@ -66,8 +66,8 @@ export function createRegistry() {
       };
     },
     /** `read` is called on every scrape and export, so it must be quick. */
-    watch(kind: 'counter' | 'gauge', facts: MetricFacts, read: () => readonly Point[]): void {
-      metrics.push(() => ({ facts, kind, points: read() }));
+    watch(kind: 'counter' | 'gauge', descriptor: MetricDescriptor, read: () => readonly Point[]): void {
+      metrics.push(() => ({ descriptor, kind, points: read() }));
     },
     collect: (): Metric[] => metrics.map((metric) => metric()),
   };

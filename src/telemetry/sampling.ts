@@ -1,7 +1,7 @@
-import type { Labels, MetricFacts, Point, Registry } from './registry.ts';
+import type { Labels, MetricDescriptor, Point, Registry } from './registry.ts';
 
 /** Metrics that need a query to a database or server, so they are not read on every scrape. */
-const sampled = {
+const sampledMetrics = {
   jobs: { name: 'carrel.ingestion.jobs', help: 'Knowledge base jobs by state.' },
   unembedded: { name: 'carrel.unembedded', help: 'Texts that wait for vectors and are found by keyword only.' },
   documents: { name: 'carrel.documents', help: 'Documents in the knowledge base.' },
@@ -17,18 +17,18 @@ const sampled = {
     name: 'carrel.replica.reads',
     help: 'Replica-eligible reads since the start, by the server that answered.',
   },
-} as const satisfies Record<string, MetricFacts>;
+} as const satisfies Record<string, MetricDescriptor>;
 
 /** Metrics that only grow. */
-const counters: ReadonlySet<string> = new Set<keyof typeof sampled>(['backgroundFailures', 'replicaReads']);
+const counters: ReadonlySet<string> = new Set<keyof typeof sampledMetrics>(['backgroundFailures', 'replicaReads']);
 
 export interface Measurement {
-  readonly metric: keyof typeof sampled;
+  readonly metric: keyof typeof sampledMetrics;
   readonly labels: Labels;
   readonly value: number;
 }
 
-/** A source of sampled figures, such as a database. */
+/** A source of sampled metrics, such as a database. */
 export interface MeasuredSource {
   readonly name: string;
   measure(): Promise<readonly Measurement[]>;
@@ -51,8 +51,8 @@ export function startSampling(
   let sampledAt = Number.NEGATIVE_INFINITY;
   let sampling: Promise<unknown> | undefined;
 
-  for (const [metric, facts] of Object.entries(sampled)) {
-    registry.watch(counters.has(metric) ? 'counter' : 'gauge', facts, () => {
+  for (const [metric, descriptor] of Object.entries(sampledMetrics)) {
+    registry.watch(counters.has(metric) ? 'counter' : 'gauge', descriptor, () => {
       const points = [...latest.values()].flat().filter((each) => each.metric === metric);
       // Two toolsets may report the same database.
       return [...new Map(points.map((each): [string, Point] => [JSON.stringify(each.labels), each])).values()];

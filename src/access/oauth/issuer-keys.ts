@@ -1,7 +1,7 @@
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import { parseBoundedJson } from '../../base/bounded-json.ts';
 import { isObject } from '../../base/json.ts';
 import type { Logger } from '../../base/log.ts';
-import { parseMeasured } from '../../base/measured-json.ts';
 import { createServiceClient } from '../../http/service-client.ts';
 
 export interface IssuerKeysConfig {
@@ -101,7 +101,7 @@ async function getJson(url: string): Promise<unknown> {
   try {
     const { status, body } = await client.request({ method: 'GET', path: pathname, query: searchParams });
     if (status !== 200) throw new Error(`status ${status}`);
-    return parseMeasured(body.toString('utf8'));
+    return parseBoundedJson(body.toString('utf8'));
   } finally {
     client.close();
   }

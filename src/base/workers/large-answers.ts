@@ -5,12 +5,12 @@ const largeChars = 64 * 1024;
 
 /** True if the strings in a value are long in total. Stops counting at the limit. */
 export function isLarge(value: unknown): boolean {
-  let left = largeChars;
+  let remaining = largeChars;
   const reachesLimit = (item: unknown): boolean => {
-    if (typeof item === 'string') left -= item.length;
-    else if (typeof item !== 'object' || item === null || ArrayBuffer.isView(item)) left -= 8;
+    if (typeof item === 'string') remaining -= item.length;
+    else if (typeof item !== 'object' || item === null || ArrayBuffer.isView(item)) remaining -= 8;
     else for (const member of Array.isArray(item) ? item : Object.values(item)) if (reachesLimit(member)) return true;
-    return left <= 0;
+    return remaining <= 0;
   };
   return reachesLimit(value);
 }
@@ -22,16 +22,16 @@ let isDelivering = false;
  * Delivers one large answer per event loop turn, round-robin by caller. Node handles all waiting thread messages in one turn, so
  * a stream of large answers would starve everything else.
  */
-export function deliverFairly(caller: string, take: () => void): void {
-  waiting.add(caller, take);
+export function deliverFairly(caller: string, deliver: () => void): void {
+  waiting.add(caller, deliver);
   if (isDelivering) return;
   isDelivering = true;
-  setImmediate(takeNext);
+  setImmediate(deliverNext);
 }
 
-function takeNext(): void {
+function deliverNext(): void {
   const next = waiting.take();
-  if (waiting.size > 0) setImmediate(takeNext);
+  if (waiting.size > 0) setImmediate(deliverNext);
   else isDelivering = false;
   next?.item();
 }

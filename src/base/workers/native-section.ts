@@ -10,20 +10,20 @@ const barred = 2;
 /** Max wait for native code at process exit. It needs at most a second of CPU time, but the machine may be very busy. */
 const exitWaitMs = 30_000;
 
-const open = new Set<NativeSection>();
+const activeSections = new Set<NativeSection>();
 
 /** Creates the section of one thread. Until it is released, process exit waits for the thread's native code. */
 export function createNativeSection(): NativeSection {
   // Process exit ends the threads, so it must wait.
-  if (open.size === 0) process.on('exit', waitForAll);
+  if (activeSections.size === 0) process.on('exit', waitForAll);
   const section = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  open.add(section);
+  activeSections.add(section);
   return section;
 }
 
 /** Releases the section of a thread that has ended. */
 export function releaseNativeSection(section: NativeSection): void {
-  if (open.delete(section) && open.size === 0) process.off('exit', waitForAll);
+  if (activeSections.delete(section) && activeSections.size === 0) process.off('exit', waitForAll);
 }
 
 /** Runs native code. Called on the thread itself; never resolves if the thread must end. */
@@ -46,6 +46,7 @@ export async function barNativeSection(section: NativeSection): Promise<void> {
 
 function waitForAll(): void {
   const until = performance.now() + exitWaitMs;
-  for (const section of open) Atomics.or(section, 0, barred);
-  for (const section of open) Atomics.wait(section, 0, inside | barred, Math.max(0, until - performance.now()));
+  for (const section of activeSections) Atomics.or(section, 0, barred);
+  for (const section of activeSections)
+    Atomics.wait(section, 0, inside | barred, Math.max(0, until - performance.now()));
 }

@@ -74,8 +74,8 @@ export function createPool<W extends PooledWorker>(config: PoolConfig, start: ()
     waiters.push(resolve);
     await promise;
     clearTimeout(timer);
-    const position = waiters.indexOf(resolve);
-    if (position >= 0) waiters.splice(position, 1);
+    const index = waiters.indexOf(resolve);
+    if (index >= 0) waiters.splice(index, 1);
     patienceMs -= performance.now() - since;
   }
 

@@ -13,7 +13,7 @@ export class ProcessEnded extends Error {
   }
 }
 
-/** Wraps a forked process as a request/response channel. `terminate` kills the process. `exitError` gets a ProcessEnded, except after `terminate`. */
+/** Creates calls to a forked process; `terminate` kills it. `exitError` gets a ProcessEnded, except after `terminate`. */
 export function createProcessCalls<Request, Answer>(
   child: ChildProcess,
   exitError: (ended: ProcessEnded | undefined) => Error,

@@ -38,13 +38,13 @@ export async function withTimeout<T>(
   const abort = (): void => end(signal && (abortError?.(signal) ?? signal.reason));
   const stepMs = Math.max(1, timeoutMs / steps);
   let ranMs = 0;
-  let before: ThreadTime | undefined;
+  let initialTime: ThreadTime | undefined;
   const timer = setInterval(() => {
     // After a pause the timer fires once, so a pause counts as one step.
     ranMs += stepMs;
     // Read at the first step: most calls are answered before that and skip it.
-    before ??= worker.time?.();
-    if (ranMs >= timeoutMs && isUsedUp()) end(timeoutError());
+    initialTime ??= worker.time?.();
+    if (ranMs >= timeoutMs && isTimeUsedUp()) end(timeoutError());
   }, stepMs);
   signal?.addEventListener('abort', abort);
   if (signal?.aborted) abort();
@@ -58,10 +58,10 @@ export async function withTimeout<T>(
     promise.catch(() => {});
   }
 
-  function isUsedUp(): boolean {
+  function isTimeUsedUp(): boolean {
     const now = worker.time?.();
-    if (before === undefined || now === undefined) return true;
-    const scheduledMs = ranMs - (now.queuedMs - before.queuedMs);
-    return now.cpuMs - before.cpuMs >= timeoutMs || scheduledMs >= timeoutMs * waitFactor;
+    if (initialTime === undefined || now === undefined) return true;
+    const scheduledMs = ranMs - (now.queuedMs - initialTime.queuedMs);
+    return now.cpuMs - initialTime.cpuMs >= timeoutMs || scheduledMs >= timeoutMs * waitFactor;
   }
 }

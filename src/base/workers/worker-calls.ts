@@ -23,8 +23,6 @@ const resourceLimits = { maxYoungGenerationSizeMb: 6 } as const;
 
 export interface WorkerCallsConfig extends WorkerFile {
   readonly workerData?: unknown;
-  /** Collects garbage early, to save memory. `least` is for threads that allocate little. */
-  readonly lean?: boolean | 'least';
   /** Marks native code on the thread. The thread is never ended inside it. */
   readonly nativeSection?: NativeSection;
   /** The error of calls when the thread ends before answering. */

@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { parseBoundedJson } from '../../base/bounded-json.ts';
 import { isObject } from '../../base/json.ts';
 import { makeFolder } from '../../base/make-folder.ts';
-import { parseMeasured } from '../../base/measured-json.ts';
 import type { Config } from '../../config/load.ts';
 import { httpSlice } from '../../config/slices.ts';
 import { networkBarrier } from '../../documents/start-reader.ts';
@@ -126,7 +126,7 @@ async function isCarrel(host: string, port: number): Promise<boolean> {
   const client = createServiceClient({ ...config, answerBytesMax: healthBytesMax });
   try {
     const { status, body } = await client.request({ method: 'GET', path: '/health' });
-    const health = parseMeasured(body.toString('utf8'));
+    const health = parseBoundedJson(body.toString('utf8'));
     return status === 200 && isObject(health) && typeof health['status'] === 'string';
   } catch {
     return false;

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { parseMeasured, serviceAnswerBytesMax } from '../../base/measured-json.ts';
+import { parseBoundedJson, serviceAnswerBytesMax } from '../../base/bounded-json.ts';
 import type { Secret } from '../../base/secret.ts';
 import {
   createServiceClient,
@@ -65,7 +65,7 @@ export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClien
     return {
       status,
       as<Schema extends z.ZodType>(schema: Schema): z.output<Schema> {
-        const parsed = schema.safeParse(parseMeasured(body.toString('utf8')));
+        const parsed = schema.safeParse(parseBoundedJson(body.toString('utf8')));
         if (!parsed.success) throw shapeError(answer);
         return parsed.data;
       },

@@ -1,6 +1,6 @@
+import { parseBoundedJson } from '../../base/bounded-json.ts';
 import { CarrelError, type ErrorCode } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
-import { parseMeasured } from '../../base/measured-json.ts';
 import type { ServiceAnswer } from '../../http/service-client.ts';
 import { ServiceFailure } from '../../http/service-client.ts';
 
@@ -29,7 +29,7 @@ const messages: Partial<Record<ErrorCode, string>> = {
 export function answerError(answer: ServiceAnswer, errorCodes: ErrorCodes): CarrelError {
   const { status: httpStatus } = answer;
   const cause = new Error(`engine: ${httpStatus} ${answer.body.toString('utf8', 0, 2000)}`);
-  const value = parseMeasured(answer.body.toString('utf8'));
+  const value = parseBoundedJson(answer.body.toString('utf8'));
   const body = isObject(value) ? value : {};
   const code = namedCode(body) ?? errorCodes[httpStatus] ?? (httpStatus === 413 ? 'upload_too_large' : undefined);
   const message = code === undefined ? undefined : messages[code];

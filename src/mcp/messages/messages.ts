@@ -1,17 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import { answerBytesDefault } from '../../answers/answer-limit.ts';
-import { mayHaveLong, parseExact } from '../../base/exact-json.ts';
-import { isObject } from '../../base/json.ts';
 import {
   closeBrace,
   closeBracket,
   endOfString,
-  excessOf,
+  exceededBound,
   type JsonBounds,
   openBrace,
   openBracket,
   quote,
-} from '../../base/measured-json.ts';
+} from '../../base/bounded-json.ts';
+import { mayHaveLong, parseExact } from '../../base/exact-json.ts';
+import { isObject } from '../../base/json.ts';
 import { metaKeys } from '../protocol-versions.ts';
 import { internalFailure, RpcError, rpcCodes } from '../wire-errors.ts';
 
@@ -185,7 +185,7 @@ function sourceOfId(text: string): string | undefined {
 }
 
 function exceeds(text: string, limits: MessageLimits): string | undefined {
-  const excess = excessOf(text, limits);
+  const excess = exceededBound(text, limits);
   if (excess === undefined) return undefined;
   return excess === 'depth'
     ? `Invalid request: nested deeper than ${limits.depthMax} levels.`

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseBoundedJson, serviceAnswerBytesMax, serviceBounds } from '../../base/bounded-json.ts';
 import { CarrelError } from '../../base/errors.ts';
-import { parseMeasured, serviceAnswerBytesMax, serviceBounds } from '../../base/measured-json.ts';
 import { createSlots } from '../../base/slots.ts';
 
 export interface RemoteCallsConfig {
@@ -141,7 +141,7 @@ async function postOnce({ url, body, headers, timeoutMs, signal, bounds }: OneRe
     throw new Refusal(response.status, response.headers.get('retry-after'));
   }
   const bytesMax = Math.min(bounds.bytesMax, serviceAnswerBytesMax);
-  const parsed = parseMeasured(await readBounded(response, bytesMax), { ...serviceBounds, ...bounds });
+  const parsed = parseBoundedJson(await readBounded(response, bytesMax), { ...serviceBounds, ...bounds });
   if (parsed === undefined) throw new Refusal(response.status, null, 'the answer is not JSON or has too many elements');
   return parsed;
 }

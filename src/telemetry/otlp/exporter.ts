@@ -97,8 +97,8 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
       // No retries after this.
       closing.abort();
       const last = Promise.all([spans(), ...(target.sendsMetrics ? [metrics()] : [])]);
-      const isOver = await Promise.race([last.then(() => true), pause(limitMs, false)]);
-      if (!isOver) warnOnce('does not answer');
+      const isDone = await Promise.race([last.then(() => true), pause(limitMs, false)]);
+      if (!isDone) warnOnce('does not answer');
       sender.close();
     },
   };

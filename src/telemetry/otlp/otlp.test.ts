@@ -116,7 +116,7 @@ async function exporterTo(t: TestContext, answer: (response: ServerResponse, spa
   const registry = createRegistry();
   const exporter = createOtlpExporter(to, { registry, refresh: async () => {}, log: createLogger([]) });
   const lost = () => {
-    const metric = registry.collect().find(({ facts }) => facts.name === 'carrel.otlp.lost');
+    const metric = registry.collect().find(({ descriptor }) => descriptor.name === 'carrel.otlp.lost');
     return metric?.kind === 'counter' ? (metric.points[0]?.value ?? 0) : undefined;
   };
   const span = spanOf(operation, () => true);

@@ -22,20 +22,24 @@ const scope = { name: 'carrel', version };
 
 /** Returns the JSON form of `ExportTraceServiceRequest`. */
 export function tracesPayload(spans: readonly Span[], resource: Attributes): object {
-  const sent = spans.map((span) => ({ ...span, attributes: keyValues(span.attributes) }));
-  return { resourceSpans: [{ resource: { attributes: keyValues(resource) }, scopeSpans: [{ scope, spans: sent }] }] };
+  const spansJson = spans.map((span) => ({ ...span, attributes: keyValues(span.attributes) }));
+  return {
+    resourceSpans: [{ resource: { attributes: keyValues(resource) }, scopeSpans: [{ scope, spans: spansJson }] }],
+  };
 }
 
 /** Returns the JSON form of `ExportMetricsServiceRequest`. All counters start at process start. */
 export function metricsPayload(metrics: readonly Metric[], resource: Attributes, now: number): object {
   const times = { startTimeUnixNano: nanoseconds(performance.timeOrigin), timeUnixNano: nanoseconds(now) };
-  const sent = metrics.flatMap((metric) => {
-    const { name, help, unit } = metric.facts;
+  const metricsJson = metrics.flatMap((metric) => {
+    const { name, help, unit } = metric.descriptor;
     const data = dataOf(metric, times);
     return data === undefined ? [] : [{ name, description: help, unit: unit ?? '1', ...data }];
   });
   return {
-    resourceMetrics: [{ resource: { attributes: keyValues(resource) }, scopeMetrics: [{ scope, metrics: sent }] }],
+    resourceMetrics: [
+      { resource: { attributes: keyValues(resource) }, scopeMetrics: [{ scope, metrics: metricsJson }] },
+    ],
   };
 }
 

@@ -73,34 +73,34 @@ function messageOf(type: string, value: object): Buffer {
 
 function fieldOf(number: number, kind: string, value: unknown): Buffer {
   if (kind in messages) return lengthDelimited(number, messageOf(kind, value as object));
-  const { wire, bytes } = scalar(kind, value);
-  return wire === delimited ? lengthDelimited(number, bytes) : Buffer.concat([tag(number, wire), bytes]);
+  const { wireType, bytes } = scalar(kind, value);
+  return wireType === delimited ? lengthDelimited(number, bytes) : Buffer.concat([tag(number, wireType), bytes]);
 }
 
 const delimited = 2;
 
-function scalar(kind: string, value: unknown): { wire: number; bytes: Buffer } {
+function scalar(kind: string, value: unknown): { wireType: number; bytes: Buffer } {
   switch (kind) {
     case 'text':
-      return { wire: delimited, bytes: Buffer.from(String(value)) };
+      return { wireType: delimited, bytes: Buffer.from(String(value)) };
     case 'hex':
-      return { wire: delimited, bytes: Buffer.from(String(value), 'hex') };
+      return { wireType: delimited, bytes: Buffer.from(String(value), 'hex') };
     case 'varint':
-      return { wire: 0, bytes: varint(Number(value)) };
+      return { wireType: 0, bytes: varint(Number(value)) };
     case 'fixed32': {
       const bytes = Buffer.alloc(4);
       bytes.writeUInt32LE(Number(value));
-      return { wire: 5, bytes };
+      return { wireType: 5, bytes };
     }
     case 'fixed64': {
       const bytes = Buffer.alloc(8);
       bytes.writeBigUInt64LE(BigInt(String(value)));
-      return { wire: 1, bytes };
+      return { wireType: 1, bytes };
     }
     default: {
       const bytes = Buffer.alloc(8);
       bytes.writeDoubleLE(Number(value));
-      return { wire: 1, bytes };
+      return { wireType: 1, bytes };
     }
   }
 }
@@ -109,8 +109,8 @@ function lengthDelimited(number: number, bytes: Buffer): Buffer {
   return Buffer.concat([tag(number, delimited), varint(bytes.length), bytes]);
 }
 
-function tag(number: number, wire: number): Buffer {
-  return varint(number * 8 + wire);
+function tag(number: number, wireType: number): Buffer {
+  return varint(number * 8 + wireType);
 }
 
 function varint(value: number): Buffer {

@@ -12,8 +12,8 @@ export function readSampler(name: string, argument: string): Sampler | undefined
 function rootSampler(name: string, argument: string): Sampler | undefined {
   if (name === 'always_on') return () => true;
   if (name === 'always_off') return () => false;
-  const share = argument === '' ? 1 : Number(argument);
-  if (name !== 'traceidratio' || !(share >= 0 && share <= 1)) return undefined;
+  const ratio = argument === '' ? 1 : Number(argument);
+  if (name !== 'traceidratio' || !(ratio >= 0 && ratio <= 1)) return undefined;
   // The trace id decides, so that all services in a trace decide alike.
-  return (traceId) => Number.parseInt(traceId.slice(-13), 16) < share * 2 ** 52;
+  return (traceId) => Number.parseInt(traceId.slice(-13), 16) < ratio * 2 ** 52;
 }

@@ -45,7 +45,7 @@ export function readTarget(settings: TelemetrySettings, role: string): OtlpTarge
   }
   const attributes = readPairs(settings.resourceAttributes);
   if (attributes === undefined) return 'OTEL_RESOURCE_ATTRIBUTES must be name=value pairs, separated by commas.';
-  const named = settings.serviceName.trim() || attributes['service.name'];
+  const serviceName = settings.serviceName.trim() || attributes['service.name'];
   return {
     baseUrl: url.href,
     encoding,
@@ -64,7 +64,7 @@ export function readTarget(settings: TelemetrySettings, role: string): OtlpTarge
       'telemetry.sdk.language': 'nodejs',
       'telemetry.sdk.version': version,
       ...attributes,
-      'service.name': named || (role === 'serve' ? 'carrel' : `carrel-${role}`),
+      'service.name': serviceName || (role === 'serve' ? 'carrel' : `carrel-${role}`),
     },
   };
 }
@@ -80,9 +80,12 @@ function readPairs(text: string): Record<string, string> | undefined {
   try {
     return Object.fromEntries(
       pairs.map((pair) => {
-        const at = pair.indexOf('=');
-        if (at < 1) throw new Error('no name');
-        return [decodeURIComponent(pair.slice(0, at).trim()), decodeURIComponent(pair.slice(at + 1).trim())];
+        const separator = pair.indexOf('=');
+        if (separator < 1) throw new Error('no name');
+        return [
+          decodeURIComponent(pair.slice(0, separator).trim()),
+          decodeURIComponent(pair.slice(separator + 1).trim()),
+        ];
       }),
     );
   } catch {

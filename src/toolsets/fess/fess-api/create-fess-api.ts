@@ -1,6 +1,6 @@
+import { parseBoundedJson } from '../../../base/bounded-json.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
-import { parseMeasured } from '../../../base/measured-json.ts';
 import {
   askFess,
   askHealth,
@@ -143,7 +143,7 @@ export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): De
 /** Returns true if the server has this API version. Queries its health, which needs no permission. */
 async function isServed({ client, dialect }: FessServer, options: FessCallOptions): Promise<boolean> {
   const response = await client.get(dialect.health, new URLSearchParams(), options);
-  const body = parseMeasured(response.body.toString('utf8'));
+  const body = parseBoundedJson(response.body.toString('utf8'));
   return isObject(body) && dialect.isSpokenBy(body);
 }
 

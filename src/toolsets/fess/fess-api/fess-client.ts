@@ -1,6 +1,6 @@
+import { parseBoundedJson, serviceAnswerBytesMax } from '../../../base/bounded-json.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
-import { parseMeasured, serviceAnswerBytesMax } from '../../../base/measured-json.ts';
 import { createServiceClient, ServiceFailure } from '../../../http/service-client.ts';
 import { type FessFault, fessError, fessTimeout, fessUnreachable } from './fess-errors.ts';
 
@@ -153,7 +153,7 @@ function retryAfterSeconds(header: string | undefined): number {
 }
 
 function parseJson({ body }: FessResponse): unknown {
-  return parseMeasured(body.toString('utf8'));
+  return parseBoundedJson(body.toString('utf8'));
 }
 
 /** Describes an answer for the log. */

@@ -1,5 +1,5 @@
+import { parseBoundedJson } from '../../../base/bounded-json.ts';
 import { isObject } from '../../../base/json.ts';
-import { parseMeasured } from '../../../base/measured-json.ts';
 import { ProviderFailure } from './search-provider.ts';
 
 export interface ProviderRequest {
@@ -50,7 +50,7 @@ export async function askProvider(request: ProviderRequest): Promise<ProviderAns
 
 /** Parses a JSON answer. Throws if it is anything else, such as the error page of a gateway. */
 export function parseJsonAnswer({ text }: ProviderAnswer): Record<string, unknown> {
-  const parsed = parseMeasured(text);
+  const parsed = parseBoundedJson(text);
   if (parsed === undefined) throw new ProviderFailure('failed', 'the answer is not JSON');
   if (isObject(parsed)) return parsed;
   throw new ProviderFailure('failed', 'the answer is not a JSON object');

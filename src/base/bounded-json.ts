@@ -14,12 +14,12 @@ export const serviceAnswerBytesMax = 16 * 1024 * 1024;
 export const serviceBounds: JsonBounds = { depthMax: 128, elementsMax: 100_000 };
 
 /** Parses JSON from outside. Returns undefined if it is invalid or exceeds the bounds. */
-export function parseMeasured(text: string, bounds: JsonBounds = serviceBounds): unknown {
-  return excessOf(text, bounds) === undefined ? parseJson(text) : undefined;
+export function parseBoundedJson(text: string, bounds: JsonBounds = serviceBounds): unknown {
+  return exceededBound(text, bounds) === undefined ? parseJson(text) : undefined;
 }
 
 /** Returns which bound the JSON exceeds, if any. Scans the text once; strings don't count. */
-export function excessOf(text: string, { depthMax, elementsMax }: JsonBounds): 'depth' | 'elements' | undefined {
+export function exceededBound(text: string, { depthMax, elementsMax }: JsonBounds): 'depth' | 'elements' | undefined {
   let depth = 0;
   let elements = 0;
   for (let index = 0; index < text.length; index += 1) {
