@@ -6,7 +6,7 @@ import { type CarrelError, isCarrelError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { type BackupLocation, type BackupReport, backUp, restore } from '../storage/backup/backup.ts';
 import { recordBackup } from '../storage/backup/last-backup.ts';
-import type { RestoreReport } from '../storage/backup/walk.ts';
+import type { RestoreReport } from '../storage/backup/transfer.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { CommandLine } from './command-line.ts';
 import { fileError } from './file-error.ts';

@@ -4,7 +4,7 @@ import { CarrelError, isCarrelError } from '../base/errors.ts';
 import { createLeases, type Lease } from '../base/leases.ts';
 import { hasExited } from '../jobs/lease-owner.ts';
 import type { HostLease } from '../storage/web/hosts.ts';
-import type { WebStore } from '../storage/web/web.ts';
+import type { WebStore } from '../storage/web/web-store.ts';
 import type { SafeFetch } from '../web/safe-fetch.ts';
 import { canonicalHost, type TargetList } from '../web/target-list.ts';
 

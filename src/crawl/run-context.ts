@@ -1,7 +1,7 @@
 import type { Extractor } from '../documents/extractor.ts';
 import type { PageChange, StoredPage } from '../storage/web/pages.ts';
 import type { ClaimedRun, RunProgress } from '../storage/web/runs.ts';
-import type { WebStore } from '../storage/web/web.ts';
+import type { WebStore } from '../storage/web/web-store.ts';
 import type { SafeFetch } from '../web/safe-fetch.ts';
 import type { CrawlSettings } from './crawl-slice.ts';
 import type { Host, Hosts } from './hosts.ts';

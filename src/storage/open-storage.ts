@@ -55,12 +55,12 @@ async function inspectFile(location: DatabaseLocation): Promise<SchemaState> {
 /** Lists tables, triggers and other objects that are not in Carrel's schema, with type and name. Reads no data. */
 export async function findForeignObjects(config: StorageLocation): Promise<string[]> {
   if (config.backend === 'postgres') {
-    const { foreignObjects } = await import('./postgres/foreign-objects.ts');
+    const { foreignObjects } = await import('./postgres/inspect.ts');
     return onServer(config, foreignObjects);
   }
   const [{ openDatabase }, { foreignObjects }] = await Promise.all([
     import('./sqlite/database.ts'),
-    import('./sqlite/foreign-objects.ts'),
+    import('./sqlite/inspect.ts'),
   ]);
   const database = openDatabase({ path: config.path, role: 'reader', busyTimeoutMs: 5000 });
   try {

@@ -8,7 +8,7 @@ import { passageOperations } from './passages/passage-store.ts';
 import { reads, type StoreOf, type StoreOperation, type StoreOperations, withoutTimeout } from './store-operations.ts';
 import { tokenOperations } from './tokens/token.ts';
 import { vectorOperations, vectorSteps } from './vectors/vector-store.ts';
-import { webOperations } from './web/web.ts';
+import { webOperations } from './web/web-store.ts';
 import { storedLanguage } from './words/word-analysis.ts';
 
 export async function describeStorage(on: Statements): Promise<StorageDescription> {

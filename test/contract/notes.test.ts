@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, test } from 'node:test';
-import type { NewNote } from '../../src/storage/notes/note.ts';
-import type { NoteListRequest, NoteStore } from '../../src/storage/notes/notes.ts';
+import type { NewNote, NoteListRequest, NoteStore } from '../../src/storage/notes/notes.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { onEachBackend } from '../support/backends.ts';
 import { markedText } from '../support/marked-text.ts';

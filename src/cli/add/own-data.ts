@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { storageLocation } from '../../app/configured-storage.ts';
 import { realPath } from '../../base/real-path.ts';
 import type { Config } from '../../config/load.ts';
-import { databaseFiles } from '../../storage/sqlite/database-files.ts';
+import { databaseFiles } from '../../storage/sqlite/database-paths.ts';
 import { storageSlice } from '../../storage/storage-slice.ts';
 import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
 

@@ -7,7 +7,7 @@ import { version } from '../../base/package-info.ts';
 import { removeLeftovers, temporaryPath } from '../../base/temporary-files.ts';
 import type { StorageLocation } from '../open-storage.ts';
 import { newestSchema } from '../schema/schema-version.ts';
-import { databaseFiles, realDatabase } from '../sqlite/database-files.ts';
+import { databaseFiles, realDatabase } from '../sqlite/database-paths.ts';
 import { type ArchiveMember, damaged, readArchive, writeArchive } from './archive.ts';
 import { checkBackupSchema, format, type Manifest, readManifest } from './manifest.ts';
 import {
@@ -18,7 +18,7 @@ import {
   membersOf,
   type ProgressReport,
   type RestoreReport,
-} from './walk.ts';
+} from './transfer.ts';
 export interface BackupLocation {
   readonly storage: StorageLocation;
   /** The folder with the originals next to a SQLite file. PostgreSQL stores originals in the database. */

@@ -1,8 +1,11 @@
 import type { StagedOriginal, Statements } from '../dialect.ts';
 import { lock } from '../idempotency.ts';
+import { numberOf, optionalTextOf, textOf } from '../rows.ts';
+import { isUnfinished } from '../schema/document-tables.ts';
 import { storable, storableOrNull } from '../storable.ts';
-import { type ContentHolder, contentHolders, isVisible, type Scope } from './contents.ts';
+import { tagsOf } from './document.ts';
 import { insertJob, type StoredJob } from './jobs.ts';
+import { isVisible, type Scope } from './selection.ts';
 
 interface NewJob {
   readonly filename: string;
@@ -112,4 +115,48 @@ export function existingContent(
   }
   const queued = holders.find(({ job }) => job !== undefined);
   return queued?.job === undefined ? undefined : { outcome: 'known_job', id: queued.job, title: queued.title };
+}
+
+/** A document or unfinished job that has a certain content. */
+export interface ContentHolder {
+  readonly document?: number;
+  readonly job?: number;
+  readonly title: string | undefined;
+  readonly tags: readonly string[];
+  readonly details: Readonly<Record<string, unknown>>;
+  /**
+   * True if its submitter could not see that the content was already stored. At most one holder of a content is not a copy.
+   */
+  readonly isCopy: boolean;
+}
+
+export async function contentHolders(on: Statements, hash: string): Promise<ContentHolder[]> {
+  const documents = await on.query(
+    'SELECT key, title, details, is_copy FROM kb_documents WHERE content_hash = ? ORDER BY key',
+    [hash],
+  );
+  const tags = await tagsOf(
+    on,
+    documents.map((row) => numberOf(row, 'key')),
+  );
+  const jobs = await on.query(
+    `SELECT key, title, filename, tags, is_copy FROM kb_jobs WHERE content_hash = ? AND ${isUnfinished} ORDER BY key`,
+    [hash],
+  );
+  return [
+    ...documents.map((row) => ({
+      document: numberOf(row, 'key'),
+      title: textOf(row, 'title'),
+      tags: tags.get(numberOf(row, 'key')) ?? [],
+      details: JSON.parse(textOf(row, 'details')),
+      isCopy: row['is_copy'] !== null,
+    })),
+    ...jobs.map((row) => ({
+      job: numberOf(row, 'key'),
+      title: optionalTextOf(row, 'title') ?? optionalTextOf(row, 'filename'),
+      tags: JSON.parse(textOf(row, 'tags')),
+      details: {},
+      isCopy: row['is_copy'] !== null,
+    })),
+  ];
 }

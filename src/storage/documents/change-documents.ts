@@ -1,12 +1,11 @@
 import type { Statements } from '../dialect.ts';
 import { batchesOf, numberOf } from '../rows.ts';
 import { storable } from '../storable.ts';
-import type { Scope } from './contents.ts';
 import { storeDeleted } from './deleted-documents.ts';
 import { documentsById, insertTags, type StoredDocument } from './document.ts';
 import { recordChange } from './jobs.ts';
 import { countDocuments } from './read-documents.ts';
-import { type DocumentSelection, isCollection, labelsOf, selectionCondition } from './selection.ts';
+import { type DocumentSelection, isCollection, labelsOf, type Scope, selectionCondition } from './selection.ts';
 import { relabelPassages, removePassages } from './write-chunks.ts';
 
 /** Deletes a document. With `keeps`, the document can be restored. */

@@ -13,9 +13,9 @@ import {
   textOf,
 } from '../rows.ts';
 import { allOf, readPage } from '../statements.ts';
-import { type AcceptOutcome, addIngestJob, existingContent } from './accept-job.ts';
-import { contentHolders, isVisible, type Scope, visibleRows } from './contents.ts';
+import { type AcceptOutcome, addIngestJob, contentHolders, existingContent } from './accept-job.ts';
 import type { StoredDocument } from './document.ts';
+import { isVisible, type Scope, visibleRows } from './selection.ts';
 /** Stores the fields that are needed to restore these documents. Call it before they are deleted. */
 export async function storeDeleted(on: Statements, documents: readonly StoredDocument[]): Promise<void> {
   const columns = 'title, doc_type, filename, source_path, content_hash, content_type, bytes, note, created_at';

@@ -1,8 +1,9 @@
 import type { Statements } from '../dialect.ts';
 import { columnsOf, field, numberOf, type RecordOf, type Row, recordOf, type SqlValue, textOf } from '../rows.ts';
 import { allOf, insertRow, readPage } from '../statements.ts';
-import { type Scope, visibleRows } from './contents.ts';
 import type { StoredDocument } from './document.ts';
+import { type Scope, visibleRows } from './selection.ts';
+
 export type JobStatus = 'queued' | 'processing' | 'done' | 'failed' | 'cancelled';
 type ChangeKind = 'delete' | 'tags' | 'note' | 'move' | 'bulk_delete' | 'bulk_tags' | 'bulk_set_tags';
 type JobPhase = 'received' | 'crawling' | 'extracting' | 'chunking' | 'embedding' | 'indexing';

@@ -2,9 +2,16 @@ import type { Statements } from '../dialect.ts';
 import { columnsOf, field, numberOf, optionalTextOf, type RecordOf, recordOf, textOf } from '../rows.ts';
 import { allOf, readPage } from '../statements.ts';
 import { storable } from '../storable.ts';
-import type { Scope } from './contents.ts';
 import { documentColumns, documentsById, documentsOf, type StoredDocument } from './document.ts';
-import { collectionRange, type DocumentSelection, parentOf, selectionCondition, taggedWithAny } from './selection.ts';
+import {
+  collectionRange,
+  type DocumentSelection,
+  parentOf,
+  type Scope,
+  selectionCondition,
+  taggedWithAny,
+} from './selection.ts';
+
 export async function getDocument(on: Statements, { id }: { id: number }): Promise<StoredDocument | undefined> {
   const [document] = await documentsById(on, [id]);
   return document;

@@ -2,7 +2,23 @@ import type { Dialect } from '../dialect.ts';
 import type { Condition, ListValue, SqlValue } from '../rows.ts';
 import { allOf } from '../statements.ts';
 import { bothForms, storable } from '../storable.ts';
-import type { Scope } from './contents.ts';
+
+/** Limits a request to documents with at least one of these tags. If undefined, the caller may see all documents. */
+export interface Scope {
+  readonly anyTags?: readonly string[] | undefined;
+}
+
+/** Returns true if the caller may see a document with these tags. */
+export function isVisible(tags: readonly string[], { anyTags }: Scope): boolean {
+  return anyTags === undefined || anyTags.some((tag) => tags.includes(storable(tag)));
+}
+
+/** Returns the SQL condition for rows that the caller may see. Their column `tags` contains a JSON array. */
+export function visibleRows({ anyTags }: Scope, { elements, texts }: Dialect): Condition[] {
+  if (anyTags === undefined) return [];
+  const sql = `EXISTS (SELECT 1 FROM ${elements('tags')} WHERE element.value IN (${texts}))`;
+  return [{ sql, values: [{ list: anyTags.map(storable) }] }];
+}
 
 /** Selects the documents that meet all of the conditions that are set. */
 export interface DocumentSelection extends Scope {

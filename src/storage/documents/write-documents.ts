@@ -3,13 +3,13 @@ import { lock } from '../idempotency.ts';
 import { assignmentOf, numberOf, optionalTextOf, textOf } from '../rows.ts';
 import { insertRow } from '../statements.ts';
 import { storable } from '../storable.ts';
-import { contentHolders, isVisible, type Scope } from './contents.ts';
+import { contentHolders } from './accept-job.ts';
 import { claimDeleted } from './deleted-documents.ts';
 import { documentsById, insertTags, type StoredDocument } from './document.ts';
 import { changeLeasedJob, endJobSql, type LeasedJob } from './job-queue.ts';
 import { jobOf, recordChange, type StoredJob } from './jobs.ts';
 import { documentNote } from './read-documents.ts';
-import { labelsOf } from './selection.ts';
+import { isVisible, labelsOf, type Scope } from './selection.ts';
 import { type NewChunk, writeChunks } from './write-chunks.ts';
 
 export interface FinishRequest extends LeasedJob {

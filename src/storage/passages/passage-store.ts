@@ -2,10 +2,9 @@ import type { ScoredWords, ScoreWordsRequest } from '../../words/ranking/word-in
 import type { Statements } from '../dialect.ts';
 import { numberOf, type Row, textOf, textsOf } from '../rows.ts';
 import { reads, type StoreOf } from '../store-operations.ts';
-import { readPassageSnapshot, scoreVectors } from '../vectors/read-vectors.ts';
+import { matchingPassages, readPassageSnapshot, scoreVectors } from '../vectors/read-vectors.ts';
 import { findWords, scoreWords } from '../words/find-words.ts';
 import { passageWords } from '../words/word-indexes.ts';
-import { matchingPassages } from './matching-passages.ts';
 import type {
   CompletedPassages,
   CompletePassages,

@@ -33,7 +33,7 @@ export interface PassageSearch extends Page {
 
 export interface PassagePage {
   readonly hits: readonly PassageHit[];
-  /** Number of matching passages on all pages, up to `matchesMax`. Counting more would take longer than searching. */
+  /** Number of matching passages on all pages, up to 10,000. Counting more would take longer than searching. */
   readonly total: number;
   /** Upper bound of scores: that of a passage that repeats every query word. 0 for a query without words. */
   readonly scoreMax: number;
@@ -67,8 +67,6 @@ export interface CompletedPassages {
   readonly words: ScoredWords | undefined;
   readonly scored: readonly ScoredVector[];
 }
-
-export const matchesMax = 10_000;
 
 export interface PassageHit {
   readonly key: number;

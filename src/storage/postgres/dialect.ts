@@ -1,7 +1,7 @@
 import type { Dialect } from '../dialect.ts';
 import { numberOf } from '../rows.ts';
+import { checkContent, describe } from './inspect.ts';
 import { adoptOriginal, removeOriginal } from './originals.ts';
-import { checkContent, describe } from './upkeep.ts';
 import { createVectorTable, type Nearest } from './vectors/vector-table.ts';
 import type { Tokenizer } from './words/tokenizer.ts';
 import { createWordTable } from './words/word-table.ts';

@@ -15,7 +15,7 @@ import { syncFolderSync } from '../../base/durable-files.ts';
 import { CarrelError, isCarrelError, systemCode } from '../../base/errors.ts';
 import { makeFolder, namesIn } from '../../base/make-folder.ts';
 import { removeLeftovers, temporaryPath } from '../../base/temporary-files.ts';
-import { databaseFiles, realDatabase, sqliteSuffixes } from './database-files.ts';
+import { databaseFiles, realDatabase, sqliteSuffixes } from './database-paths.ts';
 import { applicationId, loadSqlite } from './sqlite-module.ts';
 import { isForbidden, notReadable, storageError } from './storage-error.ts';
 

@@ -2,8 +2,8 @@ import type { SQLInputValue } from 'node:sqlite';
 import type { Dialect, Operation, Statements, VectorTable } from '../dialect.ts';
 import { type BoundValue, bytesOf, numberOf } from '../rows.ts';
 import type { Database } from './database.ts';
+import { checkContent, describe } from './inspect.ts';
 import { adoptFile, removeFile } from './original-files.ts';
-import { checkContent, describe } from './upkeep.ts';
 import { createWordTable } from './word-table.ts';
 /** Creates the dialect for one connection, on its thread. The bytes of documents are in `documentsDir`. */
 export function createSqliteDialect(database: Database, { documentsDir }: { readonly documentsDir: string }): Dialect {

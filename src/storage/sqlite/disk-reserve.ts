@@ -9,7 +9,7 @@ import { removeEntries } from '../entries/remove-entries.ts';
 import { numberOf } from '../rows.ts';
 import { dropVectors, forgetModel } from '../vectors/models.ts';
 import type { Database } from './database.ts';
-import { realDatabase } from './database-files.ts';
+import { realDatabase } from './database-paths.ts';
 
 /**
  * Disk space that is reserved by a file next to the database. A deletion writes to the log first, so on a full disk nothing

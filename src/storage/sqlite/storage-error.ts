@@ -1,7 +1,7 @@
 import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
 import { diskError } from '../../base/durable-files.ts';
 import { CarrelError, type ErrorCode, systemCode } from '../../base/errors.ts';
-import { databaseFiles, sqliteSuffixes } from './database-files.ts';
+import { databaseFiles, sqliteSuffixes } from './database-paths.ts';
 
 /**
  * Translates SQLite's errors (https://sqlite.org/rescode.html) into messages that say what to do. The original error is the

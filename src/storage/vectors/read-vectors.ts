@@ -1,9 +1,9 @@
 import type { Operation, Statements } from '../dialect.ts';
 import type { EntryFilter } from '../entries/entry.ts';
 import { matchingEntries } from '../entries/search-entries.ts';
-import { matchingPassages } from '../passages/matching-passages.ts';
 import type { PassageFilter } from '../passages/passage.ts';
-import { numberOf } from '../rows.ts';
+import { numberOf, optionalTextOf } from '../rows.ts';
+import { passageWords } from '../words/word-indexes.ts';
 import { findModel, isLive, type ModelRequest, ownersOf } from './models.ts';
 import { dotProduct } from './quantise.ts';
 import {
@@ -101,6 +101,15 @@ export async function readPassageSnapshot(
   request: NearestRequest<PassageFilter>,
 ): Promise<VectorSnapshot> {
   return readSnapshot(on, 'kb', request, on.dialect.vectors.nearest?.kb, matchingPassages);
+}
+
+/** Returns the keys of the passages that pass the filter. */
+export async function matchingPassages(on: Statements, { labels = [] }: PassageFilter): Promise<number[]> {
+  const all = { sql: 'SELECT key FROM kb_passages', values: [] };
+  const { sql, values } = on.dialect.words.labelled(passageWords, labels) ?? all;
+  // Returned as one text, because one row per key would take several times as long.
+  const [row = {}] = await on.query(`SELECT string_agg(CAST(key AS text), ' ') AS keys FROM (${sql}) f`, values);
+  return (optionalTextOf(row, 'keys')?.split(' ') ?? []).map(Number);
 }
 
 async function readSnapshot<Filter>(

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { CarrelError } from '../../base/errors.ts';
 import type { Statements } from '../dialect.ts';
 import { ofEntryBefore } from '../entries/search-entries.ts';
-import { type Condition, numberOf, optionalTextOf, type Row, textOf, textsOf } from '../rows.ts';
+import { batchesOf, type Condition, numberOf, optionalTextOf, type Row, textOf, textsOf } from '../rows.ts';
 import { findModel, isLive, type ModelRequest, ownersOf } from './models.ts';
-import type { TextToEmbed, VectorCorpus } from './vector.ts';
+import type { PutVectors, TextToEmbed, VectorCorpus } from './vector.ts';
 
 interface WaitingRequest extends ModelRequest {
   readonly limit: number;
@@ -37,23 +38,6 @@ export async function unembeddedOwners(on: Statements, { corpus, model }: ModelR
     [corpus, model],
   );
   return ownersIn(rows);
-}
-
-/** Returns hashes of the current texts, by owner. Locks the owners' rows, in key order, until the transaction ends. */
-export async function currentHashes(
-  on: Statements,
-  corpus: VectorCorpus,
-  owners: readonly number[],
-): Promise<Map<number, string>> {
-  const { integers, forUpdate } = on.dialect;
-  const columns = corpus === 'context' ? 'o.key, o.text_hash' : textColumns.kb;
-  const rows = await on.query(
-    `SELECT ${columns} FROM ${ownersOf[corpus]} o WHERE o.key IN (${integers}) AND ${isLive[corpus]}
-     ORDER BY o.key ${forUpdate}`,
-    [{ list: owners }],
-  );
-  const hashOf = (row: Row) => (corpus === 'context' ? textOf(row, 'text_hash') : passageText(row).textHash);
-  return new Map(rows.map((row) => [numberOf(row, 'key'), hashOf(row)]));
 }
 
 const textColumns = {
@@ -141,6 +125,83 @@ export async function releaseClaims(
      WHERE claimed_by = ? AND model = (SELECT key FROM vector_models WHERE corpus = ? AND name = ?)`,
     [claimant, corpus, model],
   );
+}
+
+/** Max number of recorded removals. An in-memory index that has missed more is reloaded, which is then just as fast. */
+const removalsKept = 100_000;
+
+/**
+ * Stores the vectors of texts and removes the texts from the waiting list. Skips texts that were changed or deleted meanwhile.
+ * Returns the number of texts stored.
+ */
+export async function putVectors(on: Statements, { corpus, model, texts }: PutVectors & ModelRequest): Promise<number> {
+  const { integers, vectors, rowsAtOnce } = on.dialect;
+  const stored = await findModel(on, { corpus, model }, true);
+  if (stored === undefined) return 0;
+  const hashes = await currentHashes(
+    on,
+    corpus,
+    texts.map(({ owner }) => owner),
+  );
+  const unchanged = texts.filter(({ owner, textHash }) => hashes.get(owner) === textHash);
+  await vectors.beforeAddingVectors(on, corpus);
+  const owned = [stored.key, { list: unchanged.map(({ owner }) => owner) }];
+  for (const table of ['vectors', 'unembedded']) {
+    await on.query(`DELETE FROM ${corpus}_${table} WHERE model = ? AND owner IN (${integers})`, owned);
+  }
+  const windows = unchanged.flatMap(({ owner, windows }) => windows.map((window) => ({ owner, ...window })));
+  const dimensions = stored.dimensions ?? (await firstDimensions(stored.key));
+  for (const some of batchesOf(windows, rowsAtOnce)) {
+    const placeholders = some.map(() => '(?, ?, ?, ?, ?)').join(', ');
+    await on.query(
+      `INSERT INTO ${corpus}_vectors (model, owner, start_at, end_at, vector) VALUES ${placeholders}`,
+      some.flatMap(({ owner, start, end, vector }) => {
+        if (vector.length !== dimensions) throw dimensionsError(model, dimensions ?? 0, vector.length);
+        return [stored.key, owner, start, end, vectors.encode(vector)];
+      }),
+    );
+  }
+  const removals = `${corpus}_vector_removals`;
+  await on.query(`DELETE FROM ${removals} WHERE number <= (SELECT max(number) FROM ${removals}) - ?`, [removalsKept]);
+  // Start early: building the index of a few vectors takes no time.
+  vectors.ensureIndex(corpus, { key: stored.key, dimensions });
+  return unchanged.length;
+
+  /** Sets the model's dimensions. If several processes write its first vectors, the first of them decides. */
+  async function firstDimensions(key: number): Promise<number | undefined> {
+    const [first] = windows;
+    if (first === undefined) return undefined;
+    const [row = {}] = await on.query(
+      'UPDATE vector_models SET dimensions = coalesce(dimensions, ?) WHERE key = ? RETURNING dimensions',
+      [first.vector.length, key],
+    );
+    return numberOf(row, 'dimensions');
+  }
+}
+
+/** Creates the error for vectors of another length than the stored ones: a server may change its model but keep the name. */
+function dimensionsError(model: string, stored: number, received: number): CarrelError {
+  const message =
+    `The embedding model ${model} returns vectors of ${received} dimensions, but the stored ones have ${stored}. ` +
+    'Check which model the server runs, or set EMBEDDING_MODEL to another name.';
+  return new CarrelError('unavailable', message, { data: { stored, given: received } });
+}
+
+/** Returns hashes of the current texts, by owner. Locks the owners' rows, in key order, until the transaction ends. */
+async function currentHashes(
+  on: Statements,
+  corpus: VectorCorpus,
+  owners: readonly number[],
+): Promise<Map<number, string>> {
+  const { integers, forUpdate } = on.dialect;
+  const columns = corpus === 'context' ? 'o.key, o.text_hash' : textColumns.kb;
+  const rows = await on.query(
+    `SELECT ${columns} FROM ${ownersOf[corpus]} o WHERE o.key IN (${integers}) AND ${isLive[corpus]}
+     ORDER BY o.key ${forUpdate}`,
+    [{ list: owners }],
+  );
+  const hashOf = (row: Row) => (corpus === 'context' ? textOf(row, 'text_hash') : passageText(row).textHash);
+  return new Map(rows.map((row) => [numberOf(row, 'key'), hashOf(row)]));
 }
 
 /** Returns the condition for rows `u` of a model and, if set, of these owners. */

@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isCarrelError } from '../../base/errors.ts';
 import type { EntryFilter } from '../entries/entry.ts';
 import { matchingEntries } from '../entries/search-entries.ts';
-import { matchingPassages } from '../passages/matching-passages.ts';
 import type { PassageFilter } from '../passages/passage.ts';
 import { createStore, reads, type StoreOf, writes } from '../store-operations.ts';
 import type { ReadOptions, Transactions } from '../transactions.ts';
 import { chooseModel, dropVectors, forgetModel, listModels } from './models.ts';
 import {
+  matchingPassages,
   readEntrySnapshot,
   readPassageSnapshot,
   removedVectors,
@@ -15,9 +15,9 @@ import {
   vectorState,
   vectorsAfter,
 } from './read-vectors.ts';
-import { claimTexts, releaseClaims, unembeddedOwners, waitingTexts } from './texts-to-embed.ts';
+import { claimTexts, putVectors, releaseClaims, unembeddedOwners, waitingTexts } from './texts-to-embed.ts';
 import type { NearestRequest, VectorCorpus, VectorSnapshot } from './vector.ts';
-import { putVectors } from './write-vectors.ts';
+
 export const vectorOperations = {
   ...reads(
     {

@@ -1,6 +1,5 @@
 import type { IndexedDocument } from '../../words/ranking/word-index.ts';
 import type { Statements, WordIndex } from '../dialect.ts';
-import { matchesMax } from '../passages/passage.ts';
 import { type Condition, textOf, textsOf } from '../rows.ts';
 
 export const noteWords: WordIndex = {
@@ -37,7 +36,7 @@ export const passageWords: WordIndex = {
   owner: 'kb_passages',
   tieBreaker: 'id',
   isIndexed: 'TRUE',
-  totalMax: matchesMax,
+  totalMax: 10_000,
   labels: 'labels',
   textsOf: (row) => ({
     title: textOf(row, 'title'),

@@ -1,8 +1,7 @@
 import { shortHash } from '../../answers/explain.ts';
 import { listInPages } from '../../answers/list-in-pages.ts';
 import { CarrelError } from '../../base/errors.ts';
-import type { ListedNote } from '../../storage/notes/note.ts';
-import type { NoteStore } from '../../storage/notes/notes.ts';
+import type { ListedNote, NoteStore } from '../../storage/notes/notes.ts';
 import type { ResourceProvider, ResourceSummary } from '../../tools/resource.ts';
 import { createCursorSigner } from '../../tools/signed-cursor.ts';
 import { findNote, showListedNote, showNote } from './notes.ts';

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { cleanText } from '../../documents/text/clean-text.ts';
-import type { ListedNote, Note } from '../../storage/notes/note.ts';
-import type { NoteStore } from '../../storage/notes/notes.ts';
+import type { ListedNote, Note, NoteStore } from '../../storage/notes/notes.ts';
 import { type Origin, originField, originOfSources } from '../../tools/origin.ts';
 import { boundedText, storedText } from '../../tools/text-input.ts';
 

@@ -1,7 +1,6 @@
 import { judgePage, reachOf, type TextToJudge } from '../../search/rank/judging.ts';
 import type { Reranker } from '../../search/rerank/reranker.ts';
-import type { ListedNote } from '../../storage/notes/note.ts';
-import type { NoteStore } from '../../storage/notes/notes.ts';
+import type { ListedNote, NoteStore } from '../../storage/notes/notes.ts';
 
 interface NoteSearch {
   readonly query: string;

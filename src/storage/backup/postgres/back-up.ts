@@ -15,7 +15,7 @@ import type { ArchiveMember } from '../archive.ts';
 import { noData, type TableFacts } from '../manifest.ts';
 import { originalName } from '../originals.ts';
 import type { StoredRow } from '../rows.ts';
-import type { BackupSource } from '../walk.ts';
+import type { BackupSource } from '../transfer.ts';
 import { copyRows } from './copy-text.ts';
 /** Opens a snapshot of the database for a backup. */
 export async function openPostgresSource(config: PostgresConfig): Promise<BackupSource> {

@@ -10,7 +10,7 @@ import { openFailure, storageError } from '../../sqlite/storage-error.ts';
 import { noData, type TableFacts } from '../manifest.ts';
 import { linkOriginals } from '../originals.ts';
 import type { StoredRow, StoredValue } from '../rows.ts';
-import type { BackupSource, ProgressReport } from '../walk.ts';
+import type { BackupSource, ProgressReport } from '../transfer.ts';
 
 const busyTimeoutMs = 5000;
 

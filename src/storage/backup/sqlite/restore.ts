@@ -10,17 +10,17 @@ import { columnNames, identityOf, type Table } from '../../schema/table.ts';
 import { tables } from '../../schema/tables.ts';
 import { checkOwner, type Database, openDatabase } from '../../sqlite/database.ts';
 import { makePrivate } from '../../sqlite/database-file.ts';
-import { realDatabase, removeDatabase } from '../../sqlite/database-files.ts';
+import { realDatabase, removeDatabase } from '../../sqlite/database-paths.ts';
+import { checkContent } from '../../sqlite/inspect.ts';
 import { migrate, schemaVersion } from '../../sqlite/migrate.ts';
 import { loadSqlite } from '../../sqlite/sqlite-module.ts';
 import { isBusy, storageError } from '../../sqlite/storage-error.ts';
-import { checkContent } from '../../sqlite/upkeep.ts';
 import { wordIndexes } from '../../words/word-indexes.ts';
 import { damaged } from '../archive.ts';
 import { checkEmpty, type TableFacts } from '../manifest.ts';
 import { restoreOriginal } from '../originals.ts';
 import type { StoredRow, StoredValue } from '../rows.ts';
-import type { BackupOptions, Fill, RestoreTarget } from '../walk.ts';
+import type { BackupOptions, Fill, RestoreTarget } from '../transfer.ts';
 import { readFacts, rowsOf } from './back-up.ts';
 
 /** How long to wait for a lock. A running server never closes its database, so waiting longer would not help. */

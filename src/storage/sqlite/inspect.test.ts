@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeFolder } from '../../../test/support/child-program.ts';
 import { openDatabase } from './database.ts';
+import { checkContent } from './inspect.ts';
 import { createSqliteStorage } from './sqlite-storage.ts';
 import { storageError } from './storage-error.ts';
-import { checkContent } from './upkeep.ts';
 
 test('docs/troubleshooting.md: a check that cannot run is not reported as damage', async (t) => {
   const folder = makeFolder(t);
