@@ -250,7 +250,7 @@ ${Object.entries(firstSettings)
 ${tasks.join('\n')}
 ## Defaults by role
 
-Some roles have other defaults, or accept other variables. The first variable that is set wins.
+Some roles have other defaults, or accept other variables. If several variables are set, the first one in the row counts.
 
 | role | setting | default | variables |
 |---|---|---|---|
@@ -311,7 +311,7 @@ function toolsPage(listings: readonly ToolListing[], withoutFess: readonly ToolL
 
 \`carrel serve\` offers ${withoutFess.length} tools. Their definitions cost a model about ${tokensOf(withoutFess).toLocaleString('en')} tokens. Each configured Fess domain adds
 ${listings.length - withoutFess.length} tools. \`--tools essential\` (\`CARREL_TOOLS\`) lists only the ${essential.length} tools marked with a star, for about ${tokensOf(essential).toLocaleString('en')} tokens. The
-figures cover all that \`tools/list\` returns: names, descriptions, schemas and annotations. Many clients pass only part of it to the
+figures cover everything that \`tools/list\` returns: names, descriptions, schemas and annotations. Many clients pass only part of this to the
 model. \`carrel tools\` shows the same figures.
 
 After the title of each tool, a word in parentheses shows whether the tool *reads*, *adds* or *changes* data. These arguments mean the

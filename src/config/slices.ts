@@ -129,7 +129,7 @@ export const toolsSlice = defineSlice('tools', 'Tools', {
     min: 0,
     max: 100_000,
     env: ['CARREL_WAITING_MAX'],
-    description: 'Max calls that wait because too many are running. More calls are refused.',
+    description: 'Max calls that wait for running calls to finish. Further calls are refused.',
   }),
   answerBytesMax: integer({
     default: 4 * 1024 * 1024,

@@ -52,8 +52,7 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     min: 1,
     max: 36_500,
     env: ['KB_JOBS_KEPT_DAYS'],
-    description:
-      'Days after which finished jobs are removed. The list of jobs is also the change history, which then ends there.',
+    description: 'Days after which finished jobs are removed. Finished jobs are also the history of changes.',
   }),
   jobsKeptMax: integer({
     default: 1_000_000,
