@@ -7,7 +7,7 @@ import type { Reranker } from '../../src/search/rerank/reranker.ts';
 import type { PassageFilter } from '../../src/storage/passages/passage.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { parseQuery } from '../../src/words/query-language.ts';
+import { parseBooleanQuery } from '../../src/words/boolean-query.ts';
 import { plainQuery, prefixQuery, type WordQuery } from '../../src/words/word-query.ts';
 import { passageWriter } from '../../test/support/passages.ts';
 import { frequentWords, queryOf } from './rows.ts';
@@ -91,14 +91,14 @@ function slowestQueries(): Record<string, WordQuery> {
   const [some, others] = [frequentWords(16), frequentWords(16, 12)];
   return {
     'a sentence of 48 words': plainQuery(frequentWords(48, 60).join(' ')),
-    'any of 32 words': parseQuery(frequentWords(32).join(' OR ')),
-    'all of 20 words': parseQuery(frequentWords(20).join(' AND ')),
-    'any of 16 and any of 16': parseQuery(`(${some.join(' OR ')}) AND (${others.join(' OR ')})`),
-    '8 phrases of three words': parseQuery(phrases.join(' OR ')),
-    '8 phrases of four words': parseQuery(longPhrases.join(' OR ')),
-    'any of 5 prefixes': parseQuery('sa* OR bal* OR mam* OR ser* OR fad*'),
+    'any of 32 words': parseBooleanQuery(frequentWords(32).join(' OR ')).query,
+    'all of 20 words': parseBooleanQuery(frequentWords(20).join(' AND ')).query,
+    'any of 16 and any of 16': parseBooleanQuery(`(${some.join(' OR ')}) AND (${others.join(' OR ')})`).query,
+    '8 phrases of three words': parseBooleanQuery(phrases.join(' OR ')).query,
+    '8 phrases of four words': parseBooleanQuery(longPhrases.join(' OR ')).query,
+    'any of 5 prefixes': parseBooleanQuery('sa* OR bal* OR mam* OR ser* OR fad*').query,
     'all of 5 prefixes': prefixQuery('sa the bal mam ser'),
-    'one word and none of 31': parseQuery(`the NOT (${frequentWords(31, 60).join(' OR ')})`),
+    'one word and none of 31': parseBooleanQuery(`the NOT (${frequentWords(31, 60).join(' OR ')})`).query,
   };
 }
 

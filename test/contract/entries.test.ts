@@ -3,7 +3,7 @@ import { before, test } from 'node:test';
 import type { EntryFilter, NewEntry } from '../../src/storage/entries/entry.ts';
 import type { EntryStore } from '../../src/storage/entries/entry-store.ts';
 import type { ListRequest } from '../../src/storage/entries/read-entries.ts';
-import { parseQuery } from '../../src/words/query-language.ts';
+import { plainQuery } from '../../src/words/word-query.ts';
 import { onEachBackend } from '../support/backends.ts';
 
 const dayMs = 86_400_000;
@@ -33,7 +33,7 @@ onEachBackend('context entries', (backend) => {
   const found = async (text: string, threadId?: string) =>
     (
       await entries.searchWords({
-        query: parseQuery(text),
+        query: plainQuery(text),
         filter: { threadId },
         limit: 100,
         offset: 0,
@@ -294,7 +294,7 @@ onEachBackend('context entries', (backend) => {
     assert.deepEqual(paged, all);
     const searched: number[] = [];
     const request = {
-      query: parseQuery('filler common'),
+      query: plainQuery('filler common'),
       filter: { threadId: 'pages' },
       images: false,
       explain: false,
@@ -319,7 +319,7 @@ onEachBackend('context entries', (backend) => {
     const absent = { path: ['absent'], operator: 'not_exists' as const };
     const filter = { metadata: [wide, absent], tags: ['every'] };
     assert.equal((await list({ filter })).length, 600);
-    const request = { query: parseQuery('even'), filter, offset: 0, explain: false };
+    const request = { query: plainQuery('even'), filter, offset: 0, explain: false };
     const { hits, total } = await entries.searchWords({ ...request, limit: 500 });
     assert.deepEqual([hits.length, total], [300, 300]);
     const narrow = { metadata: [wide, { ...wide, path: ['index'], value: 6 }], tags: ['every', 'third'] };

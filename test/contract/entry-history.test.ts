@@ -3,7 +3,7 @@ import { before, test } from 'node:test';
 import fc from 'fast-check';
 import type { Entry, EntryFilter, Metadata, NewImage } from '../../src/storage/entries/entry.ts';
 import type { EntryStore } from '../../src/storage/entries/entry-store.ts';
-import { parseQuery } from '../../src/words/query-language.ts';
+import { plainQuery } from '../../src/words/word-query.ts';
 import { onEachBackend } from '../support/backends.ts';
 import { size } from '../support/sizes.ts';
 
@@ -184,7 +184,7 @@ onEachBackend('the past of entries', (backend) => {
     time += 1_000;
     await store('walrus later');
     const search = async (filter: EntryFilter) => {
-      const request = { query: parseQuery('walrus'), filter: { threadId: 'search', ...filter } };
+      const request = { query: plainQuery('walrus'), filter: { threadId: 'search', ...filter } };
       const { hits } = await entries.searchWords({ ...request, limit: 10, offset: 0, explain: true });
       return hits.map(({ id }) => id).sort((a, b) => a - b);
     };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { EntryFilter, MetadataCondition, NewEntry } from '../../src/storage/entries/entry.ts';
 import type { EntryStore } from '../../src/storage/entries/entry-store.ts';
-import { parseQuery } from '../../src/words/query-language.ts';
+import { parseBooleanQuery } from '../../src/words/boolean-query.ts';
 import { onEachBackend } from '../support/backends.ts';
 
 /** Enough for conditions that are tested on each match, and for more matches than are ranked. */
@@ -47,7 +47,7 @@ onEachBackend('002: word searches with a filter', (backend) => {
     test(`${name}: finds all entries that match and pass, each once`, async () => {
       for (const [text, matches] of Object.entries(queries)) {
         const expected = ids.filter((_, number) => matches(number) && passes(number));
-        const request = { query: parseQuery(text), filter, explain: false };
+        const request = { query: parseBooleanQuery(text).query, filter, explain: false };
         const { hits, total } = await entries.searchWords({ ...request, limit: count, offset: 0 });
         const found = hits.map(({ id }) => id);
         assert.deepEqual([found.toSorted((a, b) => a - b), total], [expected, expected.length], text);

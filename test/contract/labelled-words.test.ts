@@ -10,8 +10,8 @@ import { createTokenizer } from '../../src/storage/postgres/words/tokenizer.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { findWords } from '../../src/storage/words/find-words.ts';
 import { passageWords } from '../../src/storage/words/word-indexes.ts';
-import { parseQuery } from '../../src/words/query-language.ts';
 import type { Page } from '../../src/words/ranking/word-index.ts';
+import { plainQuery } from '../../src/words/word-query.ts';
 import { type PassageWriter, passageWriter, type TestPassage } from '../support/passages.ts';
 import {
   createTestDatabase,
@@ -131,7 +131,7 @@ describe('label filters on word searches on PostgreSQL', { skip: serverObstacle(
       };
       return searchPassages({ ...on, query }, request);
     };
-    const { hits, total } = await read(interrupted, { query: parseQuery('wick'), limit: 20, offset: 0 });
+    const { hits, total } = await read(interrupted, { query: plainQuery('wick'), limit: 20, offset: 0 });
     assert.deepEqual([hits.length, total], [20, Math.ceil(documents / 31)]);
   });
 
@@ -141,7 +141,7 @@ describe('label filters on word searches on PostgreSQL', { skip: serverObstacle(
       labels.map((group) => group.map((label) => `tag:${label}`)),
     );
     const used = filter && (isIndexed ? filter : { ...filter, labels: undefined });
-    return read((on) => findWords(on, { ...passageWords, totalMax }, parseQuery(text), used, page), undefined);
+    return read((on) => findWords(on, { ...passageWords, totalMax }, plainQuery(text), used, page), undefined);
   }
 
   function read<Request, Answer>(operation: Operation<Request, Answer>, request: Request): Promise<Answer> {

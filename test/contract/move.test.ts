@@ -10,7 +10,7 @@ import { copyLine, copyRows } from '../../src/storage/backup/postgres/copy-text.
 import type { StoredRow } from '../../src/storage/backup/rows.ts';
 import { openStorage, type StorageLocation } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { parseQuery } from '../../src/words/query-language.ts';
+import { plainQuery } from '../../src/words/word-query.ts';
 import { type Backend, onBothBackends, temporaryFolder } from '../support/backends.ts';
 import { rewriteBackup } from '../support/rewrite-backup.ts';
 import { contentOf, fillStorage } from '../support/stored-content.ts';
@@ -49,7 +49,7 @@ onBothBackends('a backup of one database, restored into the other', (sqlite, pos
       return stored?.id ?? 0;
     });
     const found = async ({ entries }: Storage, query: string) => {
-      const asked = { query: parseQuery(query), filter: {}, limit: 5, offset: 0, explain: false };
+      const asked = { query: plainQuery(query), filter: {}, limit: 5, offset: 0, explain: false };
       return (await entries.searchWords(asked)).hits.map((hit) => hit.id);
     };
     await moved(source, middle);
@@ -183,7 +183,7 @@ async function fillMore(storage: Storage): Promise<void> {
 
 async function answersOf(storage: Storage) {
   const page = { limit: 50, offset: 0 };
-  const searched = await storage.passages.search({ query: parseQuery('passage harbour 7'), ...page });
+  const searched = await storage.passages.search({ query: plainQuery('passage harbour 7'), ...page });
   const all = await storage.entries.list({ filter: {}, ...page, images: false, explain: false });
   return {
     content: plain(await contentOf(storage)),

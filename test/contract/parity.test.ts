@@ -5,7 +5,7 @@ import type { PassageSearch } from '../../src/storage/passages/passage.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { parseQuery } from '../../src/words/query-language.ts';
+import { parseBooleanQuery } from '../../src/words/boolean-query.ts';
 import { phraseQuery, plainQuery, prefixQuery, type WordQuery } from '../../src/words/word-query.ts';
 import { temporaryFolder } from '../support/backends.ts';
 import { passageWriter, type TestDocument } from '../support/passages.ts';
@@ -123,7 +123,7 @@ function makeSearch(random: Random): { text: string; request: PassageSearch } {
 /** Queries with too many short prefixes are rejected before any database is asked. */
 function parseOrPlain(text: string): WordQuery {
   try {
-    return parseQuery(text);
+    return parseBooleanQuery(text).query;
   } catch {
     return plainQuery(text);
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { PassageFilter } from '../../src/storage/passages/passage.ts';
 import type { PassageStore } from '../../src/storage/passages/passage-store.ts';
-import { parseQuery } from '../../src/words/query-language.ts';
+import { parseBooleanQuery } from '../../src/words/boolean-query.ts';
 import { phraseQuery, plainQuery, type WordQuery } from '../../src/words/word-query.ts';
 import { onEachBackend } from '../support/backends.ts';
 import { type PassageWriter, passageWriter, type TestPassage } from '../support/passages.ts';
@@ -64,16 +64,21 @@ onEachBackend('passages', (backend) => {
     assert.deepEqual(await ids(phraseQuery('updates rolling')), []);
     assert.deepEqual(await ids(phraseQuery('guide install')), []);
     assert.deepEqual(await ids(phraseQuery('one mach')), []);
-    assert.deepEqual(await ids(parseQuery('"one mach"*')), ['guide-1']);
+    assert.deepEqual(await ids(parseBooleanQuery('"one mach"*').query), ['guide-1']);
   });
 
   test('operators, prefixes and parentheses', async () => {
-    assert.deepEqual((await ids(parseQuery('machine AND (host OR installer)'))).sort(), ['faq-0', 'guide-0']);
-    assert.deepEqual(await ids(parseQuery('machine NOT deployment')), ['faq-0']);
-    assert.deepEqual(await ids(parseQuery('machine NOT "rolling updates" NOT "the installer"')), ['faq-0']);
-    assert.deepEqual((await ids(parseQuery('updat*'))).sort(), ['guide-1', 'guide-2']);
-    assert.deepEqual(await ids(parseQuery('NOT machine')), []);
-    assert.deepEqual(await ids(parseQuery('"rolling updates" AND rolling AND NOT absent')), ['guide-1']);
+    assert.deepEqual((await ids(parseBooleanQuery('machine AND (host OR installer)').query)).sort(), [
+      'faq-0',
+      'guide-0',
+    ]);
+    assert.deepEqual(await ids(parseBooleanQuery('machine NOT deployment').query), ['faq-0']);
+    assert.deepEqual(await ids(parseBooleanQuery('machine NOT "rolling updates" NOT "the installer"').query), [
+      'faq-0',
+    ]);
+    assert.deepEqual((await ids(parseBooleanQuery('updat*').query)).sort(), ['guide-1', 'guide-2']);
+    assert.deepEqual(await ids(parseBooleanQuery('NOT machine').query), []);
+    assert.deepEqual(await ids(parseBooleanQuery('"rolling updates" AND rolling AND NOT absent').query), ['guide-1']);
   });
 
   test('requires one label of each group', async () => {
@@ -151,7 +156,7 @@ onEachBackend('passages', (backend) => {
       for (let at = 0; at < count; at += 31) {
         assert.deepEqual(await found(plainQuery(`row${write}x${at}`)), [`w${write}-${at}`]);
         assert.deepEqual(await found(phraseQuery(`name${write}x${at} was running`)), [`w${write}-${at}`]);
-        assert.equal((await found(parseQuery(`mixed.name${write}x${at}`)))[0], `w${write}-${at}`);
+        assert.equal((await found(plainQuery(`mixed.name${write}x${at}`)))[0], `w${write}-${at}`);
       }
       const page = await other.search({
         query: plainQuery('runs'),

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type BackupLocation, backUp, restore, verifyBackup } from '../../src/storage/backup/backup.ts';
 import { openStorage, type StorageLocation } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { parseQuery } from '../../src/words/query-language.ts';
+import { plainQuery } from '../../src/words/word-query.ts';
 import { onEachBackend, temporaryFolder } from '../support/backends.ts';
 import { carrelProgram, cleanEnv } from '../support/child-program.ts';
 import { passageWriter } from '../support/passages.ts';
@@ -190,7 +190,7 @@ async function countWords(config: StorageLocation): Promise<string> {
   return use(config, async (storage) => {
     assert.deepEqual(await storage.check(), []);
     const total = async (word: string) =>
-      (await storage.passages.search({ query: parseQuery(word), limit: 1, offset: 0 })).total;
+      (await storage.passages.search({ query: plainQuery(word), limit: 1, offset: 0 })).total;
     return `${await total('former')} ${await total('fresh')}`;
   });
 }

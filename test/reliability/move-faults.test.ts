@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openStorage, type StorageLocation } from '../../src/storage/open-storage.ts';
-import { parseQuery } from '../../src/words/query-language.ts';
+import { plainQuery } from '../../src/words/word-query.ts';
 import { onBothBackends, temporaryFolder } from '../support/backends.ts';
 import { carrelProgram, cleanEnv } from '../support/child-program.ts';
 import { passageWriter } from '../support/passages.ts';
@@ -94,7 +94,7 @@ async function passagesIn(location: StorageLocation): Promise<number> {
   const storage = await openStorage(location);
   try {
     assert.deepEqual(await storage.check(), []);
-    return (await storage.passages.search({ query: parseQuery('lantern'), limit: 1, offset: 0 })).total;
+    return (await storage.passages.search({ query: plainQuery('lantern'), limit: 1, offset: 0 })).total;
   } finally {
     await storage.close();
   }

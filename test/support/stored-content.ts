@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Storage } from '../../src/storage/storage.ts';
-import { parseQuery } from '../../src/words/query-language.ts';
+import { plainQuery } from '../../src/words/word-query.ts';
 import { passageWriter } from './passages.ts';
 
 /** Stores `count` items of every kind. */
@@ -87,6 +87,6 @@ export async function contentOf(storage: Storage): Promise<unknown> {
     jobs: await storage.ingestion.list({ limit: 100, offset: 0 }),
     original: await readOriginal(storage),
     passages: await storage.passages.get((await storage.vectors.kb.matching({})).toSorted((a, b) => a - b)),
-    hits: await storage.passages.search({ query: parseQuery('harbour'), filter: { labels: [['tag:x']] }, ...page }),
+    hits: await storage.passages.search({ query: plainQuery('harbour'), filter: { labels: [['tag:x']] }, ...page }),
   };
 }

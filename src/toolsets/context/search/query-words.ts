@@ -1,7 +1,7 @@
 import type { EntryFilter } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { ScoredEntry } from '../../../storage/entries/search-entries.ts';
-import { readQuery } from '../../../words/query-language.ts';
+import { parseBooleanQuery } from '../../../words/boolean-query.ts';
 import { coverageOf } from '../../../words/ranking/rank-pool.ts';
 import type { CorrectedWord } from '../../../words/ranking/word-index.ts';
 import {
@@ -36,7 +36,7 @@ export function wordQueryOf(text: string, mode: SearchMode): WordQuery {
       return phraseQuery(text);
     case 'boolean':
       // Without this check, the operators of a query without words would count as words.
-      return plainQuery(text).kind === 'nothing' ? nothing : readBoolean(text).query;
+      return plainQuery(text).kind === 'nothing' ? nothing : parseBooleanQuery(text).query;
   }
 }
 
@@ -46,7 +46,7 @@ export function modeRemark(text: string, mode: SearchMode): string | undefined {
     return 'Mode match treats AND, OR, NOT, | and -word as words; use mode boolean for operators.';
   }
   if (mode === 'boolean') {
-    const { idleNegation } = readBoolean(text);
+    const { idleNegation } = parseBooleanQuery(text);
     if (idleNegation === 'alone')
       return 'A query with only exclusions finds nothing: add a word that entries must contain.';
     return (
@@ -61,10 +61,6 @@ export function modeRemark(text: string, mode: SearchMode): string | undefined {
 }
 
 const operators = /(?:^|\s)(?:(?:AND|OR|NOT|\|+)(?=\s)|[-!](?=["(\p{L}]))/u;
-
-function readBoolean(text: string) {
-  return readQuery(text, { all: true });
-}
 
 /** Parses quoted phrases as phrases and all other words as prefixes. */
 function prefixesOf(text: string): WordQuery {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { isCarrelError } from '../base/errors.ts';
-import { parseQuery, readQuery } from './query-language.ts';
+import { parseBooleanQuery } from './boolean-query.ts';
 import { leafKey, phraseQuery, plainQuery, prefixQuery, type WordQuery } from './word-query.ts';
 
 function show(query: WordQuery): string {
@@ -12,7 +12,7 @@ function show(query: WordQuery): string {
   return leafKey(query);
 }
 
-const parsed: Record<string, string> = {
+const plain: Record<string, string> = {
   'What is running?': 'run',
   'who is it': '(who | is | it)',
   'cats dogs': '(cat | dog)',
@@ -20,7 +20,15 @@ const parsed: Record<string, string> = {
   'ubuntu 20.04': '(ubuntu | 20 | 04 | 20.04)',
   東京都: '(東京 | 京都)',
   猫: '猫*',
-  '"machine learning" the model': '("machine learning" | model)',
+};
+
+for (const [text, query] of Object.entries(plain)) {
+  test(`the plain query ${JSON.stringify(text)} is ${query}`, () => assert.equal(show(plainQuery(text)), query));
+}
+
+const boolean: Record<string, string> = {
+  'cats dogs': '(cat & dog)',
+  '"machine learning" the model': '("machine learning" & the & model)',
   'comput*': 'comput*',
   'c*': 'c',
   '"rolling upd"*': '"rolling upd"*',
@@ -44,7 +52,7 @@ const parsed: Record<string, string> = {
   '+x1 +y2': '(x1 & y2)',
   'x1 & y2': '(x1 & y2)',
   'multi-agent AND x1': '(("multi agent" | multiagent) & x1)',
-  '--force - x1': '(forc | x1)',
+  '--force - x1': '(forc & x1)',
   'a1 AND AND b2)': '(a1 & b2)',
   '(((a1 OR b2': '(a1 | b2)',
   '%%% AND b2': 'b2',
@@ -52,18 +60,21 @@ const parsed: Record<string, string> = {
   '"': 'nothing',
   '*': 'nothing',
   '': 'nothing',
-  'NEAR(x1 y2, 5)': '(near | x1 | y2 | 5)',
-  'title : x1': '(titl | x1)',
+  'NEAR(x1 y2, 5)': '(near & x1 & y2 & 5)',
+  'title : x1': '(titl & x1)',
 };
 
-for (const [text, query] of Object.entries(parsed)) {
-  test(`${JSON.stringify(text)} asks for ${query}`, () => assert.equal(show(parseQuery(text)), query));
+for (const [text, query] of Object.entries(boolean)) {
+  test(`the boolean query ${JSON.stringify(text)} is ${query}`, () =>
+    assert.equal(show(parseBooleanQuery(text).query), query));
 }
 
 test('reports negations that exclude nothing', () => {
-  for (const text of ['NOT x1', '-x1', 'not (x1 or y2)']) assert.equal(readQuery(text).idleNegation, 'alone', text);
-  assert.equal(readQuery('x1 OR NOT y2').idleNegation, 'alternative');
-  for (const text of ['x1 NOT y2', 'NOT y2 x1', 'x1']) assert.equal(readQuery(text).idleNegation, undefined, text);
+  for (const text of ['NOT x1', '-x1', 'not (x1 or y2)'])
+    assert.equal(parseBooleanQuery(text).idleNegation, 'alone', text);
+  assert.equal(parseBooleanQuery('x1 OR NOT y2').idleNegation, 'alternative');
+  for (const text of ['x1 NOT y2', 'NOT y2 x1', 'x1'])
+    assert.equal(parseBooleanQuery(text).idleNegation, undefined, text);
 });
 
 test('phrases and prefixes take any text literally', () => {
@@ -83,7 +94,7 @@ test('T102: rejects too many terms or too much text', () => {
     `${'"a1 b2" '.repeat(8)}"a1 c3"`,
   ]) {
     assert.throws(
-      () => parseQuery(text),
+      () => parseBooleanQuery(text).query,
       (error) => isCarrelError(error) && error.code === 'invalid_arguments',
     );
   }
@@ -100,13 +111,13 @@ test('any text parses, and deep nesting is bounded', () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
       try {
-        assert.ok(depth(parseQuery(pieces.join(' '))) <= 64);
+        assert.ok(depth(parseBooleanQuery(pieces.join(' ')).query) <= 64);
       } catch (error) {
         assert.ok(isCarrelError(error) && error.code === 'invalid_arguments', String(error));
       }
     }),
   );
-  assert.ok(depth(parseQuery(`${'('.repeat(450)}a1 OR b2${')'.repeat(450)}`)) <= 64);
+  assert.ok(depth(parseBooleanQuery(`${'('.repeat(450)}a1 OR b2${')'.repeat(450)}`).query) <= 64);
 });
 
 function depth(query: WordQuery): number {

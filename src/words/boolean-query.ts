@@ -16,39 +16,29 @@ import {
   type WordQuery,
 } from './word-query.ts';
 
-/**
- * Parses the query language: words, "phrases", prefixes*, AND, OR, NOT, parentheses, and `a | b`, `a & b`, `-a`, `!a`, `+a`.
- *
- * - Any text parses. Operators without operands and unmatched parentheses are ignored.
- * - Without operators, a document needs only one of the parts, and is ranked by all.
- * - With operators, adjacent parts must all match. AND binds tighter than OR.
- * - NOT excludes documents from the matches of the adjacent parts. Without such parts, it finds nothing.
- */
-export function parseQuery(text: string): WordQuery {
-  return readQuery(text).query;
-}
-
-export interface ReadQuery {
+export interface BooleanQuery {
   readonly query: WordQuery;
   /** A negation without effect. `alone`: the query has only negations and finds nothing. `alternative`: `a OR NOT b` means `a`. */
   readonly idleNegation: 'alone' | 'alternative' | undefined;
 }
 
-/** Like `parseQuery`, but also reports ignored negations. `all`: adjacent parts must all match even without an operator. */
-export function readQuery(text: string, { all = false } = {}): ReadQuery {
-  if (text.length > languageUnitsMax) {
-    throw new CarrelError('invalid_arguments', `A query may have at most ${languageUnitsMax} characters. Shorten it.`);
+/**
+ * Parses words, "phrases", prefixes*, AND, OR, NOT, parentheses, and `a | b`, `a & b`, `-a`, `!a`, `+a`.
+ *
+ * - Any text parses. Operators without operands and unmatched parentheses are ignored.
+ * - Adjacent parts must all match. AND binds tighter than OR.
+ * - NOT excludes documents from the matches of the adjacent parts. Without such parts, it finds nothing.
+ */
+export function parseBooleanQuery(text: string): BooleanQuery {
+  if (text.length > queryUnitsMax) {
+    throw new CarrelError('invalid_arguments', `A query may have at most ${queryUnitsMax} characters. Shorten it.`);
   }
-  const tokens = lex(text);
-  const read: ReadQuery =
-    all || tokens.some((token) => token.kind === 'operator')
-      ? parseOperators(tokens, text)
-      : { query: ranked(tokens, text), idleNegation: undefined };
-  checkSize(read.query);
-  return read;
+  const parsed = parseOperators(lex(text), text);
+  checkSize(parsed.query);
+  return parsed;
 }
 
-const languageUnitsMax = 1000;
+const queryUnitsMax = 1000;
 
 /** Max nesting of parentheses. Deeper ones are ignored. */
 const depthMax = 20;
@@ -63,17 +53,7 @@ interface Words {
   isPrefix: boolean;
 }
 
-function ranked(tokens: readonly Token[], text: string): WordQuery {
-  const words = tokens.filter((token) => token.kind === 'words');
-  const special = words.filter((token) => token.quoted || token.isPrefix);
-  if (special.length === 0) return plainQuery(text);
-  const plain = words.filter((token) => !token.quoted && !token.isPrefix);
-  const phrases = anyOf(special.map(wordsQuery));
-  const sentence = plain.map((token) => token.text).join(' ');
-  return anyOf([phrases, plainQuery(sentence, { allowsQuestionWords: phrases.kind === 'nothing' })]);
-}
-
-function parseOperators(tokens: readonly Token[], text: string): ReadQuery {
+function parseOperators(tokens: readonly Token[], text: string): BooleanQuery {
   const cursor: Cursor = { tokens, at: 0, depth: 0, hasIdleNegation: false };
   const { keep, drop } = parseAny(cursor);
   if (keep !== undefined) return { query: keep, idleNegation: cursor.hasIdleNegation ? 'alternative' : undefined };
