@@ -149,7 +149,7 @@ for (const version of ['15.4', '15.8'] as const) {
     let reports = 0;
     const api = createFessApi(
       { baseUrl: fess.url, userAgent: 'carrel/test', timeoutMs: 10_000 },
-      { onLoose: () => reports++ },
+      { onLabelOptional: () => reports++ },
     );
     t.after(() => api.close());
     const total = async (query: string) => (await api.search({ label: 'finance', query })).total;

@@ -5,7 +5,7 @@ import { isWithinLabel } from './answer-guard.ts';
 const none = { searchQuery: undefined, hitLabels: [], labelled: undefined, outside: undefined, total: 1 };
 const echo = (searchQuery: string | undefined) => isWithinLabel({ ...none, searchQuery }, 'finance');
 
-test('accepts an echo with the label as a separate clause', () => {
+test('accepts an echoed query with the label as a separate clause', () => {
   const fine = [
     'test label:"finance"',
     '(a OR b) label:"finance"',
@@ -23,7 +23,7 @@ test('accepts an echo with the label as a separate clause', () => {
   for (const text of fine) assert.equal(echo(text), true, text);
 });
 
-test('rejects an echo in which an operator, quote, parenthesis or backslash reaches the label', () => {
+test('rejects an echoed query in which an operator, quote, parenthesis or backslash affects the label', () => {
   const undone = [
     'test',
     '',
@@ -44,7 +44,7 @@ test('rejects an echo in which an operator, quote, parenthesis or backslash reac
   for (const text of undone) assert.equal(echo(text), false, text);
 });
 
-test('without an echo, checks the labels of the hits if they are shown', () => {
+test('without an echoed query, checks the labels of the hits if present', () => {
   assert.equal(echo(undefined), true);
   const hits = (...hitLabels: (string[] | undefined)[]) => isWithinLabel({ ...none, hitLabels }, 'finance');
   assert.equal(hits(['finance', 'hr'], undefined), true);

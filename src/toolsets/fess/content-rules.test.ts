@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import { explainRefusal, isPdf, plainText } from './content-rules.ts';
 
-test('a PDF is known by its type or its first bytes (000 §8.5.3)', () => {
+test('recognizes a PDF by content type or first bytes (000 §8.5.3)', () => {
   assert.ok(isPdf('application/pdf'));
   assert.ok(isPdf('Application/PDF; charset=binary'));
   assert.ok(isPdf('text/plain', Buffer.from('\n%PDF-1.4 …')));
@@ -21,7 +21,7 @@ test('returns UTF-8 plain text unchanged; everything else is decoded', () => {
   assert.equal(plainText('text/html', Buffer.from(text)), undefined);
 });
 
-test('a refusal keeps its code and names the setting; other failures stay as they are (000 §10)', () => {
+test('adds the setting to a refusal, and leaves other errors unchanged (000 §10)', () => {
   const explained = explainRefusal(new CarrelError('too_large', 'Too large.', { data: { host: 'a' } }), false);
   assert.ok(isCarrelError(explained));
   assert.deepEqual([explained.code, explained.data], ['too_large', { host: 'a' }]);

@@ -36,8 +36,8 @@ export function explainRefusal(error: unknown, viaFess: boolean): unknown {
   }
   const hint = hints[error.code];
   if (hint === undefined) return error;
-  const other = viaFess ? undefined : viaFessHints[error.code];
-  return new CarrelError(error.code, [error.message, hint, other].filter(Boolean).join(' '), {
+  const viaFessHint = viaFess ? undefined : viaFessHints[error.code];
+  return new CarrelError(error.code, [error.message, hint, viaFessHint].filter(Boolean).join(' '), {
     cause: error,
     data: error.data,
   });

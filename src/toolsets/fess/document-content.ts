@@ -73,7 +73,7 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
     return { ...(await phases.during('converting', () => convert(fetched, signal))), source };
   };
 
-  const fromFess = async (document: FessDocument, signal: AbortSignal): Promise<Bytes | undefined> => {
+  const fromFess = async (document: FessDocument, signal: AbortSignal): Promise<FetchedFile | undefined> => {
     const { url } = document;
     const options = { signal, bytesMax: contentFetch.maxBytes };
     try {
@@ -89,7 +89,7 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
     }
   };
 
-  const fromUrl = async ({ url }: FessDocument, signal: AbortSignal): Promise<Bytes> => {
+  const fromUrl = async ({ url }: FessDocument, signal: AbortSignal): Promise<FetchedFile> => {
     try {
       assertNotFess(url, settings.fessBaseUrl);
       const { body, contentType } = await deps.fetch(url, { signal, inspectHead: checkHead });
@@ -109,10 +109,10 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
     if (!contentFetch.enablePdf && isPdf(contentType ?? '')) throw pdfDisabled();
   };
 
-  const convert = async ({ bytes, contentType, url }: Bytes, signal: AbortSignal) => {
+  const convert = async ({ bytes, contentType, url }: FetchedFile, signal: AbortSignal) => {
     if (!contentFetch.enablePdf && isPdf(contentType, bytes)) throw pdfDisabled();
-    const plain = plainText(contentType, bytes);
-    if (plain !== undefined) return { text: plain, isTruncated: false };
+    const utf8Text = plainText(contentType, bytes);
+    if (utf8Text !== undefined) return { text: utf8Text, isTruncated: false };
     const key = createHash('sha256').update(`${contentType}\n${url}\n`).update(bytes).digest('hex');
     const cached = converted.get(key);
     if (cached !== undefined) return cached;
@@ -127,11 +127,11 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
 
   return {
     async read(document, phases, signal) {
-      const found = await acquire(document, phases, signal);
-      const text = found.text.toWellFormed();
+      const acquired = await acquire(document, phases, signal);
+      const text = acquired.text.toWellFormed();
       const hash = textHash(text);
       hashes.set(document.docId, hash);
-      return { ...found, text, hash };
+      return { ...acquired, text, hash };
     },
     knownHash(document) {
       const indexed = fullIndexText(document);
@@ -140,7 +140,7 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
   };
 }
 
-interface Bytes {
+interface FetchedFile {
   bytes: Uint8Array;
   contentType: string;
   url: string;

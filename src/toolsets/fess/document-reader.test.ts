@@ -18,7 +18,7 @@ function readAll(text: string, chunkBytesMax: number): Chunk[] {
   return chunks;
 }
 
-test('chunks are sequential, none is too long, no character is split, and together they are the text (000 §8.4)', () => {
+test('chunks are in order, respect the limit, split no character and cover the text (000 §8.4)', () => {
   const text = 'aé世🎉'.repeat(50);
   for (const chunkBytesMax of [4, 5, 7, 10, 64, 499, 500, 501]) {
     const chunks = readAll(text, chunkBytesMax);
@@ -38,13 +38,13 @@ test('chunks are sequential, none is too long, no character is split, and togeth
   }
 });
 
-test('a text that fits is one chunk, an empty one too', () => {
+test('a short or empty text is one chunk', () => {
   assert.deepEqual(readAll('abc', 4).length, 1);
   const [only] = readAll('', 4);
   assert.deepEqual([only?.text, only?.isLast, only?.totalBytes], ['', true, 0]);
 });
 
-test('a cursor of a changed text is content_changed; one of another document or caller is invalid (contract §4)', () => {
+test('rejects cursors of a changed text, and those of another document or caller (contract §4)', () => {
   const { nextCursor: cursor } = chunkAt(content('abcdefgh'), { chunkBytesMax: 4, cursors, cursor: undefined });
   const read = (text: string, owner: string) =>
     chunkAt(content(text), { chunkBytesMax: 4, cursors: createCursorSigner(`doc ${owner}`), cursor });

@@ -72,8 +72,8 @@ async function readDocument(
   const { document, hash } = await documents.document(docId, call);
   const { title, url, digest, fields } = document;
   const text = JSON.stringify({ title, url, digest, doc_id: docId, ...fields, hash }, null, 2);
-  const facts = { doc_id: docId, url, hash };
-  return { contents: [{ uri, mimeType: 'application/json', text, _meta: facts }], _meta: facts };
+  const meta = { doc_id: docId, url, hash };
+  return { contents: [{ uri, mimeType: 'application/json', text, _meta: meta }], _meta: meta };
 }
 
 async function readContent(
@@ -85,12 +85,12 @@ async function readContent(
 ): Promise<ResourceContents> {
   const { document, chunk, isTruncated } = await documents.readChunk(docId, cursor, call);
   const { text, ...position } = chunk;
-  const facts = { doc_id: docId, url: document.url, ...position, ...(isTruncated ? { truncated: true } : {}) };
+  const meta = { doc_id: docId, url: document.url, ...position, ...(isTruncated ? { truncated: true } : {}) };
   return {
-    contents: [{ uri, mimeType: 'text/plain', text, _meta: facts }],
+    contents: [{ uri, mimeType: 'text/plain', text, _meta: meta }],
     ...(chunk.nextCursor === undefined ? {} : { nextCursor: chunk.nextCursor }),
     isLast: chunk.isLast,
-    _meta: facts,
+    _meta: meta,
   };
 }
 

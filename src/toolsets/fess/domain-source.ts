@@ -46,7 +46,7 @@ export function createCitableDocuments(documents: DocumentReader, domain: Knowle
     async read(uri, call) {
       try {
         const { text, hash, isTruncated } = await documents.readText(parseUri(uri, uriPrefix).docId, call);
-        return { hash, passages: [{ text }], isTruncated: isTruncated };
+        return { hash, passages: [{ text }], isTruncated };
       } catch (error) {
         if (isCarrelError(error) && error.kind === 'not_found') return undefined;
         throw error;

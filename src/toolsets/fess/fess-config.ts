@@ -90,17 +90,17 @@ function section<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object(shape, { error: 'must be an object' }).prefault({} as z.input<z.ZodObject<Shape>>);
 }
 
-function integer(min: number, max: number, preset: number) {
+function integer(min: number, max: number, defaultValue: number) {
   const error = `must be an integer from ${min} to ${max}`;
-  return z.number({ error }).int({ error }).min(min, { error }).max(max, { error }).default(preset);
+  return z.number({ error }).int({ error }).min(min, { error }).max(max, { error }).default(defaultValue);
 }
 
-function toggle(preset: boolean) {
-  return z.boolean({ error: 'must be true or false' }).default(preset);
+function toggle(defaultValue: boolean) {
+  return z.boolean({ error: 'must be true or false' }).default(defaultValue);
 }
 
-function oneOf<const Value extends string>(values: readonly Value[], preset: NoInfer<Value>) {
-  return z.enum(values, { error: `must be one of ${values.join(', ')}` }).default(preset as never);
+function oneOf<const Value extends string>(values: readonly Value[], defaultValue: NoInfer<Value>) {
+  return z.enum(values, { error: `must be one of ${values.join(', ')}` }).default(defaultValue as never);
 }
 
 function line(charsMax: number) {

@@ -15,10 +15,10 @@ export function openFessLog({ folder, logging }: FessConfig, debug: boolean): Lo
   const logFolder = join(folder, 'log');
   try {
     mkdirSync(logFolder, { recursive: true, mode: 0o700 });
-    removeOld(logFolder, logging.retainDays);
-    setInterval(() => removeOld(logFolder, logging.retainDays), dayMs).unref();
+    removeOldLogs(logFolder, logging.retainDays);
+    setInterval(() => removeOldLogs(logFolder, logging.retainDays), dayMs).unref();
     return debug
-      ? createFileSink({ file: join(logFolder, debugName(new Date())), level: 'debug', format: elapsedLine })
+      ? createFileSink({ file: join(logFolder, debugFileName(new Date())), level: 'debug', format: elapsedLine })
       : createFileSink({
           file: join(logFolder, 'server.log'),
           level: logging.level,
@@ -41,7 +41,7 @@ function clock(seconds: number): string {
 }
 
 /** Returns the name of a debug log, in local time. */
-function debugName(now: Date): string {
+function debugFileName(now: Date): string {
   const date = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map(twoDigits).join('-');
   const time = [now.getHours(), now.getMinutes(), now.getSeconds()].map(twoDigits).join('-');
   return `${date}_${time}_server.log`;
@@ -51,11 +51,11 @@ function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-function removeOld(folder: string, retainDays: number): void {
-  const before = Date.now() - retainDays * dayMs;
+function removeOldLogs(folder: string, retainDays: number): void {
+  const cutoff = Date.now() - retainDays * dayMs;
   for (const name of readdirSync(folder)) {
     const isOurs = /^server\.log\.\d+$|^\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_server\.log(?:\.\d+)?$/.test(name);
     const file = join(folder, name);
-    if (isOurs && statSync(file).mtimeMs < before) rmSync(file, { force: true });
+    if (isOurs && statSync(file).mtimeMs < cutoff) rmSync(file, { force: true });
   }
 }

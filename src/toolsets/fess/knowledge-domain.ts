@@ -18,32 +18,32 @@ export interface KnowledgeDomain {
 /** Max characters of a slug. Tool names have at most 64; the longest is `fess_<slug>_popular_words`. */
 const slugCharsMax = 64 - 'fess__popular_words'.length;
 
-export function describeDomains(file: string, { domain, domains = [] }: FessSettings): KnowledgeDomain[] {
+export function readDomains(file: string, { domain, domains = [] }: FessSettings): KnowledgeDomain[] {
   const all = [
     ...(domain ? [{ path: 'domain', settings: domain }] : []),
     ...domains.map((settings, index) => ({ path: `domains[${index}]`, settings })),
   ];
   if (all.length === 0) {
-    throw fault(
+    throw configError(
       file,
       'domain is missing: it must be an object with id, name and labelFilter. For several domains, set domains to a list of them',
     );
   }
   const paths = new Map<string, string>();
   return all.map(({ path, settings }) => {
-    const slug = slugOf(visible(settings.id));
+    const slug = slugOf(visibleText(settings.id));
     if (slug.length > slugCharsMax) {
-      throw fault(file, `${path}.id must be at most ${slugCharsMax} characters, because tool names contain it`);
+      throw configError(file, `${path}.id must be at most ${slugCharsMax} characters, because tool names contain it`);
     }
-    const other = paths.get(slug);
-    if (other !== undefined) {
-      throw fault(
+    const otherPath = paths.get(slug);
+    if (otherPath !== undefined) {
+      throw configError(
         file,
-        `${path}.id and ${other}.id result in the same tool name, fess_${slug}_search. Change one of them`,
+        `${path}.id and ${otherPath}.id result in the same tool name, fess_${slug}_search. Change one of them`,
       );
     }
     paths.set(slug, path);
-    return describe(settings, slug);
+    return toKnowledgeDomain(settings, slug);
   });
 }
 
@@ -51,12 +51,12 @@ export function describeDomains(file: string, { domain, domains = [] }: FessSett
  * Removes characters that could hide text from people but not from models: invisible and bidirectional control characters,
  * and letters that render as nothing.
  */
-export function visible(text: string): string {
+export function visibleText(text: string): string {
   return cleanText(text).replaceAll(/[\u115f\u1160\u17b4\u17b5\u3164\uffa0]/g, '');
 }
 
 /** Returns the domain as shown in `serverInfo` and the capabilities. */
-export function domainFacts({ id, name, description, labelFilter }: KnowledgeDomain): Record<string, string> {
+export function domainInfo({ id, name, description, labelFilter }: KnowledgeDomain): Record<string, string> {
   return { id, name, description, labelFilter };
 }
 
@@ -64,10 +64,10 @@ function slugOf(id: string): string {
   return id.toLowerCase().replaceAll(/[^a-z0-9_]/g, '_');
 }
 
-function describe(settings: DomainSettings, slug: string): KnowledgeDomain {
+function toKnowledgeDomain(settings: DomainSettings, slug: string): KnowledgeDomain {
   const { labelFilter } = settings;
   const [id, name] = [visibleLine(settings.id), visibleLine(settings.name)];
-  const description = visible(settings.description ?? '');
+  const description = visibleText(settings.description ?? '');
   const block = [
     '[Knowledge Domain]',
     `id: ${id}`,
@@ -80,9 +80,9 @@ function describe(settings: DomainSettings, slug: string): KnowledgeDomain {
 
 /** Returns the visible text on one line, so that it can't add lines to the block. */
 export function visibleLine(text: string): string {
-  return visible(text.replaceAll(/\s*[\p{Cc}\u2028\u2029]+\s*/gu, ' ')).trim();
+  return visibleText(text.replaceAll(/\s*[\p{Cc}\u2028\u2029]+\s*/gu, ' ')).trim();
 }
 
-function fault(file: string, problem: string): CarrelError {
+function configError(file: string, problem: string): CarrelError {
   return new CarrelError('invalid_config', `${file}: ${problem}.`);
 }

@@ -26,7 +26,7 @@ test('rejects document ids with special characters', () => {
   }
 });
 
-test('a sort is fields and orders, never query text', () => {
+test('accepts only field names and orders as sort', () => {
   for (const sort of ['score.desc', 'created', 'last_modified.desc,score.asc']) assert.equal(guardSort(sort), sort);
   for (const sort of ['', 'score.desc) OR test', 'score desc', 'score.desc label:hr', 'score.up', 'a,', 'a\n']) {
     assert.throws(() => guardSort(sort), refused('sort'), sort);
@@ -54,7 +54,7 @@ test('rejects malformed geo points and distances', () => {
   assert.throws(() => guardGeo({ point: '1,2', distance: 'far' }), refused('geo.distance'));
 });
 
-test('pages end at the window of 10,000 (reference §0.6)', () => {
+test('pages end at the result window of 10,000 (reference §0.6)', () => {
   assert.deepEqual(guardPage(9990, 20), { start: 9990, num: 10 });
   assert.throws(() => guardPage(10_000, 20), refused('start'));
   assert.throws(() => guardPage(-1, 20), refused('start'));

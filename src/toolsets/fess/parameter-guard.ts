@@ -65,9 +65,9 @@ export function guardFacets(facets: FessFacets): FessFacets {
   for (const field of facets.field ?? []) {
     if (!facetFields.includes(field)) throw invalid('facets.field', `must be one of ${facetFields.join(', ')}`);
   }
-  inRange('facets.size', facets.size, 1, 1000);
+  guardRange('facets.size', facets.size, 1, 1000);
   // With 0, the search engine would also list values of documents that the label or role excludes.
-  inRange('facets.minDocCount', facets.minDocCount, 1, 1_000_000_000);
+  guardRange('facets.minDocCount', facets.minDocCount, 1, 1_000_000_000);
   if (facets.sort !== undefined && !/^(?:count|term|key)(?:\.(?:asc|desc))?$/.test(facets.sort)) {
     throw invalid('facets.sort', 'must be count or term, with .asc or .desc');
   }
@@ -76,8 +76,8 @@ export function guardFacets(facets: FessFacets): FessFacets {
 }
 
 export function guardGeo(geo: FessGeo): FessGeo {
-  const [latitude = Number.NaN, longitude = Number.NaN, ...rest] = geo.point.split(',').map(coordinate);
-  const isOnEarth = rest.length === 0 && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
+  const [latitude = Number.NaN, longitude = Number.NaN, ...extra] = geo.point.split(',').map(coordinate);
+  const isOnEarth = extra.length === 0 && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
   if (!isOnEarth) throw invalid('geo.point', 'must be latitude,longitude in degrees: 35.68,139.76');
   if (!/^\d{1,8}(?:\.\d{1,8})?(?:km|m|mi)$/.test(geo.distance)) {
     throw invalid('geo.distance', 'must be a number with km, m or mi: 10km');
@@ -90,12 +90,12 @@ export const resultWindow = 10_000;
 
 /** Validates a page, and shortens it at the end of the result window. */
 export function guardPage(start: number, num: number): { start: number; num: number } {
-  inRange('start', start, 0, resultWindow - 1);
-  inRange('pageSize', num, 1, 100);
+  guardRange('start', start, 0, resultWindow - 1);
+  guardRange('pageSize', num, 1, 100);
   return { start, num: Math.min(num, resultWindow - start) };
 }
 
-export function inRange(field: string, value: number | undefined, min: number, max: number): void {
+export function guardRange(field: string, value: number | undefined, min: number, max: number): void {
   if (value === undefined || (Number.isInteger(value) && value >= min && value <= max)) return;
   throw invalid(field, `must be a whole number from ${min} to ${max}`);
 }

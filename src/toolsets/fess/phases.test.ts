@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Progress } from '../../tools/call.ts';
 import { createPhases } from './phases.ts';
 
-test('progress grows strictly, also while nothing happens, and ends at its total (000 §9.2)', async (context) => {
+test('progress increases strictly, even during a long phase, and ends at its total (000 §9.2)', async (context) => {
   context.mock.timers.enable({ apis: ['setInterval'] });
   const seen: Progress[] = [];
   const phases = createPhases({ report: (progress) => void seen.push(progress) });

@@ -87,7 +87,7 @@ test('rejects a query without words, naming the field', () => {
   }
 });
 
-test('a query is bounded, its escapes counted', () => {
+test('limits the query length, including escapes', () => {
   assert.equal(guardQuery('x'.repeat(1000)).length, 1000);
   assert.throws(() => guardQuery('x'.repeat(1001)), { code: 'invalid_arguments' });
   assert.throws(() => guardQuery(`a OR ${'/x'.repeat(400)}`), { code: 'invalid_arguments' });
@@ -98,7 +98,7 @@ test('the strict form requires query and label under any default operator', () =
   assert.equal(requireLabel('allintitle:(a)', 'hr'), 'allintitle:+((a)) +label:"hr"');
 });
 
-test('no query contains the OR that would pull the label into parentheses', () => {
+test('removes any OR that would put the label in parentheses', () => {
   const spaces = [' ', '\t', '\u00a0', '\u200b', '\ufeff', '\u3000'];
   for (const space of spaces) {
     for (const query of [
@@ -115,6 +115,6 @@ test('no query contains the OR that would pull the label into parentheses', () =
   }
 });
 
-test('half a surrogate pair does not survive', () => {
+test('replaces lone surrogates', () => {
   assert.equal(guardQuery('a\ud800b OR c').isWellFormed(), true);
 });

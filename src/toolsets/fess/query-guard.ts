@@ -18,7 +18,7 @@ export const queryLengthMax = 1000;
 export function guardQuery(query: string): string {
   const text = replaceControls(query);
   if (text === '') throw invalidQuery('must not be empty');
-  const guarded = unwrapped(isPlain(text) ? text.replaceAll(/\s+/gu, ' ') : guardSyntax(text));
+  const guarded = hideOrInPhrases(isPlain(text) ? text.replaceAll(/\s+/gu, ' ') : guardSyntax(text));
   if (guarded.length > queryLengthMax) {
     throw invalidQuery(`must be at most ${queryLengthMax} characters, special characters counting double`);
   }
@@ -30,8 +30,8 @@ export function guardQuery(query: string): string {
  * that affects only the parts inside the parentheses.
  */
 export function requireLabel(guarded: string, label: string): string {
-  const [head = '', rest = ''] = splitHead(guarded);
-  return `${head}+(${rest}) +label:"${label}"`;
+  const [prefix = '', terms = ''] = splitAllInPrefix(guarded);
+  return `${prefix}+(${terms}) +label:"${label}"`;
 }
 
 /** Replaces control characters and lone surrogates: a search does not need them, but they could confuse a parser. */
@@ -43,30 +43,30 @@ export function replaceControls(text: string): string {
 }
 
 function guardSyntax(text: string): string {
-  const [head = '', rest = ''] = splitHead(text);
-  const tokens = scanQuery(rest);
-  if (tokens !== null && isWellFormed(tokens)) return `${head}(${joined(tokens)})`;
-  const literal = literalText(rest);
+  const [prefix = '', terms = ''] = splitAllInPrefix(text);
+  const tokens = scanQuery(terms);
+  if (tokens !== null && isWellFormed(tokens)) return `${prefix}(${joinTokens(tokens)})`;
+  const literal = literalText(terms);
   if (literal === '') throw invalidQuery('must contain at least one word');
-  return `${head}${literal}`;
+  return `${prefix}${literal}`;
 }
 
 /**
  * Joins the tokens without ` OR `. If a query contains it, Fess puts query and label into common parentheses, which makes both
  * optional if the search is repeated with OR. So `a OR b` is written `(a)OR b`, which means the same.
  */
-function joined(tokens: readonly QueryToken[]): string {
+function joinTokens(tokens: readonly QueryToken[]): string {
   return tokens.reduce((text, token, index) => {
     if (token.text === '') return text;
     if (token.kind === 'conjunction' && token.text === 'OR') return `${text}OR`;
     const isOrNext = tokens[index + 1]?.kind === 'conjunction' && tokens[index + 1]?.text === 'OR';
-    const written = token.kind === 'clause' && isOrNext ? `(${token.text})` : token.text;
-    return text === '' ? written : `${text} ${written}`;
+    const part = token.kind === 'clause' && isOrNext ? `(${token.text})` : token.text;
+    return text === '' ? part : `${text} ${part}`;
   }, '');
 }
 
 /** Hides ` OR ` in phrases from Fess by escaping its first letter, which does not change the meaning. */
-function unwrapped(query: string): string {
+function hideOrInPhrases(query: string): string {
   return query.replaceAll(orInPhrase, '\\');
 }
 
@@ -76,11 +76,11 @@ const orInPhrase = new RegExp(`(?<=${fessSpace})(?=(?:OR|\\|\\|)${fessSpace})`, 
 
 /** True if the query begins with `allintitle:` or `allinurl:`. */
 export function hasAllInPrefix(query: string): boolean {
-  return splitHead(query)[0] !== '';
+  return splitAllInPrefix(query)[0] !== '';
 }
 
 /** Splits off `allintitle:` or `allinurl:`. They work only at the very start, so they stay outside the parentheses. */
-function splitHead(text: string): string[] {
+function splitAllInPrefix(text: string): string[] {
   return (/^(allintitle:|allinurl:)?\s*([\s\S]*)$/.exec(text) ?? []).slice(1).map((part) => part ?? '');
 }
 

@@ -13,25 +13,25 @@ export interface QueryToken {
  */
 export function scanQuery(query: string): QueryToken[] | null {
   const tokens: QueryToken[] = [];
-  let rest = query;
+  let remaining = query;
   for (;;) {
-    rest = rest.trimStart();
-    if (rest === '') return tokens;
-    const found = firstMatch(rest);
-    if (found === null) return null;
-    tokens.push(found.token);
-    rest = rest.slice(found.length);
+    remaining = remaining.trimStart();
+    if (remaining === '') return tokens;
+    const scanned = scanToken(remaining);
+    if (scanned === null) return null;
+    tokens.push(scanned.token);
+    remaining = remaining.slice(scanned.length);
   }
 }
 
-interface Found {
+interface ScannedToken {
   token: QueryToken;
   length: number;
 }
 
-function firstMatch(rest: string): Found | null {
+function scanToken(remaining: string): ScannedToken | null {
   for (const [pattern, read] of readers) {
-    const match = pattern.exec(rest);
+    const match = pattern.exec(remaining);
     if (match === null) continue;
     const token = read(match);
     return token === null ? null : { token, length: match[0].length };
@@ -66,7 +66,7 @@ const readers: Reader[] = [
   [/^-(?=\S)/u, () => ({ kind: 'sign', text: 'NOT' })],
   [/^\+(?=\S)/u, () => ({ kind: 'sign', text: '' })],
   [new RegExp(String.raw`^\*:\*${end}`, 'u'), () => clause(undefined, '*:*')],
-  [new RegExp(String.raw`^${field}\(`, 'u'), ([, name]) => ({ kind: 'open', text: `${prefix(name)}(` })],
+  [new RegExp(String.raw`^${field}\(`, 'u'), ([, name]) => ({ kind: 'open', text: `${fieldPrefix(name)}(` })],
   [/^\)(?:\^\d+(?:\.\d+)?)?/u, ([text]) => ({ kind: 'close', text })],
   [new RegExp(String.raw`^${field}"((?:[^"\\]|\\.)*)"${weight}${end}`, 'us'), readPhrase],
   [new RegExp(String.raw`^${field}([[{])\s*${bound}\s+TO\s+${bound}\s*([\]}])${end}`, 'u'), readRange],
@@ -99,11 +99,11 @@ function escapeWord(raw: string): string {
 }
 
 function clause(name: string | undefined, text: string): QueryToken {
-  return { kind: 'clause', text: `${prefix(name)}${text}` };
+  return { kind: 'clause', text: `${fieldPrefix(name)}${text}` };
 }
 
 /** Returns the field's prefix. Escapes `sort:`, which Fess reads as an instruction; the tool has a parameter for it. */
-function prefix(name: string | undefined): string {
+function fieldPrefix(name: string | undefined): string {
   if (name === undefined) return '';
   return name === 'sort' ? String.raw`sort\:` : `${name}:`;
 }

@@ -16,7 +16,7 @@ function read(t: TestContext, content: object, env: Record<string, string> = {})
   return readFessConfig({ ...env, HOME: home });
 }
 
-test('two fields are enough; the rest are the defaults of 000 §4.1', (t) => {
+test('needs only two fields; the others have the defaults of 000 §4.1', (t) => {
   const { httpTransport, timeouts, limits, logging, security, contentFetch, fessApi } = read(t, minimal);
   assert.equal(fessApi, 'auto');
   assert.deepEqual(httpTransport, { bindAddress: '127.0.0.1', port: 0, path: '/mcp', enableSse: true });
@@ -38,7 +38,7 @@ test('two fields are enough; the rest are the defaults of 000 §4.1', (t) => {
   });
 });
 
-test('tokens are secrets, and a password in the address is kept out of texts', (t) => {
+test('tokens are secrets, and a password in the URL is redacted', (t) => {
   const config = read(t, {
     ...minimal,
     fessBaseUrl: 'http://me:hunter2hunter2@localhost',
@@ -49,7 +49,7 @@ test('tokens are secrets, and a password in the address is kept out of texts', (
   assert.equal(scrubSecrets('hunter2hunter2 abcdefgh ijklmnop'), '[secret] [secret] [secret]');
 });
 
-test('the environment’s access token wins over the file’s and is validated alike', (t) => {
+test('the access token in the environment overrides the file, and is validated too', (t) => {
   const content = { ...minimal, fessAccessToken: 'from-the-file' };
   const token = (env: Record<string, string>) => read(t, content, env).fessAccessToken?.reveal();
   assert.equal(token({}), 'from-the-file');
@@ -76,7 +76,7 @@ test('removes invisible and direction-changing characters from a domain, with a 
   assert.deepEqual(read(t, minimal).warnings, []);
 });
 
-test('domain ids become tool names; a clash or too long a name is a fault (contract §4)', (t) => {
+test('domain ids become tool names; conflicting or too long ids are errors (contract §4)', (t) => {
   const { knowledgeDomains } = read(t, { ...minimal, domains: [{ ...domain, id: 'Büro-2' }] });
   assert.deepEqual(
     knowledgeDomains.map(({ id, slug }) => [id, slug]),
@@ -89,7 +89,7 @@ test('domain ids become tool names; a clash or too long a name is a fault (contr
   assert.throws(() => read(t, { ...minimal, domain: { ...domain, id: 'x'.repeat(46) } }), /at most 45 characters/);
 });
 
-test('unknown keys are warnings with their path, at any depth', (t) => {
+test('warns about unknown keys at any depth, with their path', (t) => {
   const { warnings } = read(t, {
     ...minimal,
     limit: {},
@@ -102,7 +102,7 @@ test('unknown keys are warnings with their path, at any depth', (t) => {
   );
 });
 
-test('a home without the file has none', () => {
+test('returns undefined if the home folder has no configuration file', () => {
   assert.equal(findFessConfig({ HOME: '/nonexistent' }), undefined);
   assert.throws(() => readFessConfig({ HOME: '/nonexistent' }), {
     code: 'invalid_config',

@@ -10,7 +10,7 @@ import { exposedWarning, isReadableByOthers } from '../../config/exposed-file.ts
 import { readJsonFile } from '../../config/load.ts';
 import { parseTargetList } from '../../web/target-list.ts';
 import { type FessSettings, fessConfigSchema, secretText } from './fess-config.ts';
-import { describeDomains, type KnowledgeDomain, visible } from './knowledge-domain.ts';
+import { type KnowledgeDomain, readDomains, visibleText } from './knowledge-domain.ts';
 
 export interface FessConfig extends FessSettings {
   /** The file's path. The folder `log/` is next to it. */
@@ -37,7 +37,7 @@ export function readFessConfig(env: Environment, path?: string): FessConfig {
     ...settings,
     file,
     folder: dirname(file),
-    knowledgeDomains: describeDomains(file, settings),
+    knowledgeDomains: readDomains(file, settings),
     allowsOtherHosts: settings.security.allowNonLocalhostBind || settings.security.allowNonlocalhostBind,
     warnings: [
       ...unknownKeys(content, fessConfigSchema, '').map((path) => `${file}: ${path} is not a setting`),
@@ -69,8 +69,8 @@ function invalid(file: string, issue: z.core.$ZodIssue | undefined): CarrelError
 function formatInput(issue: z.core.$ZodIssue | undefined): string {
   const name = String(issue?.path.at(-1) ?? '');
   if (issue?.input === undefined || /token|url/i.test(name)) return '';
-  const shown = JSON.stringify(issue.input) ?? '';
-  return shown.length > 60 ? '' : `, not ${shown}`;
+  const formatted = JSON.stringify(issue.input) ?? '';
+  return formatted.length > 60 ? '' : `, not ${formatted}`;
 }
 
 function formatPath(path: readonly PropertyKey[]): string {
@@ -106,8 +106,8 @@ function fieldsWithInvisibleText({ domain, domains = [] }: FessSettings): string
   const all = [...(domain ? [domain] : []), ...domains];
   return all.flatMap(({ id, name, description = '' }) =>
     Object.entries({ id, name, description })
-      .filter(([, text]) => visible(text) !== text)
-      .map(([key]) => `${key} of the domain ${JSON.stringify(visible(id))}`),
+      .filter(([, text]) => visibleText(text) !== text)
+      .map(([key]) => `${key} of the domain ${JSON.stringify(visibleText(id))}`),
   );
 }
 

@@ -13,7 +13,7 @@ import { createDocumentResources } from './document-resources.ts';
 import { createCitableDocuments, createDomainSource } from './domain-source.ts';
 import { createFessApi, type DetectingFessApi } from './fess-api/create-fess-api.ts';
 import { faultOf } from './fess-api/fess-errors.ts';
-import { domainFacts, type KnowledgeDomain } from './knowledge-domain.ts';
+import { domainInfo, type KnowledgeDomain } from './knowledge-domain.ts';
 import { createPrompts } from './prompts.ts';
 import type { FessConfig } from './read-fess-config.ts';
 import {
@@ -61,7 +61,7 @@ export function createFessToolset(config: FessConfig, { jobs, log, ownTargets }:
       createReadTool(documents),
     ];
     return {
-      tools: tools.map((tool) => inDomain(tool, domain, config.knowledgeDomains.length > 1)),
+      tools: tools.map((tool) => addDomain(tool, domain, config.knowledgeDomains.length > 1)),
       resources: createDocumentResources({ api, documents, domain, pageSizeMax }),
       citable: createCitableDocuments(documents, domain),
       prompts: createPrompts(api, domain),
@@ -94,7 +94,7 @@ export function createFessToolset(config: FessConfig, { jobs, log, ownTargets }:
 }
 
 /** Adds the domain to a tool: its slug to the name, and its block to the end of the description. */
-function inDomain(tool: Tool, { slug, block, name }: KnowledgeDomain, isOneOfSeveral: boolean): Tool {
+function addDomain(tool: Tool, { slug, block, name }: KnowledgeDomain, isOneOfSeveral: boolean): Tool {
   return {
     ...tool,
     name: `fess_${slug}_${tool.name}`,
@@ -106,11 +106,11 @@ function inDomain(tool: Tool, { slug, block, name }: KnowledgeDomain, isOneOfSev
 /** Returns the domains for `serverInfo` and the capabilities. `domains` is present only if there are several. */
 function announcement(domains: readonly KnowledgeDomain[]): NonNullable<Toolset['announce']> {
   const [first] = domains;
-  const domain = first === undefined ? {} : domainFacts(first);
+  const domain = first === undefined ? {} : domainInfo(first);
   if (domains.length < 2) return { serverInfo: { domain }, experimental: { domain } };
   return {
-    serverInfo: { domain, domains: domains.map(domainFacts) },
-    experimental: { domain, domains: Object.fromEntries(domains.map((each) => [each.slug, domainFacts(each)])) },
+    serverInfo: { domain, domains: domains.map(domainInfo) },
+    experimental: { domain, domains: Object.fromEntries(domains.map((each) => [each.slug, domainInfo(each)])) },
   };
 }
 
@@ -126,7 +126,7 @@ function createApi({ fessBaseUrl, fessApi, fessAccessToken, timeouts, contentFet
     {
       onVersion: (version) => log.info('detected the API version of Fess', { version }),
       onRefusal: (refusal) => log.warn('Fess refused a request although its engine is up', { ...refusal }),
-      onLoose: () =>
+      onLabelOptional: () =>
         log.warn(
           'Fess treated the label or the query as optional; queries are now sent in a stricter form. Set query.orsearch.min.hit.count to -1 in Fess',
         ),

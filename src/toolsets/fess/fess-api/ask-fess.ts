@@ -8,11 +8,11 @@ import { faultOf, fessError } from './fess-errors.ts';
 export interface FessServer {
   client: FessClient;
   dialect: FessDialect;
-  /** True if the server has treated the label as optional. All searches then use the strict form. */
-  isLoose: boolean;
-  onLoose: () => void;
+  /** True once the server has done so. All searches then use the strict form. */
+  treatsLabelAsOptional: boolean;
+  onLabelOptional: () => void;
   /** Called if the server rejects a request although its engine is up. */
-  onRefusal: (facts: FessRefusal) => void;
+  onRefusal: (refusal: FessRefusal) => void;
 }
 
 /** Details of a refused request, so that the operator can find it in Fess's log. */
@@ -40,7 +40,7 @@ export async function askFess(
     const isUp = await ruleOutOutage(server, endpoint, options).catch(rethrowOutage);
     if (isUp === true) await explainRefusal(server, response, params, options);
   }
-  return { body: server.dialect.open(jsonObject(response), endpoint), httpStatus: status };
+  return { body: server.dialect.unwrap(jsonObject(response), endpoint), httpStatus: status };
 }
 
 /** Reports a refused request. Throws if the token is wrong, that is, if the request works without it. */
@@ -66,10 +66,10 @@ export async function askHealth({ client, dialect }: FessServer, options?: FessC
     const failure = statusError(response);
     throw fessError('engine_down', { endpoint, httpStatus, errorId: errorIdOf(failure), cause: failure.cause });
   }
-  const found = dialect.openHealth(jsonObject(response, [503]));
-  const status = isObject(found) ? String(found['status']).toLowerCase() : undefined;
+  const engine = dialect.unwrapHealth(jsonObject(response, [503]));
+  const status = isObject(engine) ? String(engine['status']).toLowerCase() : undefined;
   if (status === 'green' || status === 'yellow' || status === 'red') {
-    return { status, timedOut: isObject(found) && found['timed_out'] === true };
+    return { status, timedOut: isObject(engine) && engine['timed_out'] === true };
   }
   throw fessError(httpStatus === 503 ? 'server_failed' : 'unexpected_shape', { endpoint, httpStatus });
 }
@@ -131,11 +131,11 @@ export interface FessDialect {
   popularKey: string;
   labelsKey: string;
   /** Removes the envelope. */
-  open(body: Record<string, unknown>, endpoint: string): Record<string, unknown>;
+  unwrap(body: Record<string, unknown>, endpoint: string): Record<string, unknown>;
   /** Returns the part of a health answer that has the status, also for a 503. */
-  openHealth(body: Record<string, unknown>): unknown;
-  /** True if this JSON comes from this version of the API. */
-  isSpokenBy(body: Record<string, unknown>): boolean;
+  unwrapHealth(body: Record<string, unknown>): unknown;
+  /** True if this JSON comes from this API version. */
+  recognizes(body: Record<string, unknown>): boolean;
 }
 
 export const dialectV1: FessDialect = {
@@ -149,9 +149,9 @@ export const dialectV1: FessDialect = {
   suggestLabelsKey: 'labels',
   popularKey: 'data',
   labelsKey: 'data',
-  open: (body) => body,
-  openHealth: (body) => body['data'],
-  isSpokenBy: (body) => isObject(body['data']) || 'error_code:' in body || 'error_code' in body,
+  unwrap: (body) => body,
+  unwrapHealth: (body) => body['data'],
+  recognizes: (body) => isObject(body['data']) || 'error_code:' in body || 'error_code' in body,
 };
 
 export const dialectV2: FessDialect = {
@@ -165,16 +165,16 @@ export const dialectV2: FessDialect = {
   suggestLabelsKey: 'types',
   popularKey: 'popular_words',
   labelsKey: 'labels',
-  open(body, endpoint) {
+  unwrap(body, endpoint) {
     const { response } = body;
     if (isObject(response) && response['status'] === 0) return response;
     throw fessError('unexpected_shape', { endpoint, httpStatus: 200 });
   },
-  openHealth({ response }) {
+  unwrapHealth({ response }) {
     if (!isObject(response)) return undefined;
     const { error } = response;
     const details = isObject(error) && isObject(error['details']) ? error['details'] : response;
     return details['engine'];
   },
-  isSpokenBy: ({ response }) => isObject(response) && 'status' in response,
+  recognizes: ({ response }) => isObject(response) && 'status' in response,
 };

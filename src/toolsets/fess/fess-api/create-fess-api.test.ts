@@ -33,7 +33,7 @@ for (const version of ['15.4', '15.8'] as const) {
     const searchPath = version === '15.4' ? '/fess/api/v1/documents' : '/fess/api/v2/search';
     const last = (path: string) => fess.requests.findLast((request) => request.path === path);
 
-    test('a plain search sends q, num and the label (AT-TOOL-002, 000 §7.1)', async () => {
+    test('a simple search sends q, num and the label (AT-TOOL-002, 000 §7.1)', async () => {
       const answer = await api.search({ label, query: 'test' });
       const sent = last(searchPath)?.query;
       assert.equal(sent?.get('q'), 'test');
@@ -50,7 +50,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.equal(answer.execTimeMs, 40);
     });
 
-    test('every parameter arrives under the name that Fess reads', async () => {
+    test('sends every parameter under the name that Fess reads', async () => {
       const facets = { field: ['label'], query: ['budget', 'report OR'], size: 5, minDocCount: 1, sort: 'count.desc' };
       const geo = { point: '52.5,13.4', distance: '500km' };
       const request = { label, query: 'test', start: 2, num: 3, sort: 'created.asc', lang: 'en', facets, geo };
@@ -107,7 +107,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.equal((await api.search({ label, query: 'zzzz' })).isOutageRuledOut, false);
     });
 
-    test('a failed health check leaves the original failure', async () => {
+    test('reports the original failure if the health check fails', async () => {
       fess.setFault({ kind: 'error', status: 500, path: searchPath }, { kind: 'reset', path: '/health' });
       await assertFails(api.search({ label, query: 'test' }), { data: { fault: 'server_failed', httpStatus: 500 } });
       fess.setFault({ kind: 'reset', path: '/health' });
@@ -122,7 +122,7 @@ for (const version of ['15.4', '15.8'] as const) {
       await assertFails(api.search({ label, query: 'test' }), { data: { fault: 'engine_down' } });
     });
 
-    test('a document is found in its own label only (000 §7.1)', async () => {
+    test('finds a document only in its own label (000 §7.1)', async () => {
       const mine = docOf(label);
       const found = await api.document(mine.docId, label);
       assert.deepEqual([found.docId, found.url, found.title], [mine.docId, mine.url, mine.title]);
@@ -138,7 +138,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.equal(await api.cachedPage(file), null);
     });
 
-    test('a file is streamed, a web document gives its address', async () => {
+    test('returns the bytes of a file and the URL of a web document', async () => {
       const file = await api.original(await api.document(fileOf(label).docId, label));
       assert.ok(file?.kind === 'bytes');
       assert.match(Buffer.from(file.bytes).toString(), /^File of finance/);
@@ -146,7 +146,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.deepEqual(page, { kind: 'address', url: docOf(label).url });
     });
 
-    test('content of a document that was not looked up is not read', async () => {
+    test('refuses to read a document that was not looked up', async () => {
       const found = await api.document(docOf(label).docId, label);
       const forged = { ...found, docId: docOf('hr').docId };
       await assertFails(api.cachedPage(forged), { code: 'internal' });
@@ -174,7 +174,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.deepEqual(await api.health(), { status: 'yellow', timedOut: false });
     });
 
-    test('totals that saturate say so, and pages end at the window (issue: 10,000)', async () => {
+    test('marks capped totals as inexact, and ends pages at the result window of 10,000', async () => {
       const many = generateCorpus({ labels: [label], documentsPerLabel: 10_020 }).documents;
       fess.setDocuments(many.map((document) => ({ ...document, content: 'test' })));
       const answer = await api.search({ label, query: 'test', start: 9990, num: 20 });
@@ -188,7 +188,7 @@ for (const version of ['15.4', '15.8'] as const) {
       const open = await startFakeFess({ version, ...corpus, orSearchMinHitCount: 5 });
       t.after(() => open.close());
       const reported: string[] = [];
-      const other = createFessApi({ ...client, baseUrl: open.url }, { onLoose: () => reported.push('loose') });
+      const other = createFessApi({ ...client, baseUrl: open.url }, { onLabelOptional: () => reported.push('loose') });
       t.after(() => other.close());
       assert.equal(await other.detect(), version === '15.4' ? 'v1' : 'v2');
       assert.equal((await other.search({ label, query: 'test' })).total, 40);
@@ -211,7 +211,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.equal((await other.document(last, label)).docId, last);
     });
 
-    test('a server that loses the label reveals nothing, and the operator is informed, not the caller', async (t) => {
+    test('withholds results of a server that drops the label, and informs the operator', async (t) => {
       const open = await startFakeFess({ version, ...corpus, dropsFilters: true });
       t.after(() => open.close());
       const other = createFessApi({ ...client, baseUrl: open.url });
@@ -270,7 +270,7 @@ test('withholds hits if one shows another label', async (t) => {
   }
 });
 
-test('finds a server that is upgraded at run time (issue: v1 and v2)', async () => {
+test('follows a server that is upgraded from v1 to v2 at run time', async () => {
   const fess = await startFakeFess({ version: '15.4', ...corpus });
   const seen: string[] = [];
   const api = createFessApi({ ...client, baseUrl: fess.url }, { onVersion: (version) => seen.push(version) });
@@ -303,7 +303,7 @@ test('keeps a fixed version, and reports a server without any API', async () => 
   await none.close();
 });
 
-test('titles and fragments have their entities decoded once', async () => {
+test('decodes entities in titles and fragments once', async () => {
   const content = `He said "test" & it's <b>5</b> &amp; more`;
   const fess = await startFakeFess({ version: '15.8', documents: [{ ...docOf(label), title: content, content }] });
   const api = createFessApi({ ...client, baseUrl: fess.url });

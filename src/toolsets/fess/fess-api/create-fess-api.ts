@@ -24,8 +24,8 @@ import type {
 import { createFessClient, type FessClient, type FessClientConfig, jsonObject, statusError } from './fess-client.ts';
 import { faultOf, fessError } from './fess-errors.ts';
 import { strings } from './read-search-answer.ts';
+import { findDocument, searchInLabel } from './search-in-label.ts';
 import { popularWordsParameters, suggestParameters } from './search-parameters.ts';
-import { lookUp, searchWithin } from './search-within.ts';
 
 interface FessApiConfig extends FessClientConfig {
   /** `auto` detects the version, and tries v1 first. */
@@ -35,8 +35,8 @@ interface FessApiConfig extends FessClientConfig {
 interface FessApiDeps {
   /** Called when the server turns out to use the other version. */
   onVersion?: (version: FessApiVersion) => void;
-  /** Called when the server treats the label as optional; see `search-within.ts`. */
-  onLoose?: () => void;
+  /** Called when the server treats the label as optional; see `search-in-label.ts`. */
+  onLabelOptional?: () => void;
   /** Called when the server rejects a request although its engine is up. */
   onRefusal?: (refusal: FessRefusal) => void;
 }
@@ -56,8 +56,8 @@ export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): De
   const serverOf = (dialect: FessDialect): FessServer => ({
     client,
     dialect,
-    isLoose: false,
-    onLoose: () => deps.onLoose?.(),
+    treatsLabelAsOptional: false,
+    onLabelOptional: () => deps.onLabelOptional?.(),
     onRefusal: (refusal) => deps.onRefusal?.(refusal),
   });
   const servers = { v1: serverOf(dialectV1), v2: serverOf(dialectV2) };
@@ -70,7 +70,7 @@ export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): De
       throw new CarrelError('internal', 'The document was not looked up with its label first.');
   };
 
-  const use = (next: FessApiVersion) => {
+  const setVersion = (next: FessApiVersion) => {
     if (next !== version) deps.onVersion?.(next);
     version = next;
   };
@@ -85,20 +85,23 @@ export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): De
       if (setting !== 'auto' || !mayBeMissing) throw error;
       const other = tried === 'v1' ? 'v2' : 'v1';
       if (!(await isServed(servers[other], options).catch(() => false))) throw error;
-      use(other);
+      setVersion(other);
       return run(servers[other]);
     }
   }
 
   return {
     search: (request, options) =>
-      call(async (server) => (await searchWithin(server, request, options)).answer, options),
+      call(async (server) => (await searchInLabel(server, request, options)).answer, options),
     suggest: (request, options) =>
       call(async (server) => {
         const { suggest, suggestKey } = server.dialect;
         const params = suggestParameters(request, server.dialect);
-        const found = readSuggestions(await getList(server, suggest, suggestKey, params, options), server.dialect);
-        return found.filter(({ labels }) => labels.length === 0 || labels.includes(request.label));
+        const suggestions = readSuggestions(
+          await getList(server, suggest, suggestKey, params, options),
+          server.dialect,
+        );
+        return suggestions.filter(({ labels }) => labels.length === 0 || labels.includes(request.label));
       }, options),
     popularWords: (request, options) =>
       call(async (server) => {
@@ -115,7 +118,7 @@ export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): De
       }, options),
     health: (options) => call((server) => askHealth(server, options), options),
     async document(docId, label, options) {
-      const document = await call((server) => lookUp(server, docId, label, options), options);
+      const document = await call((server) => findDocument(server, docId, label, options), options);
       lookedUp.add(document);
       return document;
     },
@@ -131,7 +134,7 @@ export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): De
       const candidates: FessApiVersion[] = setting === 'auto' ? ['v1', 'v2'] : [setting];
       for (const candidate of candidates) {
         if (!(await isServed(servers[candidate], {}))) continue;
-        use(candidate);
+        setVersion(candidate);
         return candidate;
       }
       return undefined;
@@ -144,7 +147,7 @@ export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): De
 async function isServed({ client, dialect }: FessServer, options: FessCallOptions): Promise<boolean> {
   const response = await client.get(dialect.health, new URLSearchParams(), options);
   const body = parseBoundedJson(response.body.toString('utf8'));
-  return isObject(body) && dialect.isSpokenBy(body);
+  return isObject(body) && dialect.recognizes(body);
 }
 
 /** Requests a list. v1 omits the list if it is empty. */
@@ -183,7 +186,7 @@ async function readCachedPage(
   { docId }: FessDocument,
   options?: FessContentOptions,
 ): Promise<string | null> {
-  const page = version === 'v1' ? await cacheV1(client, docId, options) : await cacheV2(client, docId, options);
+  const page = version === 'v1' ? await readCacheV1(client, docId, options) : await readCacheV2(client, docId, options);
   const html = page === null ? '' : withoutBanner(page);
   return html === '' ? null : html;
 }
@@ -204,7 +207,7 @@ async function readOriginal(
   return { kind: 'bytes', bytes: response.body, contentType: response.contentType };
 }
 
-async function cacheV1(client: FessClient, docId: string, options?: FessContentOptions): Promise<string | null> {
+async function readCacheV1(client: FessClient, docId: string, options?: FessContentOptions): Promise<string | null> {
   const response = await client.get('/cache/', new URLSearchParams({ docId }), options);
   // Fess also answers unknown and forbidden ids with a redirect.
   if (isRedirect(response.status) || response.status === 404) return null;
@@ -212,12 +215,12 @@ async function cacheV1(client: FessClient, docId: string, options?: FessContentO
   return response.body.toString('utf8');
 }
 
-async function cacheV2(client: FessClient, docId: string, options?: FessContentOptions): Promise<string | null> {
+async function readCacheV2(client: FessClient, docId: string, options?: FessContentOptions): Promise<string | null> {
   const endpoint = `/api/v2/cache/${docId}`;
   const response = await client.get(endpoint, new URLSearchParams(), options);
   if (response.status === 404) return null;
-  const { response: inner } = jsonObject(response);
-  if (isObject(inner) && typeof inner['content'] === 'string') return inner['content'];
+  const { response: envelope } = jsonObject(response);
+  if (isObject(envelope) && typeof envelope['content'] === 'string') return envelope['content'];
   throw fessError('unexpected_shape', { endpoint, httpStatus: response.status });
 }
 

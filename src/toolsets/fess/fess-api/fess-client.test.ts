@@ -58,14 +58,14 @@ describe('failures on the way to Fess', () => {
     });
   }
 
-  test('Retry-After is passed on, the error id of Fess too', async () => {
+  test('passes on Retry-After and the error id of Fess', async () => {
     fess.setFault({ kind: 'rate-limited', retryAfterSeconds: 17 });
     assert.equal((await failure(search())).retryAfterSeconds, 17);
     fess.setFault({ kind: 'error', status: 500 });
     assert.match(String((await failure(search())).data['errorId']), /^[0-9a-f-]{36}$/);
   });
 
-  test('Fess’s own words are in the cause, for the log', async () => {
+  test('keeps the original message of Fess in the cause, for the log', async () => {
     fess.setFault({ kind: 'error', status: 500, withStack: true });
     assert.match(String((await failure(search())).cause), /opensearch-0\.internal/);
   });
@@ -104,7 +104,7 @@ describe('failures on the way to Fess', () => {
     assert.equal(await request.finished, 'closed');
   });
 
-  test('a redirect is not followed, and the token goes to Fess only', async (t) => {
+  test('follows no redirect, and sends the token only to Fess', async (t) => {
     const elsewhere = await startDocumentSite();
     t.after(() => elsewhere.close());
     fess.setFault({ kind: 'redirect', location: `${elsewhere.url}/page.html` });
@@ -138,7 +138,7 @@ test('an unreachable server is fess_unreachable, with the endpoint and no status
   api.close();
 });
 
-test('errors of v2 do not carry its leaky message', async (t) => {
+test('v2 errors omit the original message, which leaks details', async (t) => {
   const fess = await startFakeFess({ version: '15.8', ...generateCorpus() });
   t.after(() => fess.close());
   const api = createFessApi({ ...config, baseUrl: fess.url, fessApi: 'v2', accessToken: 'wrong' });

@@ -53,7 +53,7 @@ export function createFessClient(config: FessClientConfig): FessClient {
         repeatable: true,
       };
       const { status, headers, body } = await client.request(request).catch((error: unknown) => {
-        throw explain(error, endpoint, config.timeoutMs);
+        throw toFessError(error, endpoint, config.timeoutMs);
       });
       return {
         status,
@@ -69,7 +69,7 @@ export function createFessClient(config: FessClientConfig): FessClient {
   };
 }
 
-function explain(error: unknown, endpoint: string, timeoutMs: number): unknown {
+function toFessError(error: unknown, endpoint: string, timeoutMs: number): unknown {
   if (!(error instanceof ServiceFailure)) return error;
   const httpStatus = error.status ?? 0;
   switch (error.fault) {

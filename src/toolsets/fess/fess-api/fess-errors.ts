@@ -37,7 +37,7 @@ const messages: Record<FessFault, string> = {
     'Fess searched outside the knowledge domain, so its results are withheld. The cause is the server, not the query: the operator must set query.orsearch.min.hit.count of Fess to -1, and look for plugins that rewrite searches.',
 };
 
-interface FessFaultFacts {
+interface FessFaultDetails {
   endpoint: string;
   httpStatus: number;
   errorId?: string | undefined;
@@ -45,8 +45,8 @@ interface FessFaultFacts {
   cause?: unknown;
 }
 
-export function fessError(fault: FessFault, facts: FessFaultFacts): CarrelError {
-  const { endpoint, httpStatus, errorId, retryAfterSeconds, cause } = facts;
+export function fessError(fault: FessFault, details: FessFaultDetails): CarrelError {
+  const { endpoint, httpStatus, errorId, retryAfterSeconds, cause } = details;
   const message = messages[fault];
   return new CarrelError('fess_error', message, {
     cause,

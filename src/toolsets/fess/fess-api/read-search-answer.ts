@@ -4,7 +4,7 @@ import { type FessFacets, resultWindow } from '../parameter-guard.ts';
 import type { FessFacetCounts, FessHit, FessSearchAnswer, FessSearchRequest } from './fess-api.ts';
 import type { SearchParameters } from './search-parameters.ts';
 
-export interface ReadSearch {
+export interface ParsedSearchAnswer {
   answer: FessSearchAnswer;
   /** The query as Fess parsed it. Undefined if the answer omits it. */
   searchQuery: string | undefined;
@@ -25,11 +25,11 @@ export function readSearchAnswer(
   body: Record<string, unknown>,
   sent: SearchParameters,
   { label, facets: requested }: Pick<FessSearchRequest, 'label' | 'facets'>,
-): ReadSearch | null {
+): ParsedSearchAnswer | null {
   const { record_count: total, search_query: searchQuery } = body;
   const data = body['data'] ?? (total === 0 ? [] : undefined);
   if (typeof total !== 'number' || !Array.isArray(data)) return null;
-  const counted = new Map(records(body['facet_query']).map(({ value, count }) => [text(value), numberOf(count, 0)]));
+  const facetCounts = new Map(records(body['facet_query']).map(({ value, count }) => [text(value), numberOf(count)]));
   const documents = data.filter((item) => isObject(item)).filter((item) => typeof item['doc_id'] === 'string');
   const next = sent.start + sent.num;
   return {
@@ -40,37 +40,37 @@ export function readSearchAnswer(
       num: sent.num,
       nextStart: documents.length > 0 && next < Math.min(total, resultWindow) ? next : undefined,
       hits: documents.map(readHit),
-      facets: hasFacets(requested) ? readFacets(body, counted, sent, { label, requested }) : undefined,
+      facets: hasFacets(requested) ? readFacets(body, facetCounts, sent, { label, requested }) : undefined,
       relatedQueries: strings(body['related_query']),
       isPartial: body['partial'] === true,
       isOutageRuledOut: true,
-      execTimeMs: Math.round(numberOf(body['exec_time'], 0) * 1000),
+      execTimeMs: Math.round(numberOf(body['exec_time']) * 1000),
     },
     searchQuery: typeof searchQuery === 'string' && searchQuery !== '' ? searchQuery : undefined,
     hitLabels: documents.map(({ label }) =>
       label === undefined ? undefined : strings(Array.isArray(label) ? label : [label]),
     ),
-    labelled: counted.get(sent.counts.labelled),
-    outside: counted.get(sent.counts.outside),
-    matching: sent.counts.matching === undefined ? undefined : counted.get(sent.counts.matching),
+    labelled: facetCounts.get(sent.counts.labelled),
+    outside: facetCounts.get(sent.counts.outside),
+    matching: sent.counts.matching === undefined ? undefined : facetCounts.get(sent.counts.matching),
     total,
     queryId: text(body['query_id']),
-    requestedTime: numberOf(body['requested_time'], 0),
+    requestedTime: numberOf(body['requested_time']),
   };
 }
 
 /** Fields omitted from `fields`: those with their own property, `_id`, which resembles `doc_id`, and confidential roles. */
-const withheld = new Set(['_id', 'doc_id', 'title', 'url', 'digest', 'score', 'content', 'cache', 'role']);
-const numeric = new Set(['content_length', 'boost', 'click_count', 'favorite_count']);
+const omittedFields = new Set(['_id', 'doc_id', 'title', 'url', 'digest', 'score', 'content', 'cache', 'role']);
+const numericFields = new Set(['content_length', 'boost', 'click_count', 'favorite_count']);
 /** Fields with HTML: Fess escapes them and marks matches with `<strong>`. */
-const markup = new Set(['content_title', 'content_description']);
+const htmlFields = new Set(['content_title', 'content_description']);
 
 function readHit(document: Record<string, unknown>): FessHit {
   const fields: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(document)) {
-    if (withheld.has(name)) continue;
-    if (numeric.has(name)) fields[name] = numberOf(value, 0);
-    else fields[name] = markup.has(name) ? markupText(text(value)) : value;
+    if (omittedFields.has(name)) continue;
+    if (numericFields.has(name)) fields[name] = numberOf(value);
+    else fields[name] = htmlFields.has(name) ? markupText(text(value)) : value;
   }
   const { score, content } = document;
   return {
@@ -91,7 +91,7 @@ function hasFacets(facets: FessFacets | undefined): facets is FessFacets {
 /** Returns the requested facets, in the caller's order and wording. Omits the counts that this server added. */
 function readFacets(
   body: Record<string, unknown>,
-  counted: ReadonlyMap<string, number>,
+  facetCounts: ReadonlyMap<string, number>,
   { facetQueries }: SearchParameters,
   { label, requested }: { label: string; requested: FessFacets },
 ): FessFacetCounts | undefined {
@@ -99,14 +99,14 @@ function readFacets(
   const fields = records(body['facet_field']).map(({ name, result }) => ({
     name: text(name),
     values: records(result)
-      .map(({ value, count }) => ({ value: text(value), count: numberOf(count, 0) }))
+      .map(({ value, count }) => ({ value: text(value), count: numberOf(count) }))
       // Omits values without results, which may come from documents outside the label, and labels of other domains.
       .filter(({ value, count }) => count > 0 && (name !== 'label' || value === label)),
   }));
   return {
     fields: (requested.field ?? []).flatMap((name) => fields.find((field) => field.name === name) ?? []),
     queries: facetQueries.flatMap((sent, index) => {
-      const count = counted.get(sent);
+      const count = facetCounts.get(sent);
       return count === undefined ? [] : [{ value: requested.query?.[index] ?? sent, count }];
     }),
   };
@@ -124,8 +124,8 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }
 
-/** Converts a value to a number. Crawled documents have numbers as strings. */
-function numberOf(value: unknown, fallback: number): number {
+/** Converts a value to a number, or to 0. Crawled documents have numbers as strings. */
+function numberOf(value: unknown): number {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  return typeof number === 'number' && Number.isFinite(number) ? number : fallback;
+  return typeof number === 'number' && Number.isFinite(number) ? number : 0;
 }

@@ -1,5 +1,13 @@
 import { CarrelError } from '../../../base/errors.ts';
-import { guardFacets, guardGeo, guardLabel, guardLanguage, guardPage, guardSort, inRange } from '../parameter-guard.ts';
+import {
+  guardFacets,
+  guardGeo,
+  guardLabel,
+  guardLanguage,
+  guardPage,
+  guardRange,
+  guardSort,
+} from '../parameter-guard.ts';
 import { guardQuery, hasAllInPrefix, queryLengthMax, replaceControls, requireLabel } from '../query-guard.ts';
 import type { FessDialect } from './ask-fess.ts';
 import type { FessPopularWordsRequest, FessSearchRequest, FessSuggestRequest } from './fess-api.ts';
@@ -17,11 +25,11 @@ export interface SearchParameters {
 /** Max bytes of a query whose matches are counted. Counting repeats the query in the request line, which is limited to 8 KiB. */
 const countedBytesMax = 2000;
 
-/** Converts a request to safe parameters for Fess. If `isCounted`, the matches of the query are counted too. */
-export function searchParameters(request: FessSearchRequest, isCounted = false): SearchParameters {
+/** Converts a request to safe parameters for Fess. If `countMatches`, Fess counts the matches of the query too. */
+export function searchParameters(request: FessSearchRequest, countMatches = false): SearchParameters {
   const query = guardQuery(request.query);
-  const isCountable = isCounted && encodeURIComponent(query).length <= countedBytesMax && !hasAllInPrefix(query);
-  return parametersOf(request, query, isCountable ? query : undefined);
+  const canCount = countMatches && encodeURIComponent(query).length <= countedBytesMax && !hasAllInPrefix(query);
+  return parametersOf(request, query, canCount ? query : undefined);
 }
 
 /** Converts a request to a form in which query and label are both required. Undefined if it is too long to send. */
@@ -30,7 +38,7 @@ export function strictSearchParameters(request: FessSearchRequest): SearchParame
   return query.length > queryLengthMax ? undefined : parametersOf(request, query);
 }
 
-export function strictTooLong(label: string): CarrelError {
+export function queryTooLong(label: string): CarrelError {
   const charsMax = queryLengthMax - requireLabel('', label).length;
   const message = `Shorten the query: this Fess server accepts at most ${charsMax} characters, special characters counting double.`;
   return new CarrelError('invalid_arguments', message, { data: { field: 'query' } });
@@ -65,7 +73,7 @@ function parametersOf(request: FessSearchRequest, q: string, matching?: string):
 
 export function suggestParameters(request: FessSuggestRequest, dialect: FessDialect): URLSearchParams {
   const num = request.num ?? 10;
-  inRange('num', num, 1, 100);
+  guardRange('num', num, 1, 100);
   const params = new URLSearchParams({
     q: replaceControls(request.prefix).slice(0, queryLengthMax),
     num: String(num),
