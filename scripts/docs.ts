@@ -144,10 +144,9 @@ The commands under [Search and store](#search-and-store) call the tools of \`car
 process with these settings is already running, it answers the command. Each command names its database on stderr. On a terminal the
 commands print a table. With \`--json\`, or if the output is redirected, they print the tool's answer as JSON. Control characters in a table
 are replaced by \ufffd. If \`NO_COLOR\` is set, there are no colours. \`--open\` opens the file of the first result in the default
-program, but only for file types that open in a viewer and are never executed.
+program, but only file types that are displayed, not executed.
 
-The exit code is 0 after success, 1 if something was not found or failed unexpectedly, 2 for wrong usage, 65 if an import skipped
-entries, 69 if something required is unavailable, and 78 for an invalid configuration ([all exit codes](roles.md#exit-codes)).
+The exit code is 0 after success. [Exit codes](roles.md#exit-codes) explains the others.
 
 All commands take these flags, except that in \`carrel add\`, \`--version\` names the version that a web page documents:
 
