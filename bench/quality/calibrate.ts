@@ -22,21 +22,21 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundledModelFolder } from '../../src/search/models/bundled-model.ts';
 import { createLocalEmbeddings } from '../../src/search/models/local-embeddings.ts';
-import { falling } from '../../src/search/rank/judging.ts';
 import {
   type Calibration,
   type Feature,
-  type Fit,
   featureValue,
   isNoise,
   judge,
-  type Logistic,
+  type LogisticWeights,
+  type Regression,
 } from '../../src/search/rank/relevance.ts';
+import { withFallingRelevance } from '../../src/search/rank/rerank-page.ts';
 import { bundledRerankerFolder, readRerankerSettings } from '../../src/search/rerank/bundled-reranker.ts';
 import { openBenchReranker } from './bench-reranker.ts';
 import { createCachedEmbeddings } from './cached-embeddings.ts';
 import { type BenchQuery, type DataSet, loadDataSet } from './data-set.ts';
-import { collectHits, type JudgedHit } from './judged-hits.ts';
+import { collectHits, type RerankedHit } from './judged-hits.ts';
 import { fitLogistic } from './logistic.ts';
 import { offTopicQuestions } from './off-topic-questions.ts';
 import { createProductRetrievers } from './product-retrievers.ts';
@@ -89,7 +89,7 @@ if (!options.check) {
 }
 report(calibration);
 
-function fitOf(features: readonly Feature[]): Fit | undefined {
+function fitOf(features: readonly Feature[]): Regression | undefined {
   const relevance = relevanceFit(features);
   if (relevance === undefined) return undefined;
   // Keywords alone say little about semantic results, so this fit has no threshold (0).
@@ -100,7 +100,7 @@ function fitOf(features: readonly Feature[]): Fit | undefined {
 }
 
 /** Fits relevance. Drops features with a negative weight: these only reflect how the sets differ. */
-function relevanceFit(features: readonly Feature[]): Logistic | undefined {
+function relevanceFit(features: readonly Feature[]): LogisticWeights | undefined {
   // With a reranker, `doubt` and `lead` suffice: the other features add nothing.
   const informative = features.includes('doubt')
     ? features.filter((name) => name === 'doubt' || name === 'lead')
@@ -113,22 +113,22 @@ function relevanceFit(features: readonly Feature[]): Logistic | undefined {
 }
 
 /** Fits the threshold: separates relevant results from the results of off-topic questions. */
-function onTopicFit(features: readonly Feature[]): Logistic | undefined {
+function onTopicFit(features: readonly Feature[]): LogisticWeights | undefined {
   return logisticOf(features, (hit) => hit.isOffTopic || hit.gain > 0);
 }
 
 /** Fits the hits that `isUsed` selects. By default, each set's results and its off-topic results have the same total weight. */
 function logisticOf(
   features: readonly Feature[],
-  isUsed: (hit: JudgedHit) => boolean,
+  isUsed: (hit: RerankedHit) => boolean,
   weightOf: Record<string, number> = {},
-): Logistic | undefined {
+): LogisticWeights | undefined {
   const usable = topTenFor(features).filter(
     (hit) =>
       isUsed(hit) && fittedOn.includes(hit.set) && features.every((name) => featureValue(hit, name) !== undefined),
   );
   if (usable.length === 0) return undefined;
-  const groupOf = ({ set, isOffTopic }: JudgedHit) => `${set} ${isOffTopic}`;
+  const groupOf = ({ set, isOffTopic }: RerankedHit) => `${set} ${isOffTopic}`;
   const sizes = Map.groupBy(usable, groupOf);
   const { intercept, weights } = fitLogistic(
     usable.map((hit) => ({
@@ -147,7 +147,7 @@ function logisticOf(
  * ten, averaged over the sets. The margin protects relevant results that score lower on other data, and lets hardly any more
  * irrelevant ones through.
  */
-function thresholdOf(fit: Fit): number {
+function thresholdOf(fit: Regression): number {
   const lost = Number(options.lost);
   let best = 0;
   for (let step = 1; step < 500; step++) {
@@ -163,17 +163,17 @@ function thresholdOf(fit: Fit): number {
 }
 
 /** Returns the results of the searches that provide these features: with or without reranking. */
-function topTenFor(features: readonly Feature[]): readonly JudgedHit[] {
+function topTenFor(features: readonly Feature[]): readonly RerankedHit[] {
   return features.includes('doubt') ? topTen.reranked : topTen.without;
 }
 
-function bestByFusion(all: readonly JudgedHit[], count: number): JudgedHit[] {
+function bestByFusion(all: readonly RerankedHit[], count: number): RerankedHit[] {
   return listsOf(all).flatMap((list) => list.toSorted((left, right) => right.fused - left.fused).slice(0, count));
 }
 
 /** Groups the hits by question, best first. */
-function listsOf(all: readonly JudgedHit[]): JudgedHit[][] {
-  const lists: JudgedHit[][] = [];
+function listsOf(all: readonly RerankedHit[]): RerankedHit[][] {
+  const lists: RerankedHit[][] = [];
   for (const hit of all) {
     if (hit.rank === 1) lists.push([]);
     lists.at(-1)?.push(hit);
@@ -181,11 +181,11 @@ function listsOf(all: readonly JudgedHit[]): JudgedHit[][] {
   return lists;
 }
 
-function isHidden(hit: JudgedHit, fits: Calibration): boolean {
+function isHidden(hit: RerankedHit, fits: Calibration): boolean {
   return judge(hit, fits).isWeak && !hasEveryWord(hit);
 }
 
-function hasEveryWord({ words = 0 }: JudgedHit): boolean {
+function hasEveryWord({ words = 0 }: RerankedHit): boolean {
   return words >= 1 - 1e-9;
 }
 
@@ -195,7 +195,7 @@ function hiddenRelevant(set: string, fits: Calibration): { lost: number; of: num
 }
 
 /** Returns the hits of a set that the product hides, noise included. */
-function hiddenBy(fits: Calibration, set: string): Set<JudgedHit> {
+function hiddenBy(fits: Calibration, set: string): Set<RerankedHit> {
   const isReranked = fits[0]?.features.includes('doubt');
   const hidden = listsOf(hits.filter((hit) => hit.set === set)).flatMap((list) => {
     const best = isReranked ? Math.max(...list.map((hit) => judge(hit, fits).relevance)) : 0;
@@ -207,9 +207,9 @@ function hiddenBy(fits: Calibration, set: string): Set<JudgedHit> {
 }
 
 /** Rates the hits as the product does: with a reranker, relevance never rises from one hit to the next. */
-function relevanceOf(list: readonly JudgedHit[], fits: Calibration) {
+function relevanceOf(list: readonly RerankedHit[], fits: Calibration) {
   const judged = list.map((hit) => ({ hit, relevance: judge(hit, fits).relevance }));
-  return fits[0]?.features.includes('doubt') ? falling(judged) : judged;
+  return fits[0]?.features.includes('doubt') ? withFallingRelevance(judged) : judged;
 }
 
 function report(fits: Calibration): void {
@@ -258,7 +258,7 @@ function calibrationError(pairs: readonly { relevance: number; isRelevant: boole
   return error;
 }
 
-async function readHits(): Promise<JudgedHit[]> {
+async function readHits(): Promise<RerankedHit[]> {
   if (options.hits !== undefined && existsSync(options.hits)) return JSON.parse(readFileSync(options.hits, 'utf8'));
   const reranker = openBenchReranker(options.model);
   const provider = createLocalEmbeddings({
@@ -267,7 +267,7 @@ async function readHits(): Promise<JudgedHit[]> {
     queuedTextsMax: 1_000_000,
     textTimeoutMs: 60_000,
   });
-  const collected: JudgedHit[] = [];
+  const collected: RerankedHit[] = [];
   const names = [...fittedOn, ...measured];
   for (const [place, name] of names.entries()) {
     const set = options.data.split(',').flatMap((folder) => loadDataSet(folder, name) ?? [])[0];

@@ -1,4 +1,4 @@
-import type { Logistic } from '../../src/search/rank/relevance.ts';
+import type { LogisticWeights } from '../../src/search/rank/relevance.ts';
 
 export interface Sample {
   /** One value per feature, in the order of the weights. */
@@ -12,7 +12,7 @@ const ridge = 1e-7;
 const steps = 50;
 
 /** Fits a logistic regression by Newton's method. */
-export function fitLogistic(samples: readonly Sample[]): Logistic {
+export function fitLogistic(samples: readonly Sample[]): LogisticWeights {
   const size = 1 + (samples[0]?.values.length ?? 0);
   const total = samples.reduce((sum, { weight }) => sum + weight, 0);
   const beta = new Array<number>(size).fill(0);

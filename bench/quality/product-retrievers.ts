@@ -6,7 +6,7 @@ import { createPassageCorpus } from '../../src/engine/local/passage-corpus.ts';
 import { createMeaning } from '../../src/search/meaning/meaning.ts';
 import type { EmbeddingProvider } from '../../src/search/models/embedding-provider.ts';
 import type { SearchCorpus } from '../../src/search/rank/corpus.ts';
-import type { JudgeDeps } from '../../src/search/rank/judging.ts';
+import type { RerankDeps } from '../../src/search/rank/rerank-page.ts';
 import {
   createMeaningRetriever,
   createRetrieverCorpus,
@@ -37,7 +37,7 @@ export interface Retrievers {
   words: WordRetriever;
   /** Undefined without embeddings. */
   meaning: MeaningRetriever | undefined;
-  judging: JudgeDeps;
+  rerankDeps: RerankDeps;
 }
 
 /** A new database, and a function that removes it. */
@@ -121,7 +121,7 @@ async function storeEntries(
       return {
         ...retrievers,
         corpus: createRetrieverCorpus(retrievers),
-        judging: createEntryJudging({ entries: storage.entries, reranker, texts: threads }, { filter: {} }),
+        rerankDeps: createEntryJudging({ entries: storage.entries, reranker, texts: threads }, { filter: {} }),
       };
     },
     close: async () => void (await Promise.all([meaning?.close(), threads.close()])),
@@ -159,7 +159,7 @@ async function storePassages(
         corpus,
         words,
         meaning: meaning && createMeaningRetriever({ meaning, filter: undefined }),
-        judging: corpus.judgeDeps(reranker),
+        rerankDeps: corpus.rerankDeps(reranker),
       };
     },
     close: async () => meaning?.close(),

@@ -115,10 +115,10 @@ async function rankings(retrievers: Retrievers, text: string, wordsOnly: boolean
   if (wordsOnly || retrievers.meaning === undefined) return { words };
   const { matches: near } = await retrievers.meaning.search(text, 10);
   const ids = (matches: readonly { id: number }[]) => matches.map(({ id }) => id);
-  const { corpus, judging } = retrievers;
-  const unranked = { reranker: withoutModel(judging.reranker), texts: judging.texts, words: undefined };
-  const { matches: hybrid } = await searchHybrid({ text, limit: 200 }, { corpus, judging: unranked });
-  const reranked = judging.reranker.provider && (await searchHybrid({ text, limit: 10 }, retrievers));
+  const { corpus, rerankDeps } = retrievers;
+  const unranked = { reranker: withoutModel(rerankDeps.reranker), texts: rerankDeps.texts, words: undefined };
+  const { matches: hybrid } = await searchHybrid({ text, limit: 200 }, { corpus, rerankDeps: unranked });
+  const reranked = rerankDeps.reranker.provider && (await searchHybrid({ text, limit: 10 }, retrievers));
   const rrf = hybrid.toSorted((left, right) => right.explanation.rrf - left.explanation.rrf);
   return {
     words,

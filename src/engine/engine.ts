@@ -49,14 +49,14 @@ export interface Engine {
   bulkTags(selection: BulkSelection, change: BulkTagChange, options?: EngineCall): Promise<BulkOutcome>;
   bulkSetTags(selection: BulkSelection, tags: readonly string[], options?: EngineCall): Promise<BulkOutcome>;
   /** Absent for a remote engine. */
-  upkeep?: EngineUpkeep;
+  maintenance?: EngineMaintenance;
   /** Returns this engine, restricted to these collections. Its `close` does nothing. Absent for a remote engine. */
   scopedTo?(collections: readonly string[]): Engine;
   close(): Promise<void>;
 }
 
 /** Maintenance operations for people, not for agents. */
-export interface EngineUpkeep {
+export interface EngineMaintenance {
   /** Lists deleted documents that can still be restored. */
   deletedDocuments(
     request: PageRequest,

@@ -14,7 +14,7 @@ interface CatalogueOptions {
   listedTools?: ReadonlySet<string> | undefined;
 }
 
-export interface OfferedTool {
+export interface EnabledTool {
   readonly tool: Tool;
   readonly toolset: Toolset;
   readonly parser: InputParser;
@@ -40,9 +40,9 @@ export interface ToolListing {
 export interface Catalogue {
   readonly toolsets: readonly Toolset[];
   readonly listings: readonly ToolListing[];
-  /** Names of tools that are offered but not listed. */
+  /** Names of tools that are enabled but not listed. */
   readonly unlisted: readonly string[];
-  find(name: string): OfferedTool | undefined;
+  find(name: string): EnabledTool | undefined;
   /** True if the tool exists but is disabled here. */
   isDisabled(name: string): boolean;
 }
@@ -50,23 +50,23 @@ export interface Catalogue {
 const nameCharsMax = 64;
 
 export function createCatalogue(toolsets: readonly Toolset[], options: CatalogueOptions): Catalogue {
-  const offered = new Map<string, OfferedTool>();
+  const enabled = new Map<string, EnabledTool>();
   const disabled = new Set<string>();
   const disabledNames = new Set(options.disabledTools.map((name) => name.toLowerCase()));
   for (const toolset of toolsets) {
     for (const tool of toolset.tools) {
       assert(/^[a-zA-Z0-9_-]+$/.test(tool.name) && tool.name.length <= nameCharsMax, `invalid tool name ${tool.name}`);
-      assert(!offered.has(tool.name) && !disabled.has(tool.name), `two tools are named ${tool.name}`);
+      assert(!enabled.has(tool.name) && !disabled.has(tool.name), `two tools are named ${tool.name}`);
       if ((options.readOnly && tool.effect !== 'read') || disabledNames.has(tool.name.toLowerCase())) {
         disabled.add(tool.name);
       } else {
-        offered.set(tool.name, offerTool(tool, toolset));
+        enabled.set(tool.name, enableTool(tool, toolset));
       }
     }
   }
   const { listedTools } = options;
   const listings = once(() =>
-    [...offered].filter(([name]) => listedTools?.has(name) ?? true).map(([, { listing }]) => listing),
+    [...enabled].filter(([name]) => listedTools?.has(name) ?? true).map(([, { listing }]) => listing),
   );
   return {
     toolsets,
@@ -74,15 +74,15 @@ export function createCatalogue(toolsets: readonly Toolset[], options: Catalogue
       return listings();
     },
     get unlisted() {
-      return [...offered.keys()].filter((name) => listedTools?.has(name) === false);
+      return [...enabled.keys()].filter((name) => listedTools?.has(name) === false);
     },
-    find: (name) => offered.get(name),
+    find: (name) => enabled.get(name),
     isDisabled: (name) => disabled.has(name),
   };
 }
 
 /** Creates parser and listing on first use: describing all schemas would take a fifth of the start-up time. */
-function offerTool(tool: Tool, toolset: Toolset): OfferedTool {
+function enableTool(tool: Tool, toolset: Toolset): EnabledTool {
   const parser = once(() => createInputParser(tool, toolset));
   const listing = once(() => describeTool(tool, toolset, parser()));
   return {

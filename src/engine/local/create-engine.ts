@@ -194,7 +194,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
           );
       }
     },
-    upkeep: {
+    maintenance: {
       async deletedDocuments(request, options) {
         const found = await documents.deleted({ ...readPage(request), anyTags: options?.scopedTo }, options);
         return { documents: found.documents.map(renderDeleted), total: found.total };

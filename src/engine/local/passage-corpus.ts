@@ -1,9 +1,9 @@
 import type { Meaning, MeaningCandidates } from '../../search/meaning/meaning.ts';
 import { bestOfOwners } from '../../search/meaning/nearest-vectors.ts';
 import { cosineSpanOf } from '../../search/models/bundled-model.ts';
-import { type Found, failureOf, type MeaningScores, missing } from '../../search/rank/corpus.ts';
+import { type CorpusMatches, failureOf, idsMissingFrom, type MeaningScores } from '../../search/rank/corpus.ts';
 import { retrieverCandidates, type WordMatch } from '../../search/rank/fusion.ts';
-import type { TextToJudge } from '../../search/rank/judging.ts';
+import type { TextToRerank } from '../../search/rank/rerank-page.ts';
 import { matchesOf, wordMatches } from '../../search/rank/retrievers.ts';
 import type { Reranker } from '../../search/rerank/reranker.ts';
 import type { CompletePassages, FoundPassages, PassageFilter, StoredPassage } from '../../storage/passages/passage.ts';
@@ -41,7 +41,7 @@ export function createPassageCorpus(options: PassageCorpusOptions) {
 
   return {
     counts,
-    async find(text: string, depth: number, signal?: AbortSignal): Promise<Found> {
+    async find(text: string, depth: number, signal?: AbortSignal): Promise<CorpusMatches> {
       const [query, limit] = [plainQuery(text), Math.max(depth, retrieverCandidates)];
       const words = searchesWords ? { query, limit, offset: 0, filter, counts: countsAll } : undefined;
       let found: FoundPassages | undefined;
@@ -88,7 +88,7 @@ export function createPassageCorpus(options: PassageCorpusOptions) {
       };
     },
     /** Returns the dependencies for reranking chunks by their text, with title and headings. */
-    judgeDeps: (reranker: Reranker) => ({
+    rerankDeps: (reranker: Reranker) => ({
       reranker,
       words: {
         async score(text: string, ids: readonly number[], signal?: AbortSignal): Promise<WordMatch[]> {
@@ -100,7 +100,7 @@ export function createPassageCorpus(options: PassageCorpusOptions) {
           return [...ids.flatMap((id) => scoredWords.get(id) ?? []), ...more];
         },
       },
-      async texts(ids: readonly number[], signal?: AbortSignal): Promise<Map<number, TextToJudge>> {
+      async texts(ids: readonly number[], signal?: AbortSignal): Promise<Map<number, TextToRerank>> {
         const unread = ids.filter((id) => !read.has(id));
         const more = unread.length === 0 ? [] : await passages.get(unread, { signal });
         const found = [...ids.flatMap((id) => read.get(id) ?? []), ...more];
@@ -122,12 +122,12 @@ export function createPassageCorpus(options: PassageCorpusOptions) {
   ): MeaningScores {
     const { candidates, pending, model } = near;
     const nearest = bestOfOwners(candidateVectors(candidates, scored), depth);
-    const wordOnlyIds = new Set(missing(byWords, nearest));
+    const wordOnlyIds = new Set(idsMissingFrom(nearest, byWords));
     const wordOnly = bestOfOwners(
       scored.filter(({ owner }) => wordOnlyIds.has(owner)),
       Math.max(1, wordOnlyIds.size),
     );
-    return { listed: nearest, more: wordOnly, pending, span: cosineSpanOf(model) };
+    return { nearest, wordOnly, pending, span: cosineSpanOf(model) };
   }
 }
 
@@ -139,7 +139,7 @@ function vectorsOf(
 ): CompletePassages['vectors'] {
   const ids = byWords.map(({ id }) => id);
   if ('keys' in candidates) return { query, keys: [...new Set([...candidates.keys, ...(keysOf?.(ids) ?? [])])] };
-  const allowed = missing(byWords, bestOfOwners(candidates.scored, depth));
+  const allowed = idsMissingFrom(bestOfOwners(candidates.scored, depth), byWords);
   return allowed.length === 0 ? undefined : { model, query, limit: allowed.length, allowed };
 }
 

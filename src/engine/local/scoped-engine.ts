@@ -94,14 +94,14 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
       return engine.deleteDocument(id, options);
     },
     restoreDocument: (id, options) => engine.restoreDocument(id, scoped(options)),
-    upkeep: {
+    maintenance: {
       async deletedDocuments(request, options) {
-        const { documents, total } = await engine.upkeep.deletedDocuments(request, scoped(options));
+        const { documents, total } = await engine.maintenance.deletedDocuments(request, scoped(options));
         return { documents: documents.map((each) => ({ ...each, tags: each.tags.filter(isVisible) })), total };
       },
-      purgeDocuments: (ids, options) => engine.upkeep.purgeDocuments(ids, scoped(options)),
-      clearJobs: (options) => engine.upkeep.clearJobs(scoped(options)),
-      documentTypes: (options) => engine.upkeep.documentTypes(scoped(options)),
+      purgeDocuments: (ids, options) => engine.maintenance.purgeDocuments(ids, scoped(options)),
+      clearJobs: (options) => engine.maintenance.clearJobs(scoped(options)),
+      documentTypes: (options) => engine.maintenance.documentTypes(scoped(options)),
     },
     async changeTags(id, change, options) {
       const { tags } = await find(id, options);

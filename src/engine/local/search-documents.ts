@@ -1,7 +1,7 @@
 import { isBlank } from '../../base/text.ts';
 import { sharesOf } from '../../search/rank/evidence-shares.ts';
 import { searchHybrid } from '../../search/rank/hybrid.ts';
-import { judgePage, type RelevanceCutoff, rerankedMax } from '../../search/rank/judging.ts';
+import { type RelevanceCutoff, rerankedMax, rerankPage } from '../../search/rank/rerank-page.ts';
 import type { Reranker, RerankingState } from '../../search/rerank/reranker.ts';
 import { tagLabel, typeLabel } from '../../storage/documents/selection.ts';
 import type { PassageFilter } from '../../storage/passages/passage.ts';
@@ -119,7 +119,7 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
   });
   const found = await searchHybrid(
     { text, limit: depthOf(request), cutoff: cutoffOf(request), signal },
-    { corpus, judging: corpus.judgeDeps(deps.reranker) },
+    { corpus, rerankDeps: corpus.rerankDeps(deps.reranker) },
   );
   if (found.failure !== undefined) return { ...(await rankByWords(request, deps)), degraded: meaningUnavailable };
   const ranked = found.matches.map(({ id, relevance, explanation, evidence }) => ({
@@ -155,8 +155,8 @@ async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<R
   });
   const { words: matches, scoreMissing } = await corpus.find(text, Math.max(depthOf(request), rerankedMax), signal);
   await scoreMissing();
-  const judging = corpus.judgeDeps(deps.reranker);
-  const { page, kept, reranking } = await judgePage(
+  const rerankDeps = corpus.rerankDeps(deps.reranker);
+  const { page, included, reranking } = await rerankPage(
     {
       text,
       limit: depthOf(request),
@@ -165,16 +165,18 @@ async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<R
       signal,
     },
     matches.map(({ id, share }, index) => ({ id, score: share, rank: index + 1 })),
-    judging,
+    rerankDeps,
   );
   const displayed = page.slice(0, top).map(({ hit }) => hit.id);
-  const terms = new Map((await judging.words.score(text, displayed, signal)).map((match) => [match.id, match.terms]));
+  const terms = new Map(
+    (await rerankDeps.words.score(text, displayed, signal)).map((match) => [match.id, match.terms]),
+  );
   const ranked = page.map(({ hit: { id, score: share, rank }, relevance, evidence }) => ({
     id,
     relevance,
     why: { words: { rank, share, terms: terms.get(id) }, evidence: sharesOf(evidence, deps.reranker) },
   }));
-  return { ranked, total: threshold === undefined ? corpus.counts.total : kept, omitted: 0, reranking };
+  return { ranked, total: threshold === undefined ? corpus.counts.total : included, omitted: 0, reranking };
 }
 
 function cutoffOf({ threshold, includesWeak }: DocumentSearch): RelevanceCutoff | undefined {

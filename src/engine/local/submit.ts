@@ -14,7 +14,7 @@ import {
   readTitle,
   titleOfNote,
 } from '../contract/validate-input.ts';
-import type { Engine, EngineCall, EngineUpkeep, SubmissionFields, SubmitOutcome } from '../engine.ts';
+import type { Engine, EngineCall, EngineMaintenance, SubmissionFields, SubmitOutcome } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 
 /** An engine in this process. */
@@ -25,7 +25,7 @@ export interface LocalEngine extends Engine {
     fields: Promise<FileFields>,
     options?: EngineCall,
   ): Promise<SubmitOutcome>;
-  upkeep: EngineUpkeep;
+  maintenance: EngineMaintenance;
   scopedTo(collections: readonly string[]): LocalEngine;
 }
 

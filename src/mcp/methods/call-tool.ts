@@ -5,7 +5,7 @@ import { createSlidingWindow, type MonotonicClock } from '../../base/sliding-win
 import type { CallJobs } from '../../jobs/call-jobs.ts';
 import type { Recorder } from '../../telemetry/recorder.ts';
 import { type Call, localUser } from '../../tools/call.ts';
-import type { Catalogue, OfferedTool } from '../../tools/catalogue.ts';
+import type { Catalogue, EnabledTool } from '../../tools/catalogue.ts';
 import { spend } from '../../tools/quota.ts';
 import { runOrBecomeJob, type Work } from '../tasks/slow-calls.ts';
 import { followWork, runOrBecomeTask, type TaskedCall } from '../tasks/task-calls.ts';
@@ -45,13 +45,13 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
   const { answerBytesMax = answerBytesDefault } = options;
   const quotas = createQuotas(catalogue, options.clock);
 
-  const run = async (tool: OfferedTool['tool'], input: unknown, call: Call): Promise<object> => {
+  const run = async (tool: EnabledTool['tool'], input: unknown, call: Call): Promise<object> => {
     if (call.caller.drained) await call.caller.drained();
     const data = await tool.run(input, { ...call, answerBytesMax });
     return checkAnswer(data, answerBytesMax - envelopeBytes, { copies: 2, done: tool.effect !== 'read' });
   };
 
-  const failure = (thrown: unknown, { tool, toolset }: OfferedTool, call: Call): Error => {
+  const failure = (thrown: unknown, { tool, toolset }: EnabledTool, call: Call): Error => {
     if (thrown instanceof InputRequired || thrown instanceof ToolFailure || thrown instanceof RpcError) return thrown;
     const error = toCarrelError(thrown, call.log.with({ tool: tool.name }));
     return new ToolFailure(isCarrelError(thrown) && toolset.translate ? toolset.translate(error) : error, toolset);
@@ -130,7 +130,7 @@ const unexpected = { code: 'internal', kind: 'internal' } as const;
 /** Default time after which a client that supports tasks gets a task instead of an answer. */
 const taskAfterMs = 2_000;
 
-function find(catalogue: Catalogue, name: string): OfferedTool {
+function find(catalogue: Catalogue, name: string): EnabledTool {
   const offered = catalogue.find(name);
   if (offered) return offered;
   const error = catalogue.isDisabled(name)
@@ -148,7 +148,7 @@ function createQuotas(catalogue: Catalogue, clock: MonotonicClock | undefined) {
     }
   }
   return {
-    count({ tool, toolset }: OfferedTool, caller: string): Promise<void> | undefined {
+    count({ tool, toolset }: EnabledTool, caller: string): Promise<void> | undefined {
       const category = tool.quota;
       const quota = category === undefined ? undefined : toolset.quotas?.[category];
       const window = windows.get(`${toolset.name} ${category}`);

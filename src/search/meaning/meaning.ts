@@ -4,7 +4,7 @@ import type { Logger } from '../../base/log.ts';
 import type { NearestRequest, VectorSnapshot } from '../../storage/vectors/vector.ts';
 import type { VectorStore } from '../../storage/vectors/vector-store.ts';
 import type { EmbeddingProvider } from '../models/embedding-provider.ts';
-import { createModelLane, type ModelLane } from './model-lane.ts';
+import { createModelPipeline, type ModelPipeline } from './model-pipeline.ts';
 import { bestOfOwners, type MeaningMatch, type NearCandidates } from './nearest-vectors.ts';
 
 /** Search by meaning over one corpus. Vectors are created in the background; a write never waits for them. */
@@ -90,13 +90,13 @@ const waitForAllDefault = 2_000;
  */
 export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter> {
   const { vectors, provider, log, embeds = true, waitForAllMax = waitForAllDefault, waitForNewest = 0 } = deps;
-  const main = createModelLane({ vectors, provider, log, ready: start, embeds, onDone });
-  let previous: ModelLane | undefined;
+  const main = createModelPipeline({ vectors, provider, log, ready: start, embeds, onDone });
+  let previous: ModelPipeline | undefined;
   let started: Promise<void> | undefined;
   const modelOfVector = new WeakMap<Float32Array, string>();
   let isChanging = true;
   let isClosed = false;
-  /** Resolves when the lanes of previous models have closed. */
+  /** Resolves when the pipelines of previous models have closed. */
   let closing: Promise<unknown> = Promise.resolve();
 
   return {
@@ -134,21 +134,21 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   async function find(request: MeaningRequest<Filter>): Promise<MeaningCandidates> {
     // Ignores a failure: a read-only database can still be searched.
     await start().catch(() => {});
-    const lane = previous;
-    if (lane !== undefined) {
+    const pipeline = previous;
+    if (pipeline !== undefined) {
       main.embedding.wake();
       try {
-        return await findIn(lane, request);
+        return await findIn(pipeline, request);
       } catch (error) {
         if (request.signal.aborted || !isCarrelError(error)) throw error;
-        log.warn('the previous embedding model does not answer; searches use the new one', { model: lane.model });
+        log.warn('the previous embedding model does not answer; searches use the new one', { model: pipeline.model });
         closePrevious();
       }
     }
     return findIn(main, request);
   }
 
-  function serving(): ModelLane {
+  function serving(): ModelPipeline {
     return previous ?? main;
   }
 
@@ -174,47 +174,47 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
       waiting: state.pending,
     });
     if (previousProvider === undefined) return;
-    previous = createModelLane({ vectors, provider: previousProvider, log, embeds });
+    previous = createModelPipeline({ vectors, provider: previousProvider, log, embeds });
   }
 
-  async function findIn(lane: ModelLane, request: MeaningRequest<Filter>): Promise<MeaningCandidates> {
+  async function findIn(pipeline: ModelPipeline, request: MeaningRequest<Filter>): Promise<MeaningCandidates> {
     const { limit, filter, allowed, signal } = request;
-    const { model, nearest } = lane;
+    const { model, nearest } = pipeline;
     const isRepeated = request.vector !== undefined && modelOfVector.get(request.vector) === model;
-    const vector = await vectorOf(lane, request);
+    const vector = await vectorOf(pipeline, request);
     const nearestRequest: NearestRequest<Filter> = { model, query: vector, limit, filter, allowed };
     // A caller that passes a vector repeats its search, so there is no need to wait for new texts again.
     const { snapshot, pending } = isRepeated
       ? { snapshot: await vectors.readSnapshot(nearestRequest, { signal }), pending: 0 }
-      : await waitForEmbedding(lane, request, nearestRequest);
+      : await waitForEmbedding(pipeline, request, nearestRequest);
     const candidates = await nearest.candidates(vector, { limit, allowed, snapshot, signal });
     return { candidates, keysOf: nearest.keysOf, pending, vector, model };
   }
 
   /** Returns the query's vector: the caller's, unless it is from another model. */
-  async function vectorOf(lane: ModelLane, request: MeaningRequest<Filter>): Promise<Float32Array> {
+  async function vectorOf(pipeline: ModelPipeline, request: MeaningRequest<Filter>): Promise<Float32Array> {
     const { text, vector: earlier, signal } = request;
-    if (earlier !== undefined && modelOfVector.get(earlier) === lane.model) return earlier;
-    const [vector] = await lane.provider.embed([text], { purpose: 'query', signal });
+    if (earlier !== undefined && modelOfVector.get(earlier) === pipeline.model) return earlier;
+    const [vector] = await pipeline.provider.embed([text], { purpose: 'query', signal });
     assert(vector, 'one vector for each text');
-    modelOfVector.set(vector, lane.model);
+    modelOfVector.set(vector, pipeline.model);
     return vector;
   }
 
   /** Waits for texts without vectors, because the caller may have just written them. Then counts the missing ones. */
   async function waitForEmbedding(
-    lane: ModelLane,
+    pipeline: ModelPipeline,
     request: MeaningRequest<Filter>,
     nearestRequest: NearestRequest<Filter>,
   ): Promise<VectorsToSearch> {
-    const { model } = lane;
+    const { model } = pipeline;
     const { filter, signal, waitMs = vectorWaitMs } = request;
     const read = () => vectors.readSnapshot(nearestRequest, { signal });
     const snapshot = await (request.firstRead?.(nearestRequest) ?? read());
     const { pending, isChosen } = snapshot.state;
-    if (!isChosen && lane === main) throw replaced(model);
+    if (!isChosen && pipeline === main) throw replaced(model);
     if (pending === 0) return { snapshot, pending };
-    lane.embedding.wake();
+    pipeline.embedding.wake();
     const matching = filter && new Set(snapshot.matching ?? (await vectors.matching(filter, { signal })));
     /** Returns the owners without vectors, newest first. */
     const missing = async () =>
@@ -222,7 +222,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     let owners = await missing();
     const awaited = owners.length <= waitForAllMax ? owners : owners.slice(0, waitForNewest);
     if (awaited.length > 0) {
-      await lane.embedding.whenEmbedded(awaited, waitMs, signal);
+      await pipeline.embedding.whenEmbedded(awaited, waitMs, signal);
       owners = await missing();
     }
     // Reads again, so that the search finds texts that were embedded meanwhile.
@@ -245,9 +245,9 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   }
 
   function closePrevious(): void {
-    const lane = previous;
+    const pipeline = previous;
     previous = undefined;
-    if (lane !== undefined) closing = Promise.all([closing, lane.close(), lane.provider.close()]);
+    if (pipeline !== undefined) closing = Promise.all([closing, pipeline.close(), pipeline.provider.close()]);
   }
 
   /** Drops the vectors of earlier models, but not those of models that another process chose later. */

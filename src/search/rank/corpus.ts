@@ -5,10 +5,10 @@ import type { WordMatch } from './fusion.ts';
 
 /** The searched texts. A search has two retrievers, by words and by meaning. Both filter before they rank. */
 export interface SearchCorpus {
-  find(text: string, depth: number, signal?: AbortSignal): Promise<Found>;
+  find(text: string, depth: number, signal?: AbortSignal): Promise<CorpusMatches>;
 }
 
-export interface Found {
+export interface CorpusMatches {
   /** Matches by words, best first. Only the first are scored; the others have `share` 0. */
   readonly words: readonly WordMatch[];
   readonly failure: CarrelError | undefined;
@@ -27,9 +27,9 @@ export interface CrossScores {
 
 export interface MeaningScores {
   /** The nearest passages, best first. */
-  readonly listed: readonly MeaningMatch[];
+  readonly nearest: readonly MeaningMatch[];
   /** Cosines of passages that only the word search found. Omits passages without vectors. */
-  readonly more: readonly MeaningMatch[];
+  readonly wordOnly: readonly MeaningMatch[];
   /** Number of texts that have no vectors yet. */
   readonly pending: number;
   /** Cosines this far below the best count as 0; see `FusionSettings`. Undefined if unknown for the model. */
@@ -42,9 +42,9 @@ export function failureOf(error: unknown): CarrelError {
   throw error;
 }
 
-/** Returns the ids in `found` that are not in `known`, each once. */
-export function missing(found: readonly { id: number }[], known: readonly { id: number }[]): number[] {
-  const ids = new Set(found.map(({ id }) => id));
-  for (const { id } of known) ids.delete(id);
+/** Returns the ids of `candidates` that `matches` lacks, each once. */
+export function idsMissingFrom(matches: readonly { id: number }[], candidates: readonly { id: number }[]): number[] {
+  const ids = new Set(candidates.map(({ id }) => id));
+  for (const { id } of matches) ids.delete(id);
   return [...ids];
 }

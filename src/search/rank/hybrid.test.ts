@@ -44,7 +44,7 @@ function corpus(rows: Record<number, [share: number, cosine: number]>, bar: [num
 
 const joined = (retrievers: Parameters<typeof createRetrieverCorpus>[0]) => ({
   corpus: createRetrieverCorpus(retrievers),
-  judging: { reranker: rerankerWithoutModel(), texts: async () => new Map(), words: undefined },
+  rerankDeps: { reranker: rerankerWithoutModel(), texts: async () => new Map(), words: undefined },
 });
 
 test('with a quoted phrase, shows only what the words found', async () => {
@@ -119,7 +119,7 @@ test('without meaning the words answer, and the answer says degraded (contract: 
     [1, 2],
   );
   assert.equal(result.failure?.code, 'unavailable');
-  assert.equal(result.listed.meaning, undefined);
+  assert.equal(result.retrieved.meaning, undefined);
 });
 
 test('does not take a cancelled call or our own bug for an unavailable provider', async () => {

@@ -4,9 +4,9 @@ import type { CorrectedWord } from '../../words/ranking/word-index.ts';
 import { isKeywords, quotedIn } from '../../words/word-query.ts';
 import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
 import type { RerankingState } from '../rerank/reranker.ts';
-import { type MeaningScores, missing, type SearchCorpus } from './corpus.ts';
+import { idsMissingFrom, type MeaningScores, type SearchCorpus } from './corpus.ts';
 import { type Candidate, type FusedMatch, fuse, retrieverCandidates, type WordMatch } from './fusion.ts';
-import { type JudgeDeps, type JudgedHit, judgePage, type RankedHit, type RelevanceCutoff } from './judging.ts';
+import { type RankedHit, type RelevanceCutoff, type RerankDeps, type RerankedHit, rerankPage } from './rerank-page.ts';
 
 export interface HybridQuery {
   text: string;
@@ -23,10 +23,10 @@ export interface HybridQuery {
 
 export interface HybridDeps {
   corpus: SearchCorpus;
-  judging: JudgeDeps;
+  rerankDeps: RerankDeps;
 }
 
-export type HybridMatch = FusedMatch & Omit<JudgedHit<unknown>, 'hit'>;
+export type HybridMatch = FusedMatch & Omit<RerankedHit<unknown>, 'hit'>;
 
 export interface HybridResult {
   matches: HybridMatch[];
@@ -36,8 +36,8 @@ export interface HybridResult {
   /** Omitted matches that would otherwise be on the page. */
   omitted: number;
   reranking: RerankingState;
-  /** Each retriever's list, in its order. `meaning` is undefined if that retriever was not used or failed. */
-  listed: { words: readonly WordMatch[]; meaning: readonly MeaningMatch[] | undefined };
+  /** Each retriever's matches, best first. `meaning` is undefined if that retriever was not used or failed. */
+  retrieved: { words: readonly WordMatch[]; meaning: readonly MeaningMatch[] | undefined };
   pending: number;
   /** Why search by meaning failed. The order is then by words alone. */
   failure?: CarrelError;
@@ -49,7 +49,7 @@ export interface HybridResult {
  * start again with the likeliest correction.
  * 2. Score the missing: each retriever scores the passages that only the other found.
  * 3. Fuse: normalise, weight, add up and sort (fusion.ts).
- * 4. Judge: rerank the best, put newer statements before those they replace, and omit weak hits if requested (judging.ts).
+ * 4. Rerank the best, put newer statements before those they replace, and omit weak hits if requested (rerank-page.ts).
  * 5. Take the page. The order does not depend on the page, so pages neither overlap nor leave gaps.
  */
 export async function searchHybrid(query: HybridQuery, deps: HybridDeps): Promise<HybridResult> {
@@ -59,33 +59,33 @@ export async function searchHybrid(query: HybridQuery, deps: HybridDeps): Promis
   // Searches again, so that the models do not read misspelt words.
   if (correctedText !== text) return searchHybrid({ ...query, text: correctedText }, deps);
 
-  const { words: scoredWords, meaning: nearest } = await scoreMissing();
+  const { words: scoredWords, meaning: unfiltered } = await scoreMissing();
   const isExact = scoredWords !== undefined && quotedIn(text).phrases.length > 0;
-  const meaning = nearest && isExact ? onlyIds(nearest, new Set(byWords.map(({ id }) => id))) : nearest;
-  const near = meaning?.listed ?? [];
+  const meaning = unfiltered && isExact ? onlyIds(unfiltered, new Set(byWords.map(({ id }) => id))) : unfiltered;
+  const nearest = meaning?.nearest ?? [];
   const scored = byWords.filter(({ share }) => share > 0);
   // Without search by meaning, unscored matches keep their order and need no score.
-  const unscored = new Set(missing(meaning ? [...near, ...byWords] : [], scored));
+  const unscored = new Set(idsMissingFrom(scored, meaning ? [...nearest, ...byWords] : []));
   const moreWords = scoredWords?.filter(({ id }) => unscored.has(id)) ?? [];
 
   const candidates = joinMatches(
-    { listed: withTerms(byWords, scoredWords), more: moreWords },
-    { listed: near, more: meaning?.more ?? [] },
+    { ranked: withTerms(byWords, scoredWords), unranked: moreWords },
+    { ranked: nearest, unranked: meaning?.wordOnly ?? [] },
   );
   const fused = fuse(candidates, { rrfK, span: meaning?.span, isKeywords: isKeywords(text) });
 
   const coverage = new Map(scoredWords ? [...unscored].map((id) => [id, 0]) : []);
   for (const { id, coverage: share } of [...scored, ...moreWords]) if (share !== undefined) coverage.set(id, share);
   const hits = fused.map((match) => hitOf(match, coverage, meaning?.span !== undefined));
-  const judged = await judgePage({ text, limit, offset, cutoff, signal }, hits, deps.judging, unfound);
+  const reranked = await rerankPage({ text, limit, offset, cutoff, signal }, hits, deps.rerankDeps, unfound);
 
   return {
-    matches: judged.page.map(({ hit, ...verdict }, index) => ({ ...hit.match, ...verdict, rank: offset + index + 1 })),
-    ranked: judged.kept + judged.unseen,
+    matches: reranked.page.map(({ hit, ...rating }, index) => ({ ...hit.match, ...rating, rank: offset + index + 1 })),
+    ranked: reranked.included + reranked.unexamined,
     candidates: fused.length,
-    omitted: judged.omitted,
-    reranking: judged.reranking,
-    listed: { words: byWords, meaning: meaning?.listed },
+    omitted: reranked.omitted,
+    reranking: reranked.reranking,
+    retrieved: { words: byWords, meaning: meaning?.nearest },
     pending: meaning?.pending ?? 0,
     ...(failure ? { failure } : {}),
   };
@@ -94,7 +94,7 @@ export async function searchHybrid(query: HybridQuery, deps: HybridDeps): Promis
 /** Omits matches with other ids. */
 function onlyIds(meaning: MeaningScores, ids: ReadonlySet<number>): MeaningScores {
   const isIn = ({ id }: MeaningMatch) => ids.has(id);
-  return { ...meaning, listed: meaning.listed.filter(isIn), more: meaning.more.filter(isIn) };
+  return { ...meaning, nearest: meaning.nearest.filter(isIn), wordOnly: meaning.wordOnly.filter(isIn) };
 }
 
 /** Replaces misspelt words in the text. */
@@ -115,7 +115,7 @@ interface FusedHit extends RankedHit {
   readonly match: FusedMatch;
 }
 
-/** Creates the hit for judging. Drops the cosines of unmeasured models, which say nothing about relevance. */
+/** Creates the hit to rerank. Drops the cosines of unmeasured models, which say nothing about relevance. */
 function hitOf(match: FusedMatch, coverage: ReadonlyMap<number, number>, knowsCosines: boolean): FusedHit {
   const { id, score, explanation } = match;
   const { cosine, window } = explanation.meaning ?? {};
@@ -127,27 +127,27 @@ function unfound(id: number, { score }: FusedHit): FusedHit {
   return { id, score, match: { id, rank: 0, score, explanation: { rrf: 0 } } };
 }
 
-/** The matches that a retriever listed, and its scores for further passages. */
+/** A retriever's matches, best first, and the further passages that it scored. */
 interface RetrieverMatches<Match> {
-  readonly listed: readonly Match[];
-  readonly more: readonly Match[];
+  readonly ranked: readonly Match[];
+  readonly unranked: readonly Match[];
 }
 
 function joinMatches(words: RetrieverMatches<WordMatch>, meaning: RetrieverMatches<MeaningMatch>): Candidate[] {
-  const [byWords, byMeaning] = [ranked(words), ranked(meaning)];
+  const [byWords, byMeaning] = [matchesById(words), matchesById(meaning)];
   const ids = new Set([...byWords.keys(), ...byMeaning.keys()]);
   return [...ids].map((id) => ({ id, words: byWords.get(id), meaning: byMeaning.get(id) }));
 }
 
-function ranked<Match extends { id: number }>({ listed, more }: RetrieverMatches<Match>) {
-  const ranks = new Map(listed.map(({ id }, index) => [id, index + 1]));
-  return new Map([...listed, ...more].map((match) => [match.id, { ...match, rank: ranks.get(match.id) }]));
+function matchesById<Match extends { id: number }>({ ranked, unranked }: RetrieverMatches<Match>) {
+  const ranks = new Map(ranked.map(({ id }, index) => [id, index + 1]));
+  return new Map([...ranked, ...unranked].map((match) => [match.id, { ...match, rank: ranks.get(match.id) }]));
 }
 
-/** Adds terms to the listed matches. Does not change their shares. */
-function withTerms(listed: readonly WordMatch[], scoredWords: readonly WordMatch[] = []): WordMatch[] {
+/** Adds the terms of scored matches. Does not change the shares. */
+function withTerms(matches: readonly WordMatch[], scoredWords: readonly WordMatch[] = []): WordMatch[] {
   const terms = new Map(scoredWords.map((match) => [match.id, match.terms]));
-  return listed.map((match) => {
+  return matches.map((match) => {
     const found = terms.get(match.id);
     return found === undefined ? match : { ...match, terms: found };
   });

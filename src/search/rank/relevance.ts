@@ -19,21 +19,21 @@ const [sureLogit, doubtMax] = [-3, 5];
 /** Lengths, in characters, are clamped to this range: few texts of the training data are shorter or longer. */
 export const lengthSpan = { min: 100, max: 1_000 } as const;
 
-export interface Logistic {
+export interface LogisticWeights {
   readonly intercept: number;
   readonly weights: readonly number[];
 }
 
 /** A logistic regression over some of the evidence, fitted on questions with known answers. */
-export interface Fit extends Logistic {
+export interface Regression extends LogisticWeights {
   readonly features: readonly Feature[];
-  /** Estimates the probability that a hit is on topic at all. Default: the fit itself. */
-  readonly onTopic?: Logistic | undefined;
+  /** Estimates the probability that a hit is on topic at all. Default: this regression. */
+  readonly onTopic?: LogisticWeights | undefined;
   /** A hit whose probability of being on topic is lower is weak. */
   readonly onTopicMin: number;
 }
 
-export type Calibration = readonly Fit[];
+export type Calibration = readonly Regression[];
 
 export interface Verdict {
   /** Probability that a hit with this evidence is relevant: 0 to 1, three digits. */
@@ -41,14 +41,15 @@ export interface Verdict {
   readonly isWeak: boolean;
 }
 
-/** Rates a hit with the fit that uses the most of its known evidence. */
+/** Rates a hit with the regression that uses the most of its known evidence. */
 export function judge(evidence: Evidence, calibration: Calibration): Verdict {
-  const fit = calibration
+  const [regression] = calibration
     .filter(({ features }) => features.every((feature) => Number.isFinite(featureValue(evidence, feature))))
-    .reduce<Fit | undefined>((best, each) => (best && evidenceOf(best) >= evidenceOf(each) ? best : each), undefined);
-  if (fit === undefined) return { relevance: 0, isWeak: true };
-  const values = fit.features.map((feature) => featureValue(evidence, feature) ?? 0);
-  return { relevance: chanceOf(fit, values), isWeak: chanceOf(fit.onTopic ?? fit, values) < fit.onTopicMin };
+    .toSorted((left, right) => evidenceOf(right) - evidenceOf(left));
+  if (regression === undefined) return { relevance: 0, isWeak: true };
+  const values = regression.features.map((feature) => featureValue(evidence, feature) ?? 0);
+  const { onTopic = regression, onTopicMin } = regression;
+  return { relevance: chanceOf(regression, values), isWeak: chanceOf(onTopic, values) < onTopicMin };
 }
 
 /** True for a hit of less than 1 % relevance beside one of at least 70 %: it would only distract. */
@@ -56,7 +57,7 @@ export function isNoise(relevance: number, best: number): boolean {
   return relevance < 0.01 && best >= 0.7;
 }
 
-/** Returns the value of a feature for a fit. A length becomes its logarithm. */
+/** Returns the value of a feature for a regression. A length becomes its logarithm. */
 export function featureValue(evidence: Evidence, feature: Feature): number | undefined {
   if (feature === 'doubt') {
     const { logit } = evidence;
@@ -67,7 +68,7 @@ export function featureValue(evidence: Evidence, feature: Feature): number | und
   return Math.log(Math.min(lengthSpan.max, Math.max(lengthSpan.min, value)));
 }
 
-function chanceOf({ intercept, weights }: Logistic, values: readonly number[]): number {
+function chanceOf({ intercept, weights }: LogisticWeights, values: readonly number[]): number {
   const sum = values.reduce((total, value, index) => total + (weights[index] ?? 0) * value, intercept);
   return threeDigits(1 / (1 + Math.exp(-sum)));
 }
@@ -110,8 +111,8 @@ function leadOf(odds: number): number {
   return Math.max(-leadMax, Math.min(leadMax, -Math.log(odds)));
 }
 
-/** Rates a fit by how much evidence it uses. The reranking model counts more than all other evidence together. */
-function evidenceOf({ features }: Fit): number {
+/** Rates a regression by how much evidence it uses. The reranking model counts more than all other evidence together. */
+function evidenceOf({ features }: Regression): number {
   return features.length + (features.includes('doubt') || features.includes('logit') ? 10 : 0);
 }
 

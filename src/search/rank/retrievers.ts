@@ -5,7 +5,7 @@ import { plainQuery, type WordQuery } from '../../words/word-query.ts';
 import type { Meaning, MeaningAnswer } from '../meaning/meaning.ts';
 import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
 import { cosineSpanOf } from '../models/bundled-model.ts';
-import { failureOf, missing, type SearchCorpus } from './corpus.ts';
+import { failureOf, idsMissingFrom, type SearchCorpus } from './corpus.ts';
 import type { WordMatch } from './fusion.ts';
 
 /** Search by words, over the passages that pass the caller's filter. Filters before ranking. */
@@ -33,7 +33,7 @@ interface MeaningFound extends Pick<MeaningAnswer, 'vector' | 'pending'> {
 export function createRetrieverCorpus(retrievers: {
   readonly words: WordRetriever | undefined;
   readonly meaning: MeaningRetriever | undefined;
-  /** Returns the replacements for misspelt words; see `Found`. Called after a search. */
+  /** Returns the replacements for misspelt words; see `CorpusMatches`. Called after a search. */
   readonly corrected?: () => readonly CorrectedWord[];
 }): SearchCorpus {
   const { words: wordRetriever, meaning: meaningRetriever, corrected = () => [] } = retrievers;
@@ -51,13 +51,13 @@ export function createRetrieverCorpus(retrievers: {
         corrected: corrected(),
         async scoreMissing() {
           const scored = words.filter(({ share }) => share > 0);
-          const unscored = found ? missing([...found.matches, ...words], scored) : [];
-          const [scoredWords, more = []] = await Promise.all([
+          const unscored = found ? idsMissingFrom(scored, [...found.matches, ...words]) : [];
+          const [scoredWords, wordOnly = []] = await Promise.all([
             wordRetriever?.score(text, unscored, signal),
-            found && meaningRetriever?.score(found, missing(words, found.matches), signal),
+            found && meaningRetriever?.score(found, idsMissingFrom(found.matches, words), signal),
           ]);
-          const { matches: listed = [], pending = 0, span } = found ?? {};
-          return { words: scoredWords, meaning: found && { listed, more, pending, span } };
+          const { matches: nearest = [], pending = 0, span } = found ?? {};
+          return { words: scoredWords, meaning: found && { nearest, wordOnly, pending, span } };
         },
       };
     },

@@ -1,7 +1,7 @@
 import { analyse } from '../../words/analyse.ts';
 import { stemOf } from '../../words/language.ts';
 import { questionWords } from '../../words/question-words.ts';
-import { changedThings, changeWords, sentence } from './says-changed.ts';
+import { changedThings, changeWords, sentence } from './change-reports.ts';
 
 /** What a text is about. Its topical words exclude values, times and words that any statement has. */
 export interface Statement {

@@ -1,4 +1,4 @@
-import { isKnownWord } from '../../words/known-words.ts';
+import { isCommonWord } from '../../words/common-words.ts';
 import { stemOf } from '../../words/language.ts';
 import { countedLeaves, type IndexStatistics } from '../../words/ranking/bm25.ts';
 import { createVocabulary, type Vocabulary } from '../../words/vocabulary.ts';
@@ -66,7 +66,7 @@ export async function correctQuery(
   for (const leaf of absent) {
     if (leaf.kind !== 'term') continue;
     const written = leaf.written ?? leaf.term;
-    if (isKnownWord(written)) continue;
+    if (isCommonWord(written)) continue;
     const terms = await likeliestOf(vocabulary.nearest(written), countLeaves);
     if (terms.length > 0) corrected.set(leaf.term, { kind: 'near', word: leaf.term, written, terms });
   }

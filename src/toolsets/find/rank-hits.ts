@@ -1,7 +1,7 @@
 import { whyFound } from '../../answers/explain.ts';
 import { sharesOf } from '../../search/rank/evidence-shares.ts';
-import { judgePage } from '../../search/rank/judging.ts';
 import { leadAmong, threeDigits } from '../../search/rank/relevance.ts';
+import { rerankPage } from '../../search/rank/rerank-page.ts';
 import type { Reranker, RerankingState } from '../../search/rerank/reranker.ts';
 import type { SourceHit } from '../../tools/search-source.ts';
 import { findMatches } from '../../words/snippet.ts';
@@ -37,7 +37,7 @@ export async function scoreHits(
   const texts = new Map(
     ranked.map(({ id, hit }) => [id, { text: hit.snippet, prefix: hit.title && `${hit.title}\n` }]),
   );
-  const { page, omitted, reranking } = await judgePage(
+  const { page, omitted, reranking } = await rerankPage(
     { text: query, limit: ranked.length, offset: 0, cutoff: includesWeak ? undefined : 'weak', signal },
     ranked,
     { reranker, words: undefined, texts: async () => texts },

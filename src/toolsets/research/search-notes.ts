@@ -1,4 +1,4 @@
-import { judgePage, reachOf, type TextToJudge } from '../../search/rank/judging.ts';
+import { rerankPage, rerankRange, type TextToRerank } from '../../search/rank/rerank-page.ts';
 import type { Reranker } from '../../search/rerank/reranker.ts';
 import type { ListedNote, NoteStore } from '../../storage/notes/notes.ts';
 
@@ -15,19 +15,19 @@ interface NoteSearch {
 /** Searches notes by words and reranks the best ones. */
 export async function searchNotes(request: NoteSearch, notes: NoteStore, reranker: Reranker) {
   const { query, tags, limit, offset, hidesWeak, signal } = request;
-  const reach = reachOf({ limit, offset });
+  const reach = rerankRange({ limit, offset });
   const { notes: found, total } = await notes.list({ query, tags, ...reach }, { signal });
   const ranked = found.map((note, index) => {
     const { key = -index, share = 0, coverage = 0 } = note.match ?? {};
     return { id: key, score: share, coverage, note };
   });
-  const texts = new Map<number, TextToJudge>(
+  const texts = new Map<number, TextToRerank>(
     ranked.map(({ id, note }) => [
       id,
       { text: note.match?.passage ?? note.snippet.text, prefix: `${headingOf(note)}\n` },
     ]),
   );
-  const { page, omitted, reranking } = await judgePage(
+  const { page, omitted, reranking } = await rerankPage(
     {
       text: query,
       limit,

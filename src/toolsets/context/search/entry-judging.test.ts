@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { judgePage } from '../../../search/rank/judging.ts';
+import { rerankPage } from '../../../search/rank/rerank-page.ts';
 import { bundledRerankerFolder, readRerankerSettings } from '../../../search/rerank/bundled-reranker.ts';
 import { createReranker } from '../../../search/rerank/reranker.ts';
 import { createSqliteStorage } from '../../../storage/sqlite/sqlite-storage.ts';
@@ -40,7 +40,7 @@ test('002 reranking: a short reply is scored with its question; past versions ar
       const reranker = createReranker({ provider, weight, calibration, questionContext: context });
       const judging = createEntryJudging({ entries: storage.entries, reranker, texts }, { filter: { asOf } });
       read.length = 0;
-      await judgePage({ text: 'Leeds', limit: 10, offset: 0 }, ranked, judging);
+      await rerankPage({ text: 'Leeds', limit: 10, offset: 0 }, ranked, judging);
       return [...read];
     };
     assert.deepEqual(await judgedWith(questionContext), [

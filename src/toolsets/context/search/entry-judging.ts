@@ -1,4 +1,4 @@
-import type { JudgeDeps } from '../../../search/rank/judging.ts';
+import type { RerankDeps } from '../../../search/rank/rerank-page.ts';
 import { createWordScores } from '../../../search/rank/retrievers.ts';
 import { type RerankingState, rerankingField } from '../../../search/rerank/reranker.ts';
 import type { EntryFilter } from '../../../storage/entries/entry.ts';
@@ -10,13 +10,13 @@ import { replacementsAmong } from '../replaced-entries.ts';
 const scoredCharsMax = 100_000;
 
 /**
- * Creates the dependencies of `judgePage` for entries. Without a parsed `query`, it uses the words of the search text.
+ * Creates the dependencies of `rerankPage` for entries. Without a parsed `query`, it uses the words of the search text.
  * A short reply ("Yes, last Friday!") is scored together with the previous message, if the reranking model supports it.
  */
 export function createEntryJudging(
   { entries, reranker, texts }: Pick<ContextParts, 'entries' | 'reranker' | 'texts'>,
   { filter, query }: { filter: EntryFilter; query?: WordQuery },
-): JudgeDeps {
+): RerankDeps {
   const { asOf } = filter;
   return {
     reranker,

@@ -26,10 +26,10 @@ export async function searchEntries(request: HybridRequest, settings: { words: b
   const found = await searchHybrid(
     // Requests one more than shown, to detect further results.
     { text, limit: limit + 1, offset, depth: rankDepth, cutoff: includesWeak ? undefined : 'weak', rrfK, signal },
-    { corpus, judging: createEntryJudging(parts, { filter: request.filter }) },
+    { corpus, rerankDeps: createEntryJudging(parts, { filter: request.filter }) },
   );
   if (found.failure && !settings.words) throw found.failure;
-  const { words, meaning } = found.listed;
+  const { words, meaning } = found.retrieved;
   const [ftsCount, semanticCount] = [words.length, meaning?.length ?? 0];
   const both = ftsCount + semanticCount - found.candidates;
   const warnings: SearchWarnings = found.failure ? meaningFailed : pendingWarning(found.pending);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { judgePage, reachOf } from '../../../search/rank/judging.ts';
+import { rerankPage, rerankRange } from '../../../search/rank/rerank-page.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { currentLanguage } from '../../../words/language.ts';
@@ -66,7 +66,7 @@ async function searchWords(
 ): Promise<SearchOutcome> {
   const stats = startStats(backend, applied);
   const strictQuery = wordQueryOf(text, mode);
-  const reach = reachOf({ limit, offset });
+  const reach = rerankRange({ limit, offset });
   const strict = await entries.searchWords({ query: strictQuery, filter, ...reach, explain }, { signal });
   const terms = mode === 'match' ? queryWords(text) : [];
   const relaxedPage =
@@ -82,7 +82,7 @@ async function searchWords(
     found: score,
     coverage,
   }));
-  const judged = await judgePage(
+  const judged = await rerankPage(
     { text, limit, offset: offset - reach.offset, before: reach.offset, signal },
     ranked,
     createEntryJudging({ entries, reranker, texts }, { filter, query }),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { cosineSpanOf } from '../../../search/models/bundled-model.ts';
-import { judgePage } from '../../../search/rank/judging.ts';
+import { rerankPage } from '../../../search/rank/rerank-page.ts';
 import type { EntryFilter } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
@@ -54,7 +54,7 @@ async function searchMeaning(
   ]);
   const matches = quoted ? nearest.filter(({ id }) => quoted.has(id)) : nearest;
   // One more than shown, to detect further entries.
-  const judged = await judgePage(
+  const judged = await rerankPage(
     { text, limit: limit + 1, offset, cutoff: includesWeak ? undefined : 'weak', signal },
     matches.map((match) => ({ ...match, ...nearnessOf(match.cosine, matches[0]?.cosine, model) })),
     createEntryJudging({ entries, reranker, texts }, { filter }),
@@ -78,7 +78,7 @@ async function searchMeaning(
     weak,
     judged: judgedFields({ ...judged, omitted: weak }),
     stats: (rows) => stats(rows, plan),
-    empty: { total: judged.kept },
+    empty: { total: judged.included },
     warnings: pendingWarning(pending),
   };
 }

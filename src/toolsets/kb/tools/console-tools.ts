@@ -21,11 +21,11 @@ export function createKbConsoleTools(engine: Engine): Tool[] {
       return { job_id: id, status };
     },
   });
-  const { upkeep } = engine;
-  if (upkeep === undefined) return [cancel];
+  const { maintenance } = engine;
+  if (maintenance === undefined) return [cancel];
   return [
     cancel,
-    createKbTableTool(engine, upkeep),
+    createKbTableTool(engine, maintenance),
     defineTool({
       name: 'kb_clear_jobs',
       title: 'Clear finished jobs',
@@ -33,7 +33,7 @@ export function createKbConsoleTools(engine: Engine): Tool[] {
       effect: 'change',
       input: z.object({}),
       output: looseOutput('cleared'),
-      run: async (_, { signal }) => ({ cleared: await upkeep.clearJobs({ signal }) }),
+      run: async (_, { signal }) => ({ cleared: await maintenance.clearJobs({ signal }) }),
     }),
     defineTool({
       name: 'kb_trash',
@@ -43,7 +43,7 @@ export function createKbConsoleTools(engine: Engine): Tool[] {
       input: z.object(page),
       output: looseOutput('documents, total'),
       async run(request, { signal }) {
-        const { documents, total } = await upkeep.deletedDocuments(request, { signal });
+        const { documents, total } = await maintenance.deletedDocuments(request, { signal });
         return { documents: documents.map(({ tags, ...rest }) => ({ ...rest, ...splitTags(tags) })), total };
       },
     }),
@@ -54,7 +54,7 @@ export function createKbConsoleTools(engine: Engine): Tool[] {
       effect: 'change',
       input: z.object({ document_ids: z.array(z.int()).min(1).max(500) }),
       output: looseOutput('purged'),
-      run: async ({ document_ids: ids }, { signal }) => ({ purged: await upkeep.purgeDocuments(ids, { signal }) }),
+      run: async ({ document_ids: ids }, { signal }) => ({ purged: await maintenance.purgeDocuments(ids, { signal }) }),
     }),
   ];
 }

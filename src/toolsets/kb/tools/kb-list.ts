@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { fitItems, itemBytesMax } from '../../../answers/answer-limit.ts';
 import { wireBytes } from '../../../base/wire-bytes.ts';
-import type { DocumentsRequest, Engine, EngineDocument, EngineUpkeep } from '../../../engine/engine.ts';
+import type { DocumentsRequest, Engine, EngineDocument, EngineMaintenance } from '../../../engine/engine.ts';
 import { documentSorts } from '../../../storage/documents/read-documents.ts';
 import type { Call } from '../../../tools/call.ts';
 import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
@@ -46,7 +46,7 @@ export function createKbListTool(engine: ListEngine): Tool {
 }
 
 /** Creates the console's `kb_table`: a sortable kb_list with the types of all documents. */
-export function createKbTableTool(engine: ListEngine, upkeep: EngineUpkeep): Tool {
+export function createKbTableTool(engine: ListEngine, maintenance: EngineMaintenance): Tool {
   return defineTool({
     name: 'kb_table',
     title: 'Documents as a table',
@@ -57,7 +57,7 @@ export function createKbTableTool(engine: ListEngine, upkeep: EngineUpkeep): Too
     async run({ sort: by, descending, ...input }, call) {
       const [listed, types] = await Promise.all([
         list(engine, input, call, { by, descending }),
-        upkeep.documentTypes({ signal: call.signal }),
+        maintenance.documentTypes({ signal: call.signal }),
       ]);
       return { ...listed, types: types.map(({ type, count }) => ({ name: type, documents: count })) };
     },

@@ -7,7 +7,7 @@ const tokenizer = 'models/carrel-embedding-1/tokenizer.json';
 let words: ReadonlySet<string> | undefined;
 
 /** True if a lower-case word is a single token of the tokenizer. Such a word is spelt correctly. */
-export function isKnownWord(word: string): boolean {
+export function isCommonWord(word: string): boolean {
   words ??= readWords();
   return words.has(word);
 }

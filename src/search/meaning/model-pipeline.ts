@@ -5,9 +5,9 @@ import { type BackgroundEmbedding, createBackgroundEmbedding } from './backgroun
 import type { NearestVectors } from './nearest-vectors.ts';
 import { createScannedVectors } from './scanned-vectors.ts';
 
-export type ModelLane = ReturnType<typeof createModelLane>;
+export type ModelPipeline = ReturnType<typeof createModelPipeline>;
 
-interface ModelLaneDeps<Filter> {
+interface ModelPipelineDeps<Filter> {
   readonly vectors: VectorStore<Filter>;
   readonly provider: EmbeddingProvider;
   readonly log: Logger;
@@ -19,7 +19,7 @@ interface ModelLaneDeps<Filter> {
 }
 
 /** Creates the background embedding and vector search of one model. */
-export function createModelLane<Filter>(deps: ModelLaneDeps<Filter>) {
+export function createModelPipeline<Filter>(deps: ModelPipelineDeps<Filter>) {
   const { vectors, provider, log, ready, embeds, onDone } = deps;
   const model = provider.name;
   const nearest: NearestVectors = vectors.isIndexed ? storedNearest : createScannedVectors({ vectors, model });

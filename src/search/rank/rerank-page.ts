@@ -17,7 +17,7 @@ export interface RankedHit {
   readonly window?: { readonly start: number; readonly end: number } | undefined;
 }
 
-export interface JudgedHit<Hit> {
+export interface RerankedHit<Hit> {
   readonly hit: Hit;
   readonly relevance: number;
   readonly evidence: Evidence;
@@ -28,7 +28,7 @@ export interface JudgedHit<Hit> {
   readonly replacedBy?: number | undefined;
 }
 
-export interface JudgeRequest {
+export interface RerankRequest {
   readonly text: string;
   readonly limit: number;
   readonly offset: number;
@@ -44,13 +44,13 @@ export interface JudgeRequest {
  */
 export type RelevanceCutoff = 'weak' | { readonly below: number };
 
-export interface JudgeDeps {
+export interface RerankDeps {
   readonly reranker: Reranker;
   /**
    * Returns the texts of these hits, for the model to read. `charsMax`: only that many characters of each are needed. Deleted
    * hits are omitted.
    */
-  texts(ids: readonly number[], signal?: AbortSignal, charsMax?: number): Promise<ReadonlyMap<number, TextToJudge>>;
+  texts(ids: readonly number[], signal?: AbortSignal, charsMax?: number): Promise<ReadonlyMap<number, TextToRerank>>;
   /** Finds the best part of each text on another thread. For callers with long texts. */
   parts?(texts: readonly Windowed[], query: string, signal?: AbortSignal): Promise<readonly TextPart[]>;
   /** Finds the coverage of hits that lack it. Undefined if words are not searched. */
@@ -59,7 +59,7 @@ export interface JudgeDeps {
   replacements?(ids: readonly number[], signal?: AbortSignal): Promise<Replacements>;
 }
 
-export interface TextToJudge {
+export interface TextToRerank {
   readonly text: string;
   /** Text before the part that the model reads: title and headings, or the end of the previous message. */
   readonly prefix?: string | undefined;
@@ -67,12 +67,12 @@ export interface TextToJudge {
   readonly isMessage?: boolean;
 }
 
-export interface JudgedPage<Hit> {
-  readonly page: readonly JudgedHit<Hit>[];
-  /** Number of examined hits that were not omitted, on this page or not. */
-  readonly kept: number;
+export interface RerankedPage<Hit> {
+  readonly page: readonly RerankedHit<Hit>[];
+  /** Number of examined hits that were not omitted, on all pages. */
+  readonly included: number;
   /** Number of hits that were not examined. */
-  readonly unseen: number;
+  readonly unexamined: number;
   /** Number of omitted hits that would otherwise be on this page. */
   readonly omitted: number;
   readonly reranking: RerankingState;
@@ -90,8 +90,8 @@ const shortChars = 300;
 /** Max hits reranked. */
 export const rerankedMax = 50;
 
-/** Returns the part of a list to fetch for a page. It includes all hits that are reranked together with those of the page. */
-export function reachOf({ limit, offset }: { limit: number; offset: number }): { limit: number; offset: number } {
+/** Returns the range to fetch for a page: its hits, and all that are reranked together with them. */
+export function rerankRange({ limit, offset }: { limit: number; offset: number }): { limit: number; offset: number } {
   return offset < rerankedMax ? { limit: Math.max(rerankedMax, offset + limit), offset: 0 } : { limit, offset };
 }
 
@@ -106,12 +106,12 @@ const everyWord = 1 - 1e-9;
  * relevance comes from other evidence. A newer hit that replaces another comes before it and is at least as relevant.
  * `unfound` creates such a newer hit if it is not in the list.
  */
-export async function judgePage<Hit extends RankedHit>(
-  request: JudgeRequest,
+export async function rerankPage<Hit extends RankedHit>(
+  request: RerankRequest,
   hits: readonly Hit[],
-  deps: JudgeDeps,
+  deps: RerankDeps,
   unfound: (id: number, older: Hit) => Hit | undefined = () => undefined,
-): Promise<JudgedPage<Hit>> {
+): Promise<RerankedPage<Hit>> {
   const { text, limit, offset, cutoff, before = 0, signal } = request;
   const { reranker } = deps;
   // The model can't rate hits for bare keywords: it was trained on questions.
@@ -119,18 +119,18 @@ export async function judgePage<Hit extends RankedHit>(
   const compared = before === 0 ? hits.slice(0, comparedMax).map(({ id }) => id) : [];
   const replacements = compared.length === 0 ? undefined : await deps.replacements?.(compared, signal);
   const ranked = replacements ? newerFirst(hits, ({ id }) => id, replacements.newer, withScoreOf) : hits;
-  const kept: JudgedHit<Hit>[] = [];
+  const included: RerankedHit<Hit>[] = [];
   let reranking: RerankingState = reranker.provider ? { state: 'applied' } : rerankingOff;
   let ceiling = 1;
   let best = 0;
-  let seen = 0;
-  const textsRead = new Map<number, TextToJudge>();
+  let examined = 0;
+  const textsRead = new Map<number, TextToRerank>();
   const ends = await endsOfBlocks();
-  while (seen < ranked.length && kept.length < offset + limit) {
-    const end = ends.find((each) => each > before + seen) ?? Number.POSITIVE_INFINITY;
-    const block = ranked.slice(seen, Math.min(end - before, seen + unrerankedBlock));
+  while (examined < ranked.length && included.length < offset + limit) {
+    const end = ends.find((each) => each > before + examined) ?? Number.POSITIVE_INFINITY;
+    const block = ranked.slice(examined, Math.min(end - before, examined + unrerankedBlock));
     // If all hits of the first block are weak, later ones are weak too.
-    const isAllWeak = cutoff === 'weak' && seen > 0 && kept.length === 0 && reranking.state === 'applied';
+    const isAllWeak = cutoff === 'weak' && examined > 0 && included.length === 0 && reranking.state === 'applied';
     const isReranked = end !== Number.POSITIVE_INFINITY && reranking.state === 'applied' && !isAllWeak;
     const [coverage, { texts, scored }] = await Promise.all([
       coverageOf(block),
@@ -154,14 +154,14 @@ export async function judgePage<Hit extends RankedHit>(
     if (scored) best = Math.max(best, ...judged.map(({ relevance }) => relevance));
     const rated = ordered.map((each) => ({ ...each, isWeak: isBelowCutoff(each, isAllWeak) }));
     const placed = replacements ? newerFirst(rated, ({ hit }) => hit.id, replacements.newer, withRelevanceOf) : rated;
-    const shown = scored ? falling(placed, ceiling) : placed;
+    const shown = scored ? withFallingRelevance(placed, ceiling) : placed;
     if (scored) ceiling = shown.at(-1)?.relevance ?? ceiling;
-    kept.push(
+    included.push(
       ...shown.filter(({ relevance, isWeak }) => !isWeak && !(typeof cutoff === 'object' && relevance < cutoff.below)),
     );
-    seen += block.length;
+    examined += block.length;
   }
-  const page = kept.slice(offset, offset + limit);
+  const page = included.slice(offset, offset + limit);
   return {
     page: page.map(({ hit, relevance, evidence, range }) => ({
       hit,
@@ -171,8 +171,8 @@ export async function judgePage<Hit extends RankedHit>(
       replaces: replacements?.replaces.get(hit.id),
       replacedBy: replacements?.replacedBy.get(hit.id),
     })),
-    kept: kept.length,
-    unseen: ranked.length - seen,
+    included: included.length,
+    unexamined: ranked.length - examined,
     omitted: Math.max(0, Math.min(limit, ranked.length - offset) - page.length),
     reranking,
   };
@@ -181,7 +181,7 @@ export async function judgePage<Hit extends RankedHit>(
     return newer ? { ...newer, score: Math.max(newer.score, older.score) } : unfound(id, older);
   }
 
-  function isBelowCutoff({ relevance, isWeak, evidence }: JudgedHit<Hit> & Verdict, isAllWeak: boolean): boolean {
+  function isBelowCutoff({ relevance, isWeak, evidence }: RerankedHit<Hit> & Verdict, isAllWeak: boolean): boolean {
     const { words = 0, ...others } = evidence;
     if (cutoff !== 'weak' || words >= (isKeywords ? Number.MIN_VALUE : everyWord)) return false;
     if (isNoise(relevance, best)) return true;
@@ -190,8 +190,8 @@ export async function judgePage<Hit extends RankedHit>(
   }
 
   /** Returns the sort key. Hits that the model did not reach in time come last. Without any logits, the order stays. */
-  function orderOf({ hit, evidence: { logit } }: Pick<JudgedHit<Hit>, 'hit' | 'evidence'>): number {
-    return logit === undefined ? hit.score - unscoredLoss : hit.score + reranker.weight * logit;
+  function orderOf({ hit, evidence: { logit } }: Pick<RerankedHit<Hit>, 'hit' | 'evidence'>): number {
+    return logit === undefined ? hit.score - unscoredPenalty : hit.score + reranker.weight * logit;
   }
 
   async function coverageOf(block: readonly Hit[]): Promise<Map<number, number>> {
@@ -213,11 +213,11 @@ export async function judgePage<Hit extends RankedHit>(
     return { texts, scored: isReranked ? await scoresOf(block, texts) : undefined };
   }
 
-  async function shortTexts(ids: readonly number[]): Promise<ReadonlyMap<number, TextToJudge>> {
+  async function shortTexts(ids: readonly number[]): Promise<ReadonlyMap<number, TextToRerank>> {
     return ids.length === 0 ? new Map() : deps.texts(ids, signal, scaledCharsMax);
   }
 
-  async function textsOf(ids: readonly number[]): Promise<ReadonlyMap<number, TextToJudge>> {
+  async function textsOf(ids: readonly number[]): Promise<ReadonlyMap<number, TextToRerank>> {
     const unread = ids.filter((id) => !textsRead.has(id));
     const more = unread.length === 0 ? [] : await deps.texts(unread, signal);
     for (const [id, text] of more) textsRead.set(id, text);
@@ -232,7 +232,7 @@ export async function judgePage<Hit extends RankedHit>(
     return chars <= shortChars * texts.length ? blockEnds.short : blockEnds.long;
   }
 
-  async function scoresOf(block: readonly Hit[], texts: ReadonlyMap<number, TextToJudge>) {
+  async function scoresOf(block: readonly Hit[], texts: ReadonlyMap<number, TextToRerank>) {
     const whole = block.flatMap(({ id, window }) => {
       const found = texts.get(id);
       return found === undefined ? [] : [{ ...found, id, window }];
@@ -272,15 +272,18 @@ function withRelevanceOf<Hit extends Verdict & { readonly evidence: Evidence }>(
   return { ...newer, relevance, isWeak: newer.isWeak && older.isWeak, evidence: { ...newer.evidence, logit, lead } };
 }
 
-function cosineOf({ cosine, window }: RankedHit, text: TextToJudge | undefined): number | undefined {
+function cosineOf({ cosine, window }: RankedHit, text: TextToRerank | undefined): number | undefined {
   return cosine !== undefined && window && text?.isMessage ? unscaledCosine(cosine, text.text, window) : cosine;
 }
 
 /** Subtracted from the scores of hits without a logit, so that they come last. */
-const unscoredLoss = 1_000;
+const unscoredPenalty = 1_000;
 
 /** Makes relevance decrease down the list: if a hit is more relevant than the one before it, both get the average. */
-export function falling<Hit extends { readonly relevance: number }>(ordered: readonly Hit[], ceiling = 1): Hit[] {
+export function withFallingRelevance<Hit extends { readonly relevance: number }>(
+  ordered: readonly Hit[],
+  ceiling = 1,
+): Hit[] {
   const pools: { sum: number; count: number }[] = [];
   for (const { relevance } of ordered) {
     let pool = { sum: relevance, count: 1 };
