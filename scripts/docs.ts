@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { loadRoleConfig, prepareRole, programSlices } from '../src/app/program.ts';
 import type { Role } from '../src/app/role.ts';
-import { createRoleOffer, essentialTools } from '../src/app/role-offer.ts';
+import { createRoleFeatures, essentialTools } from '../src/app/role-features.ts';
 import { roles } from '../src/app/roles.ts';
-import { createSharedParts } from '../src/app/shared-parts.ts';
+import { createSharedServices } from '../src/app/shared-services.ts';
 import { type ErrorKind, errorCodes } from '../src/base/errors.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { type CommandDescription, type CommandGroup, groups } from '../src/cli/commands/command.ts';
@@ -72,9 +72,9 @@ export async function listTools(chosen: Role, { withFess = true } = {}): Promise
   const role = await prepareRole(chosen, flags, env);
   const config = loadRoleConfig(role, flags, env);
   const jobs = createCallJobs();
-  const toolsets = await role.openToolsets(config, silentLogger, jobs, createSharedParts(config, silentLogger));
+  const toolsets = await role.openToolsets(config, silentLogger, jobs, createSharedServices(config, silentLogger));
   try {
-    return createRoleOffer(role, config, silentLogger, toolsets, { jobs }).catalogue.listings;
+    return createRoleFeatures(role, config, silentLogger, toolsets, { jobs }).catalogue.listings;
   } finally {
     await Promise.all(toolsets.map((toolset) => toolset.close?.()));
     rmSync(dataDir, { recursive: true, force: true });

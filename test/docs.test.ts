@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { Tiktoken } from 'js-tiktoken/lite';
 import o200k from 'js-tiktoken/ranks/o200k_base';
 import { generatedFiles, listTools } from '../scripts/docs.ts';
-import { essentialTools } from '../src/app/role-offer.ts';
+import { essentialTools } from '../src/app/role-features.ts';
 import { roles } from '../src/app/roles.ts';
 import { tokensOf } from '../src/cli/tools.ts';
 

@@ -3,13 +3,13 @@ import type { Config } from '../config/load.ts';
 import type { Storage } from '../storage/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { MeasuredSource, Measurement } from '../telemetry/sampling.ts';
-import type { SharedParts } from './shared-parts.ts';
+import type { SharedServices } from './shared-services.ts';
 
 /**
  * Returns the sources of PostgreSQL's metrics: failed background work and, if configured, the read replica. An unusable replica
  * is reported as down.
  */
-export function databaseSources(config: Config, shared: SharedParts): MeasuredSource[] {
+export function databaseSources(config: Config, shared: SharedServices): MeasuredSource[] {
   const { backend, postgresReadUrl } = config.of(storageSlice);
   if (backend === 'sqlite') return [];
   const measured = (name: string, measure: (storage: Storage) => Promise<Measurement[]>): MeasuredSource => ({

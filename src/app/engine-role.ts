@@ -11,7 +11,7 @@ import { openAuthorities } from './open-authorities.ts';
 import { localEngineSlices, openLocalEngine } from './open-engine.ts';
 import { openWebSources } from './open-web-sources.ts';
 import type { Role, RoleService } from './role.ts';
-import { createSharedParts } from './shared-parts.ts';
+import { createSharedServices } from './shared-services.ts';
 
 /** `carrel engine`: the knowledge base with its own HTTP API, without MCP. */
 export const engineRole: Role = {
@@ -39,7 +39,7 @@ async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry
   const http = config.of(httpSlice);
   const { serveEngine } = await import('../engine/http/serve-engine.ts');
   // Listens first, so that health checks can report that the engine is starting.
-  const shared = createSharedParts(config, log, telemetry.recorder);
+  const shared = createSharedServices(config, log, telemetry.recorder);
   const { authorities, close } = await openAuthorities(engineRole, config, log, shared);
   const service = await serveEngine({
     ...http,

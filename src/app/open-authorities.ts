@@ -13,7 +13,7 @@ import type { TokenStore } from '../storage/tokens/token.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
 import { openConfiguredStorage, storageLocation } from './configured-storage.ts';
 import type { Role } from './role.ts';
-import type { SharedParts } from './shared-parts.ts';
+import type { SharedServices } from './shared-services.ts';
 import { toolsetNames } from './toolsets.ts';
 
 export interface Authorities {
@@ -30,11 +30,11 @@ export async function openAuthorities(
   role: Role,
   config: Config,
   log: Logger,
-  shared: SharedParts,
+  shared: SharedServices,
 ): Promise<Authorities> {
   const { authorities: issuers, resource } = await openIssuer(config, log);
   if (!(await usesDatabase(role, config))) return { authorities: issuers, resource, close: async () => {} };
-  let lease: ReturnType<SharedParts['storage']> | undefined;
+  let lease: ReturnType<SharedServices['storage']> | undefined;
   const tokens = async () => {
     lease ??= shared.storage();
     return (await lease).resource.tokens;

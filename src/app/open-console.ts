@@ -13,20 +13,20 @@ import { type ConsoleDeps, type ConsoleVisitor, createConsole } from '../console
 import { type ConsoleTools, read } from '../console/console-tools.ts';
 import type { ServerFacts } from '../console/pages/sources.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
-import type { Offer } from '../mcp/offer.ts';
+import type { ServerFeatures } from '../mcp/server-features.ts';
 import { ToolFailure } from '../mcp/wire-errors.ts';
 import { readLastBackup } from '../storage/backup/last-backup.ts';
 import type { ToolCall } from '../telemetry/recorder.ts';
 import { type Caller, type ClientName, localUser } from '../tools/call.ts';
 import { toolsetNames } from './toolsets.ts';
 
-/** Creates the console for an offer. Returns its pages, and the offer wrapped so that the console sees the clients. */
+/** Creates the console. Returns its pages, and the server features extended so that the console sees the clients. */
 export function openConsole(
   config: Config,
-  offer: Offer,
+  features: ServerFeatures,
   snippets: ConsoleDeps['snippets'],
   tokens: ConsoleDeps['tokens'],
-): { served: Offer; pages: PageHandler } {
+): { served: ServerFeatures; pages: PageHandler } {
   const { path } = config.of(httpSlice);
   const startedAt = Date.now();
   const activity = createActivity();
@@ -37,7 +37,7 @@ export function openConsole(
     origin,
     signal,
   }: ConsoleVisitor & { principal: Principal }): ConsoleTools => {
-    const { catalogue, callTool } = offer.scopedTo(principal.rights).forConsole();
+    const { catalogue, callTool } = features.scopedTo(principal.rights).forConsole();
     return {
       has: (name) => catalogue.find(name) !== undefined,
       names: () => catalogue.toolsets.flatMap(({ tools }) => tools.map(({ name }) => name)),
@@ -55,7 +55,7 @@ export function openConsole(
           authenticated: true,
           serverOrigin: origin,
         };
-        const log = offer.log.with({ caller: caller.name });
+        const log = features.log.with({ caller: caller.name });
         const call = { caller, signal, report() {}, log, keepCancellable: () => () => {} };
         // A page waits for the result, so a slow tool must not return a job instead.
         const wait = catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
@@ -69,17 +69,18 @@ export function openConsole(
   };
   const { signal } = new AbortController();
   const wake = sampleOnceUsed(activity, toolsFor({ principal: localUser, address: '', origin: '', signal }));
-  offer.recorder?.onCall((call) => {
+  features.recorder?.onCall((call) => {
     // Skips the console's own calls.
     if (call.caller.id.startsWith(ownCallers)) return;
     recordCall(call, activity, clients);
     wake();
   });
-  const onClient: Offer['onClient'] = (client, caller) => clients.connected(identityOf(client, caller), Date.now());
-  const served: Offer = {
-    ...offer,
+  const onClient: ServerFeatures['onClient'] = (client, caller) =>
+    clients.connected(identityOf(client, caller), Date.now());
+  const served: ServerFeatures = {
+    ...features,
     onClient,
-    scopedTo: (rights) => ({ ...offer.scopedTo(rights), onClient }),
+    scopedTo: (rights) => ({ ...features.scopedTo(rights), onClient }),
   };
   const console = createConsole(
     {
@@ -99,15 +100,15 @@ export function openConsole(
       tokens,
       toolsetNames,
       facts: () => factsOf(config.dataDir, startedAt),
-      log: offer.log,
+      log: features.log,
       tools: ({ principal = localUser, ...visitor }) => toolsFor({ ...visitor, principal }),
     },
   );
   return {
     served,
-    pages(request, response, entrance) {
+    pages(request, response, auth) {
       wake();
-      return console.handle(request, response, entrance);
+      return console.handle(request, response, auth);
     },
   };
 }

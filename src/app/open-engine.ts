@@ -8,7 +8,7 @@ import { embeddingSlice } from '../search/models/embedding-slice.ts';
 import { rerankingSlice } from '../search/rerank/reranking-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
-import { type SharedParts, withParts } from './shared-parts.ts';
+import { type SharedServices, withServices } from './shared-services.ts';
 
 export const localEngineSlices = [storageSlice, embeddingSlice, rerankingSlice, engineSlice, crawlSlice] as const;
 export const engineSlices = [...localEngineSlices, kbSlice] as const;
@@ -16,7 +16,7 @@ export const engineSlices = [...localEngineSlices, kbSlice] as const;
 export interface EngineContext {
   readonly config: Config;
   readonly log: Logger;
-  readonly shared: SharedParts;
+  readonly shared: SharedServices;
 }
 
 /** Opens the engine at KB_ENGINE_URL or, if that is not set, one in this process. */
@@ -46,13 +46,13 @@ function warnOfMissingRoles(config: Config, log: Logger): void {
 
 /** Opens an engine in this process. It shares storage and models with the toolsets, but its own extractor has higher limits. */
 export function openLocalEngine({ config, log, shared }: EngineContext): Promise<LocalEngine> {
-  return withParts(shared, async (parts, release) => {
+  return withServices(shared, async (services, release) => {
     const settings = config.of(engineSlice);
     warnOfMissingRoles(config, log);
     const [storage, embeddings, reranker, { createEngine }, { createExtractor }] = await Promise.all([
-      parts.storage(),
-      config.of(embeddingSlice).provider === 'none' ? undefined : parts.embeddings(),
-      parts.reranker(),
+      services.storage(),
+      config.of(embeddingSlice).provider === 'none' ? undefined : services.embeddings(),
+      services.reranker(),
       import('../engine/local/create-engine.ts'),
       import('../documents/extractor.ts'),
     ]);

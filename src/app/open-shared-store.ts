@@ -5,7 +5,7 @@ import { storageSlice } from '../storage/storage-slice.ts';
 import { storageLocation } from './configured-storage.ts';
 import { usesDatabase } from './open-authorities.ts';
 import type { Role } from './role.ts';
-import type { SharedParts } from './shared-parts.ts';
+import type { SharedServices } from './shared-services.ts';
 
 export interface OpenedSharedStore {
   /** Undefined if the role has no database, or with SQLite. */
@@ -14,7 +14,7 @@ export interface OpenedSharedStore {
 }
 
 /** Opens the state that all processes on a PostgreSQL database share, and adopts its signing key. */
-export async function openSharedStore(role: Role, config: Config, shared: SharedParts): Promise<OpenedSharedStore> {
+export async function openSharedStore(role: Role, config: Config, shared: SharedServices): Promise<OpenedSharedStore> {
   const none = { store: undefined, close: async () => {} };
   if (!role.slices.includes(storageSlice)) return none;
   if (storageLocation(config.of(storageSlice), config.dataDir).backend !== 'postgres') return none;

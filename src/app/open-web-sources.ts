@@ -6,7 +6,7 @@ import type { LocalEngine } from '../engine/local/submit.ts';
 import { parseTargetList } from '../web/target-list.ts';
 import { ownTargets } from './http-settings.ts';
 import type { EngineContext } from './open-engine.ts';
-import { withParts } from './shared-parts.ts';
+import { withServices } from './shared-services.ts';
 
 export interface OpenedSources {
   readonly sources: WebSources;
@@ -27,8 +27,8 @@ export function openWebSources(
   crawls: 'as configured' | 'own runs' | 'never' = 'as configured',
 ): Promise<OpenedSources> {
   const { config, log } = context;
-  return withParts(context.shared, async (parts, release) => {
-    const [storage, { createWebSources }] = await Promise.all([parts.storage(), import('../crawl/web-sources.ts')]);
+  return withServices(context.shared, async (services, release) => {
+    const [storage, { createWebSources }] = await Promise.all([services.storage(), import('../crawl/web-sources.ts')]);
     const settings = config.of(crawlSlice);
     const isCrawling =
       crawls === 'as configured' ? config.of(engineSlice).roles.includes('ingest') : crawls !== 'never';
@@ -54,7 +54,7 @@ export function openWebSources(
 
     async function loadCrawler(): Promise<Crawler> {
       const [extractor, { createCrawler }, { createSafeFetch }] = await Promise.all([
-        parts.extractor(),
+        services.extractor(),
         import('../crawl/crawler.ts'),
         import('../web/safe-fetch.ts'),
       ]);

@@ -18,7 +18,7 @@ import { hasNamedTokens, readOAuth } from './open-authorities.ts';
 import { openSharedStore } from './open-shared-store.ts';
 import { openProgramLog } from './program-log.ts';
 import { type Flags, type Program, type Role, type RoleService, revisionsOf, stopGraceMs } from './role.ts';
-import { createSharedParts } from './shared-parts.ts';
+import { createSharedServices } from './shared-services.ts';
 import { closeToolsets, serveSlices } from './toolsets.ts';
 
 /** Settings that every role has. */
@@ -85,27 +85,31 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
     return program;
   }
   const telemetry = await telemetryIfUsed(role, config, log);
-  const parts = createSharedParts(config, log, telemetry?.recorder);
-  const opened = openSharedStore(role, config, parts);
+  const services = createSharedServices(config, log, telemetry?.recorder);
+  const opened = openSharedStore(role, config, services);
   const jobs = createCallJobs({ shared: async () => (await opened).store });
-  const opening = role.openToolsets(config, log, jobs, parts);
+  const opening = role.openToolsets(config, log, jobs, services);
   // The protocol code loads while the database opens on another thread.
-  const [toolsets, { createRoleOffer, serveOffer }, common] = await Promise.all([opening, loadProtocol(), opened]);
+  const [toolsets, { createRoleFeatures, serveFeatures }, sharedStore] = await Promise.all([
+    opening,
+    loadProtocol(),
+    opened,
+  ]);
   try {
-    const shared = common.store;
+    const shared = sharedStore.store;
     const tasks = revisionsOf(role).modern
       ? createTasks({ folder: join(config.dataDir, 'tasks'), shared, log })
       : undefined;
     const recorder = telemetry?.recorder;
-    const offer = createRoleOffer(role, config, log, toolsets, { jobs, tasks, recorder, shared });
-    const program = await serveOffer({
+    const features = createRoleFeatures(role, config, log, toolsets, { jobs, tasks, recorder, shared });
+    const program = await serveFeatures({
       role,
       config,
-      offer,
+      features,
       logging,
       telemetry,
-      parts,
-      common,
+      services,
+      sharedStore,
       ownership,
       commandKey: options.commandKey,
       cody: flags['cody'] === true,
@@ -116,7 +120,7 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
     return program;
   } catch (error) {
     await closeToolsets(toolsets);
-    await Promise.all([telemetry?.close(), common.close()]);
+    await Promise.all([telemetry?.close(), sharedStore.close()]);
     throw error;
   }
 }
@@ -146,11 +150,11 @@ async function serveOwn(
 }
 
 async function loadProtocol() {
-  const [{ createRoleOffer }, { serveOffer }] = await Promise.all([
-    import('./role-offer.ts'),
-    import('./serve-offer.ts'),
+  const [{ createRoleFeatures }, { serveFeatures }] = await Promise.all([
+    import('./role-features.ts'),
+    import('./serve-features.ts'),
   ]);
-  return { createRoleOffer, serveOffer };
+  return { createRoleFeatures, serveFeatures };
 }
 
 /** Starts telemetry if it can be read: over HTTP, or if it is exported. */

@@ -2,10 +2,10 @@ import type { Logger, LogSink } from '../base/log.ts';
 import type { Slice } from '../config/field.ts';
 import type { Config, FieldOverride } from '../config/load.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
-import { everyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts';
+import { everyRevision, type SupportedRevisions } from '../mcp/protocol-versions.ts';
 import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import type { Toolset } from '../tools/toolset.ts';
-import type { SharedParts } from './shared-parts.ts';
+import type { SharedServices } from './shared-services.ts';
 
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -20,7 +20,7 @@ export interface Role {
   slices: readonly Slice[];
   overrides: Readonly<Record<string, FieldOverride>>;
   /** MCP revisions; all by default. */
-  revisions?: OfferedRevisions;
+  revisions?: SupportedRevisions;
   /** True requires a token to listen beyond loopback. */
   tokenBeyondLoopback?: boolean;
   /** True serves the web console over HTTP. */
@@ -48,10 +48,10 @@ export interface Role {
   dataDirVariables?: readonly string[];
   /** Serves something other than MCP over HTTP. Such a role has no toolsets. */
   serve?(config: Config, log: Logger, telemetry: Telemetry): Promise<RoleService>;
-  openToolsets(config: Config, log: Logger, jobs: CallJobs, shared: SharedParts): Promise<Toolset[]>;
+  openToolsets(config: Config, log: Logger, jobs: CallJobs, shared: SharedServices): Promise<Toolset[]>;
 }
 
-export function revisionsOf({ revisions = everyRevision }: Role): OfferedRevisions {
+export function revisionsOf({ revisions = everyRevision }: Role): SupportedRevisions {
   return revisions;
 }
 

@@ -6,8 +6,8 @@ import { type Call, localUser } from '../tools/call.ts';
 import type { ResourceContents } from '../tools/resource.ts';
 import { loadRoleConfig, prepareRole } from './program.ts';
 import type { Flags, Role } from './role.ts';
-import { createRoleOffer } from './role-offer.ts';
-import { createSharedParts } from './shared-parts.ts';
+import { createRoleFeatures } from './role-features.ts';
+import { createSharedServices } from './shared-services.ts';
 
 /** A role's tools in this process, without a client. */
 export interface ToolSession {
@@ -24,8 +24,8 @@ export async function openToolSession(chosen: Role, flags: Flags, log: Logger): 
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
   const jobs = createCallJobs();
-  const toolsets = await role.openToolsets(config, log, jobs, createSharedParts(config, log));
-  const offer = createRoleOffer(role, config, log, toolsets, { jobs });
+  const toolsets = await role.openToolsets(config, log, jobs, createSharedServices(config, log));
+  const features = createRoleFeatures(role, config, log, toolsets, { jobs });
   const call: Call = {
     caller: { ...localUser, id: 'command-line', owner: 'command-line', authenticated: true },
     signal: new AbortController().signal,
@@ -38,13 +38,13 @@ export async function openToolSession(chosen: Role, flags: Flags, log: Logger): 
     async call(name, args) {
       try {
         // Waits for slow calls, because there is no client that could poll a job.
-        const wait = offer.catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
-        return { ...(await offer.callTool(name, { ...args, ...wait }, incoming)) };
+        const wait = features.catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
+        return { ...(await features.callTool(name, { ...args, ...wait }, incoming)) };
       } catch (failure) {
         throw failure instanceof ToolFailure ? failure.error : failure;
       }
     },
-    read: (uri, cursor) => offer.resources.read({ uri, ...(cursor === undefined ? {} : { cursor }) }, incoming),
+    read: (uri, cursor) => features.resources.read({ uri, ...(cursor === undefined ? {} : { cursor }) }, incoming),
     async close() {
       await Promise.all(toolsets.map((toolset) => toolset.close?.()));
     },

@@ -19,7 +19,7 @@ import { ownTargets } from './http-settings.ts';
 import { engineSlices, isLocalEngine, openEngine } from './open-engine.ts';
 import { openWebSources } from './open-web-sources.ts';
 import type { Role } from './role.ts';
-import { type SharedParts, withParts } from './shared-parts.ts';
+import { type SharedServices, withServices } from './shared-services.ts';
 
 /** A toolset with its settings. */
 interface ToolsetModule {
@@ -33,18 +33,18 @@ interface OpenContext {
   config: Config;
   log: Logger;
   jobs: CallJobs;
-  shared: SharedParts;
+  shared: SharedServices;
 }
 
 export const research: ToolsetModule = {
   name: 'research',
   slices: [storageSlice, rerankingSlice, researchSlice],
   open: ({ config, log, shared }) =>
-    withParts(shared, async (parts, close) => {
+    withServices(shared, async (services, close) => {
       const [storage, extractor, reranker, { createResearchToolset }] = await Promise.all([
-        parts.storage(),
-        parts.extractor(),
-        parts.reranker(),
+        services.storage(),
+        services.extractor(),
+        services.reranker(),
         import('../toolsets/research/toolset.ts'),
       ]);
       const { notes, shared: common } = storage;
@@ -64,12 +64,12 @@ export const context: ToolsetModule = {
   name: 'context',
   slices: [storageSlice, embeddingSlice, rerankingSlice, contextSlice],
   open: ({ config, log, shared }) =>
-    withParts(shared, async (parts, close) => {
+    withServices(shared, async (services, close) => {
       const servers = config.of(embeddingSlice);
       const [storage, embeddings, reranker, { openContextToolset }] = await Promise.all([
-        parts.storage(),
-        servers.provider === 'none' ? undefined : parts.embeddings(),
-        parts.reranker(),
+        services.storage(),
+        servers.provider === 'none' ? undefined : services.embeddings(),
+        services.reranker(),
         import('../toolsets/context/toolset.ts'),
       ]);
       return openContextToolset(config.of(contextSlice), {
@@ -88,13 +88,13 @@ export const kb: ToolsetModule = {
   name: 'kb',
   slices: engineSlices,
   open: (context) =>
-    withParts(context.shared, async (parts, close) => {
+    withServices(context.shared, async (services, close) => {
       const { config, log } = context;
       const isLocal = config.of(kbSlice).engineUrl === undefined;
       const [{ createKbToolset }, engine, storage] = await Promise.all([
         import('../toolsets/kb/toolset.ts'),
         openEngine(context),
-        isLocal ? parts.storage() : undefined,
+        isLocal ? services.storage() : undefined,
       ]);
       const web = isLocalEngine(engine) ? await openWebSources(context, engine) : undefined;
       const { transport, messageBytesMax } = config.of(httpSlice);

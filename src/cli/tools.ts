@@ -1,7 +1,7 @@
 import { estimateTokens } from '../answers/token-estimate.ts';
 import { loadRoleConfig, prepareRole } from '../app/program.ts';
-import { createRoleOffer } from '../app/role-offer.ts';
-import { createSharedParts } from '../app/shared-parts.ts';
+import { createRoleFeatures } from '../app/role-features.ts';
+import { createSharedServices } from '../app/shared-services.ts';
 import { silentLogger } from '../base/log.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
 import type { ToolListing } from '../tools/catalogue.ts';
@@ -13,9 +13,9 @@ export async function toolsCommand(line: CommandLine): Promise<void> {
   const role = await prepareRole(roleOf(line), line.flags);
   const config = loadRoleConfig(role, line.flags);
   const jobs = createCallJobs();
-  const toolsets = await role.openToolsets(config, silentLogger, jobs, createSharedParts(config, silentLogger));
+  const toolsets = await role.openToolsets(config, silentLogger, jobs, createSharedServices(config, silentLogger));
   try {
-    const { catalogue, instructions } = createRoleOffer(role, config, silentLogger, toolsets, { jobs });
+    const { catalogue, instructions } = createRoleFeatures(role, config, silentLogger, toolsets, { jobs });
     const tools = catalogue.listings.map((listing) => ({
       name: listing.name,
       tokens: estimateTokens(JSON.stringify(listing)),

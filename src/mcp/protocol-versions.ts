@@ -5,19 +5,19 @@ const handshakeRevisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-0
 /** Revisions without sessions: every request names its revision and describes its client. */
 export const modernRevisions = ['2026-07-28'] as const;
 
-/** `handshake`: up to 2025-11-25. `modern`: 2026-07-28 and later. */
-export type Era = 'handshake' | 'modern';
+/** `handshake`: up to 2025-11-25. `modern`: 2026-07-28 and later. The MCP SDK also calls these eras. */
+export type ProtocolEra = 'handshake' | 'modern';
 
-export interface OfferedRevisions {
+export interface SupportedRevisions {
   handshake: readonly string[];
   modern: boolean;
   /** True with `--cody`: is lenient about headers, and also serves the HTTP+SSE transport of 2024-11-05. */
   cody: boolean;
 }
 
-export const everyRevision: OfferedRevisions = { handshake: handshakeRevisions, modern: true, cody: false };
-export const fessRevision: OfferedRevisions = { handshake: ['2025-03-26'], modern: false, cody: false };
-export const codyRevision: OfferedRevisions = { handshake: ['2024-11-05'], modern: false, cody: true };
+export const everyRevision: SupportedRevisions = { handshake: handshakeRevisions, modern: true, cody: false };
+export const fessRevision: SupportedRevisions = { handshake: ['2025-03-26'], modern: false, cody: false };
+export const codyRevision: SupportedRevisions = { handshake: ['2024-11-05'], modern: false, cody: true };
 
 /** True for revisions with JSON-RPC batches, which MCP removed in 2025-06-18. */
 export function allowsBatches(revision: string | undefined): boolean {

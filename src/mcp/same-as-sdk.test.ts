@@ -16,10 +16,10 @@ import { type Caller, localUser } from '../tools/call.ts';
 import { errorAnswer, messageLimits, parseMessages } from './messages/messages.ts';
 import type { IncomingRequest } from './methods/incoming-call.ts';
 import { createMethods } from './methods/methods.ts';
-import { createOffer, type Offer, serverInfoFor } from './offer.ts';
 import { everyRevision } from './protocol-versions.ts';
-import { loadModern, serveOverHttp, serveOverStdio } from './serve.ts';
-import type { Modern } from './sessions/modern-answers.ts';
+import { loadModernProtocol, serveOverHttp, serveOverStdio } from './serve.ts';
+import { createServerFeatures, type ServerFeatures, serverInfoFor } from './server-features.ts';
+import type { ModernProtocol } from './sessions/modern-answers.ts';
 import { readHandshake } from './sessions/read-handshake.ts';
 import { requestOf } from './sessions/sdk-server.ts';
 import { RpcError, rpcCodes } from './wire-errors.ts';
@@ -29,8 +29,8 @@ type Fields = Record<string, unknown>;
 const runs = size({ quick: 60, full: 120, variable: 'CARREL_SAME_RUNS' });
 const modern = '2026-07-28';
 
-function createTestOffer(): Offer {
-  return createOffer({
+function createTestOffer(): ServerFeatures {
+  return createServerFeatures({
     serverInfo: { name: 'same', version: '1' },
     icons: [{ src: 'data:,' }],
     instructions: 'Both must say the same.',
@@ -45,14 +45,14 @@ function createTestOffer(): Offer {
 
 /** `sdk`: the SDK answers all requests of 2026-07-28, even plainly valid ones. */
 function createServing(by: By) {
-  const serving = { offer: createTestOffer(), revisions: everyRevision, limits: messageLimits };
+  const serving = { features: createTestOffer(), revisions: everyRevision, limits: messageLimits };
   return by === 'us' ? serving : { ...serving, modern: loadThroughSdk };
 }
 
 type By = 'us' | 'sdk';
 
-async function loadThroughSdk(...args: Parameters<typeof loadModern>): Promise<Modern> {
-  const own = await loadModern(...args);
+async function loadThroughSdk(...args: Parameters<typeof loadModernProtocol>): Promise<ModernProtocol> {
+  const own = await loadModernProtocol(...args);
   return { ...own, answersFor: (caller) => ({ ...own.answersFor(caller), read: () => undefined }) };
 }
 
@@ -62,10 +62,10 @@ const caller: Caller = { ...localUser, id: 'same', owner: 'same' };
  * The SDK's server for one session, behind our message parser: it accepts any id and rejects invalid messages first.
  */
 function openReference(): Lines {
-  const offer = createTestOffer();
-  const methods = createMethods(offer, { era: 'handshake', caller });
-  const sdk = new Server(offer.serverInfo, {
-    instructions: offer.instructions,
+  const features = createTestOffer();
+  const methods = createMethods(features, { era: 'handshake', caller });
+  const sdk = new Server(features.serverInfo, {
+    instructions: features.instructions,
     supportedProtocolVersions: [...everyRevision.handshake],
     capabilities: methods.capabilities,
   });
@@ -93,7 +93,7 @@ function openReference(): Lines {
     const shown = error?.['code'] === hidden ? { error: { ...error, code: rpcCodes.resourceNotFound } } : {};
     const result = message['result'] as Fields | undefined;
     // The SDK doesn't know icons.
-    if (result && 'protocolVersion' in result) result['serverInfo'] = serverInfoFor(offer, revision ?? '');
+    if (result && 'protocolVersion' in result) result['serverInfo'] = serverInfoFor(features, revision ?? '');
     said.push('method' in message ? message : { ...message, ...shown, id: original });
     if (!('method' in message)) answered.resolve();
     if (message['method'] !== 'elicitation/create') return;

@@ -2,7 +2,7 @@ import { CarrelError, type ErrorKind } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { scrubSecrets } from '../base/secret.ts';
 import type { FailureStyle, Toolset } from '../tools/toolset.ts';
-import { type Era, tasksExtension } from './protocol-versions.ts';
+import { type ProtocolEra, tasksExtension } from './protocol-versions.ts';
 
 /** The JSON-RPC and MCP codes that this program sends. */
 export const rpcCodes = {
@@ -93,18 +93,18 @@ export class ToolFailure extends Error {
 }
 
 /** Converts a thrown value to a JSON-RPC error. */
-export function toRpcError(thrown: unknown, era: Era, log: Logger): RpcError {
+export function toRpcError(thrown: unknown, era: ProtocolEra, log: Logger): RpcError {
   if (thrown instanceof RpcError) return thrown;
   if (thrown instanceof ToolFailure) return toProtocolError(thrown.error, era, thrown.toolset?.failures);
   return toProtocolError(toCarrelError(thrown, log), era);
 }
 
-function toProtocolError(error: CarrelError, era: Era, style?: FailureStyle): RpcError {
+function toProtocolError(error: CarrelError, era: ProtocolEra, style?: FailureStyle): RpcError {
   const { message, data } = describeFailure(error);
   return new RpcError(numericCode(error, era, style), message, data);
 }
 
-function numericCode(error: CarrelError, era: Era, style?: FailureStyle): number {
+function numericCode(error: CarrelError, era: ProtocolEra, style?: FailureStyle): number {
   if (error.code === 'resource_not_found') return era === 'modern' ? rpcCodes.invalidParams : rpcCodes.resourceNotFound;
   const overridden = style?.as === 'jsonrpc' ? style.codes?.[error.kind] : undefined;
   const retryable = error.kind === 'limit' && error.retryAfterSeconds !== undefined;

@@ -3,7 +3,7 @@ import { version } from '../base/package-info.ts';
 import { consultedFilesChanged } from '../config/consulted-files.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice, sharingSlice } from '../config/slices.ts';
-import { createServeClient, type Serving } from '../mcp/serve.ts';
+import { createServeClient, type ServeOptions } from '../mcp/serve.ts';
 import type { OwnerState } from './find-owner.ts';
 import type { Hello, Refusal, ServedData } from './frames.ts';
 import { type Announcement, announce, type OwnerFiles, prepareAnnouncement, sweep, withdraw } from './owner-files.ts';
@@ -51,7 +51,7 @@ export function isForSharing(config: Config): boolean {
   return config.of(httpSlice).transport === 'stdio' && !config.of(sharingSlice).alone;
 }
 
-export interface SharedProcess extends Serving {
+export interface SharedProcess extends ServeOptions {
   config: Config;
   roleName: string;
   /** Identifies the data and settings. This process may answer commands with the same key. */
@@ -76,9 +76,9 @@ export async function shareProcess(
   shared: SharedProcess,
   ready: () => void,
 ): Promise<RelayService | undefined> {
-  const { config, roleName, commandKey, log, offer, limits } = shared;
+  const { config, roleName, commandKey, log, features, limits } = shared;
   const folder = process.cwd();
-  const tools = offer.catalogue.toolsets.flatMap((toolset) => toolset.tools);
+  const tools = features.catalogue.toolsets.flatMap((toolset) => toolset.tools);
   const readOnlyTools = tools.filter(({ effect }) => effect === 'read').map(({ name }) => name);
   let announcement: Announcement | undefined;
   let service: RelayService;
@@ -94,7 +94,7 @@ export async function shareProcess(
       createLog: (client, print) =>
         createLogger([shared.file, shared.createUserSink(print)], { role: roleName, client }),
       outputAtStart: userOutput.outputAtStart,
-      log: offer.log,
+      log: features.log,
       idleMs: shared.idleMs,
       leave: () => withdraw(files, own),
     });

@@ -6,10 +6,10 @@ import type { HttpService } from '../../src/mcp/http/service.ts';
 import { messageLimits } from '../../src/mcp/messages/messages.ts';
 import type { IncomingRequest } from '../../src/mcp/methods/incoming-call.ts';
 import { createMethods, type Methods } from '../../src/mcp/methods/methods.ts';
-import { createOffer } from '../../src/mcp/offer.ts';
 import { everyRevision } from '../../src/mcp/protocol-versions.ts';
-import { loadModern, serveOverHttp } from '../../src/mcp/serve.ts';
-import type { Modern } from '../../src/mcp/sessions/modern-answers.ts';
+import { loadModernProtocol, serveOverHttp } from '../../src/mcp/serve.ts';
+import { createServerFeatures } from '../../src/mcp/server-features.ts';
+import type { ModernProtocol } from '../../src/mcp/sessions/modern-answers.ts';
 import { binaryResource, extraMethods, extraPrompts, extraTools } from './fixture-extras.ts';
 import type { Fields, FixtureContext } from './fixture-model.ts';
 import { taskToolsets } from './fixture-tasks.ts';
@@ -18,7 +18,7 @@ import { fixtureToolset } from './fixture-toolset.ts';
 /** The product's HTTP service and funnel with the tools, resources and prompts that the conformance suite requires. */
 export function startFixtureServer(tasksFolder: string): Promise<HttpService> {
   const log = createLogger([]);
-  const offer = createOffer({
+  const features = createServerFeatures({
     serverInfo: { name: 'carrel-conformance', version: '1.0.0' },
     instructions: 'Fixtures for the conformance suite.',
     toolsets: [fixtureToolset, ...taskToolsets],
@@ -30,7 +30,7 @@ export function startFixtureServer(tasksFolder: string): Promise<HttpService> {
     log,
   });
   return serveOverHttp({
-    offer,
+    features,
     revisions: everyRevision,
     limits: messageLimits,
     host: 'localhost',
@@ -84,8 +84,8 @@ function contextOf({ signal, notify, send, hangUp }: IncomingRequest): FixtureCo
 }
 
 /** The same for 2026-07-28, where the SDK's server has handlers by method. */
-async function loadFixtureModern(...given: Parameters<typeof loadModern>): Promise<Modern> {
-  const own = await loadModern(...given);
+async function loadFixtureModern(...given: Parameters<typeof loadModernProtocol>): Promise<ModernProtocol> {
+  const own = await loadModernProtocol(...given);
   return {
     answersFor(caller) {
       const { read, answer } = own.answersFor(caller);

@@ -11,9 +11,9 @@ import { Secret } from '../../src/base/secret.ts';
 import { createCallJobs } from '../../src/jobs/call-jobs.ts';
 import { createTasks } from '../../src/jobs/tasks.ts';
 import { messageLimits } from '../../src/mcp/messages/messages.ts';
-import { createOffer } from '../../src/mcp/offer.ts';
 import { codyRevision, everyRevision, fessRevision } from '../../src/mcp/protocol-versions.ts';
 import { serveOverHttp, serveOverStdio } from '../../src/mcp/serve.ts';
+import { createServerFeatures } from '../../src/mcp/server-features.ts';
 import { echoToolset, failingToolset, slowToolset } from './echo-toolsets.ts';
 
 const { values } = parseArgs({
@@ -32,7 +32,7 @@ const { values } = parseArgs({
 const revisions = { every: everyRevision, fess: fessRevision, cody: codyRevision }[values.revisions] ?? everyRevision;
 
 const log = createLogger([]);
-const offer = createOffer({
+const features = createServerFeatures({
   serverInfo: { name: 'echo', version: '1.0.0' },
   instructions: 'Echoes, for tests.',
   toolsets: [echoToolset, failingToolset, ...(values.tasks === undefined ? [] : [slowToolset])],
@@ -48,7 +48,7 @@ const offer = createOffer({
 
 if (values.transport === 'stdio') {
   const service = serveOverStdio({
-    offer,
+    features,
     revisions,
     limits: messageLimits,
     input: process.stdin,
@@ -59,7 +59,7 @@ if (values.transport === 'stdio') {
 }
 
 const service = await serveOverHttp({
-  offer,
+  features,
   revisions,
   limits: messageLimits,
   host: '127.0.0.1',

@@ -3,15 +3,15 @@ import { PassThrough } from 'node:stream';
 import { silentLogger } from '../../src/base/log.ts';
 import { createCallJobs } from '../../src/jobs/call-jobs.ts';
 import { messageLimits } from '../../src/mcp/messages/messages.ts';
-import { createOffer } from '../../src/mcp/offer.ts';
 import { everyRevision } from '../../src/mcp/protocol-versions.ts';
 import { serveOverStdio } from '../../src/mcp/serve.ts';
+import { createServerFeatures } from '../../src/mcp/server-features.ts';
 import type { Prompt } from '../../src/tools/prompt.ts';
 
 /** Serves one prompt and nothing else over a pair of streams. */
 export function servePrompt(prompt: Prompt) {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const offer = createOffer({
+  const features = createServerFeatures({
     serverInfo: { name: 'test', version: '1' },
     instructions: '',
     toolsets: [{ name: 'polite', failures: { as: 'jsonrpc' }, tools: [], prompts: [prompt] }],
@@ -21,7 +21,7 @@ export function servePrompt(prompt: Prompt) {
     jobs: createCallJobs(),
     log: silentLogger,
   });
-  const { closed } = serveOverStdio({ offer, revisions: everyRevision, limits: messageLimits, input, output });
+  const { closed } = serveOverStdio({ features, revisions: everyRevision, limits: messageLimits, input, output });
   const lines = createInterface({ input: output })[Symbol.asyncIterator]();
   return {
     write: (messages: readonly object[]) =>

@@ -3,9 +3,9 @@ import * as z from 'zod';
 import { silentLogger } from '../../../src/base/log.ts';
 import { createCallJobs } from '../../../src/jobs/call-jobs.ts';
 import { messageLimits } from '../../../src/mcp/messages/messages.ts';
-import { createOffer } from '../../../src/mcp/offer.ts';
 import { everyRevision } from '../../../src/mcp/protocol-versions.ts';
 import { serveOverHttp, serveOverStdio } from '../../../src/mcp/serve.ts';
+import { createServerFeatures } from '../../../src/mcp/server-features.ts';
 import { defineTool } from '../../../src/tools/tool.ts';
 import { echo } from './echo.ts';
 
@@ -19,7 +19,7 @@ const tool = defineTool({
   run: async ({ text }) => ({ text }),
 });
 
-const offer = createOffer({
+const features = createServerFeatures({
   serverInfo: { name: 'bench', version: '0' },
   instructions: '',
   toolsets: [{ name: 'bench', tools: [tool], failures: { as: 'result' } }],
@@ -29,7 +29,7 @@ const offer = createOffer({
   jobs: createCallJobs(),
   log: silentLogger,
 });
-const common = { offer, revisions: everyRevision, limits: messageLimits };
+const common = { features, revisions: everyRevision, limits: messageLimits };
 
 if (process.argv[2] === 'http') {
   const service = await serveOverHttp({

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { engineSlices, openEngine } from '../../app/open-engine.ts';
 import { loadRoleConfig } from '../../app/program.ts';
 import { kbRole } from '../../app/roles.ts';
-import { createSharedParts } from '../../app/shared-parts.ts';
+import { createSharedServices } from '../../app/shared-services.ts';
 import { CarrelError } from '../../base/errors.ts';
 import { exitCodes } from '../../base/exit-codes.ts';
 import { collectionTag } from '../../engine/collection-tag.ts';
@@ -30,7 +30,7 @@ export async function addCommand(line: CommandLine): Promise<void> {
   const reporter = createReporter(line.flags['json'] === true, process);
   const config = loadRoleConfig({ ...kbRole, slices: engineSlices }, line.flags);
   const log = logOf(line);
-  const engine = await openEngine({ config, log, shared: createSharedParts(config, log) });
+  const engine = await openEngine({ config, log, shared: createSharedServices(config, log) });
   try {
     const waits = config.of(kbSlice).engineUrl === undefined;
     const selection = { ...plan.selection, isOwn: ownDataOf(config) };

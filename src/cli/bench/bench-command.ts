@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { localEngineSlices, openLocalEngine } from '../../app/open-engine.ts';
 import { loadRoleConfig } from '../../app/program.ts';
 import { serveRole } from '../../app/roles.ts';
-import { createSharedParts } from '../../app/shared-parts.ts';
+import { createSharedServices } from '../../app/shared-services.ts';
 import { CarrelError } from '../../base/errors.ts';
 import { version } from '../../base/package-info.ts';
 import type { Engine } from '../../engine/engine.ts';
@@ -81,7 +81,7 @@ async function measureEngine(
     modelEnv(),
   );
   const log = logOf(line);
-  const engine = await openLocalEngine({ config, log, shared: createSharedParts(config, log) });
+  const engine = await openLocalEngine({ config, log, shared: createSharedServices(config, log) });
   try {
     const ingest = await measureIngest(engine, join(folder, 'documents'), show);
     show('searching');

@@ -2,7 +2,7 @@ import { isLocalEngine, openEngine } from '../../app/open-engine.ts';
 import { type OpenedSources, openWebSources } from '../../app/open-web-sources.ts';
 import { loadRoleConfig } from '../../app/program.ts';
 import { kbRole } from '../../app/roles.ts';
-import { createSharedParts } from '../../app/shared-parts.ts';
+import { createSharedServices } from '../../app/shared-services.ts';
 import { CarrelError } from '../../base/errors.ts';
 import type { LocalEngine } from '../../engine/local/submit.ts';
 import type { CommandLine } from '../command-line.ts';
@@ -20,7 +20,7 @@ export async function withSources(
   const flags = Object.fromEntries(Object.entries(line.flags).filter(([name]) => !commandFlags.includes(name)));
   const config = loadRoleConfig(kbRole, flags);
   const log = logOf(line);
-  const context = { config, log, shared: createSharedParts(config, log) };
+  const context = { config, log, shared: createSharedServices(config, log) };
   const engine = await openEngine(context);
   try {
     if (!isLocalEngine(engine)) {

@@ -6,16 +6,16 @@ import { refuseUnread, respondEmpty, respondJson } from '../../http/respond.ts';
 import type { Recorder } from '../../telemetry/recorder.ts';
 import type { Caller } from '../../tools/call.ts';
 import { errorAnswer, type Incoming, type MessageLimits, type ParsedText } from '../messages/messages.ts';
-import { allowsBatches, modernRevisions, namesRevision, type OfferedRevisions } from '../protocol-versions.ts';
+import { allowsBatches, modernRevisions, namesRevision, type SupportedRevisions } from '../protocol-versions.ts';
 import { noopSink, type OpenConversation } from '../sessions/conversation.ts';
-import type { Modern } from '../sessions/modern-answers.ts';
-import type { Listen } from '../sessions/subscription-streams.ts';
+import type { ModernProtocol } from '../sessions/modern-answers.ts';
+import type { SubscriptionStreams } from '../sessions/subscription-streams.ts';
 import { rpcCodes } from '../wire-errors.ts';
 import type { ModernRoute } from './modern-route.ts';
-import { createMovingSessions } from './moving-sessions.ts';
 import { readMessages, respondProblem, rpcProblem } from './read-messages.ts';
 import type { Session } from './session.ts';
 import { createSessions, type SessionLimits } from './sessions.ts';
+import { createSharedSessions } from './shared-sessions.ts';
 import { callerKey, callerOf, type Visitor } from './visitor.ts';
 
 export interface EndpointOptions {
@@ -23,16 +23,16 @@ export interface EndpointOptions {
   watch: PrincipalWatch;
   limits: MessageLimits;
   sessions: SessionLimits;
-  revisions: OfferedRevisions;
+  revisions: SupportedRevisions;
   log: Logger;
   openConversation: OpenConversation;
-  modern(): Promise<Modern>;
+  modern(): Promise<ModernProtocol>;
   /** True (the default) if answers may be event streams. If false, answers are plain JSON and progress is dropped. */
   streams?: boolean;
   /** Returns a tool's input schema, as in `tools/list`. */
   inputSchema(tool: string, caller: Caller): object | undefined;
   /** Opens streams of change notifications for clients of 2026-07-28. */
-  listen: Listen;
+  subscriptions: SubscriptionStreams;
   /** Accepts calls without a handshake, for roles whose specification allows them. */
   bareCall?: BareCall;
   recorder?: Recorder | undefined;
@@ -58,19 +58,19 @@ const firstStream = /-1-\d+$/;
 /** Creates the MCP endpoint: POST, GET and DELETE on one path, for every protocol revision that the role offers. */
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { limits, revisions } = options;
-  const moving = options.shared && createMovingSessions(options.shared, options.sessions, options.log);
+  const sharedSessions = options.shared && createSharedSessions(options.shared, options.sessions, options.log);
   const sessions = createSessions(
     options.sessions,
     limits,
     options.recorder?.sessionEnded,
-    moving && ((id) => ({ tag: moving.tag, forward: (message) => forward(id, message) })),
+    sharedSessions && ((id) => ({ tag: sharedSessions.tag, forward: (message) => forward(id, message) })),
   );
   /** Forwards a message to the process with the client's stream. Skips resource updates, which that process finds itself. */
   const forward = (id: string, message: object): void => {
     if ('method' in message && message.method === 'notifications/resources/updated') return;
-    moving?.forwardOutgoing(id, message);
+    sharedSessions?.forwardOutgoing(id, message);
   };
-  const stopListening = moving?.listen({
+  const stopListening = sharedSessions?.listen({
     ended(id) {
       const session = sessions.get(id);
       if (session) void sessions.end(session);
@@ -81,8 +81,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   let modern: Promise<ModernRoute> | undefined;
   /** Creates the route for 2026-07-28, on demand, because it loads the MCP SDK. */
   const openModern = async (): Promise<ModernRoute> => {
-    const [served, { createModernRoute }] = await Promise.all([options.modern(), import('./modern-route.ts')]);
-    return createModernRoute(options, served);
+    const [protocol, { createModernRoute }] = await Promise.all([options.modern(), import('./modern-route.ts')]);
+    return createModernRoute(options, protocol);
   };
 
   const post = async (request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void> => {
@@ -105,21 +105,21 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     visitor: Visitor,
     { incoming, batch }: ParsedText & { ok: true },
   ): Promise<void> => {
-    const accepts = accepted(request, options.streams ?? true);
+    const accepts = acceptedTypes(request, options.streams ?? true);
     if (!accepts.json && !accepts.stream) {
       const types = options.streams === false ? 'application/json' : 'application/json or text/event-stream';
       respondProblem(response, 406, `Accept must allow ${types}.`);
       return;
     }
     const [first] = incoming;
-    const opens = !batch && first?.kind === 'request' && first.method === 'initialize';
+    const isInitialize = !batch && first?.kind === 'request' && first.method === 'initialize';
     const sessionId = request.headers['mcp-session-id'];
-    if (sessionId === undefined && !opens) {
+    if (sessionId === undefined && !isInitialize) {
       if (options.bareCall && !batch && first) await answerBare(options.bareCall, first, response, visitor);
       else respondJson(response, 400, errorAnswer(idOf(first), rpcCodes.invalidRequest, 'Server not initialized'));
       return;
     }
-    const isNew = opens && sessionId === undefined;
+    const isNew = isInitialize && sessionId === undefined;
     const session = isNew ? openSession(visitor) : await findSession(request, response, visitor);
     if (session === undefined) {
       if (isNew) respondProblem(response, 503, tooManySessions, retrySoon);
@@ -129,19 +129,19 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       respondProblem(response, 400, 'This protocol revision has no batches.');
       return;
     }
-    await moving?.prepare(session, incoming);
+    await sharedSessions?.prepare(session, incoming);
     await session.post({ response, incoming, batch, acceptsJson: accepts.json, acceptsStream: accepts.stream });
   };
 
   /** Opens another process's session here by replaying its handshake. */
   const adopt = async (id: string, visitor: Visitor): Promise<Session | 'full' | undefined> => {
-    const handshake = await moving?.find(id, callerKey(visitor));
+    const handshake = await sharedSessions?.find(id, callerKey(visitor));
     // Another request may have opened the session meanwhile.
     const existing = sessions.find(id, callerKey(visitor));
     if (handshake === undefined || existing !== undefined) return existing;
     const session = openSession(visitor, id);
     if (session === undefined) return 'full';
-    await moving?.restore(session, handshake);
+    await sharedSessions?.restore(session, handshake);
     return session;
   };
 
@@ -200,13 +200,14 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     }
     const session = await findSession(request, response, visitor);
     if (session === undefined) return;
-    moving?.use(session.id);
+    sharedSessions?.use(session.id);
     const lastEventId = request.headers['last-event-id'];
     if (typeof lastEventId === 'string') {
       if (session.resume(response, lastEventId)) return;
       // Another process's stream can't be resumed: its missed messages are lost, and later ones arrive here.
-      const isElsewhere = moving !== undefined && firstStream.test(lastEventId) && !lastEventId.startsWith(moving.tag);
-      if (isElsewhere && session.listen(response)) return;
+      const isFromOtherProcess =
+        sharedSessions !== undefined && firstStream.test(lastEventId) && !lastEventId.startsWith(sharedSessions.tag);
+      if (isFromOtherProcess && session.listen(response)) return;
       respondProblem(
         response,
         400,
@@ -235,7 +236,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         case 'DELETE': {
           const session = await findSession(request, response, visitor);
           if (session === undefined) return;
-          await moving?.end(session.id);
+          await sharedSessions?.end(session.id);
           await sessions.end(session);
           respondEmpty(response, 200);
           return;
@@ -266,13 +267,13 @@ async function answerBare(
 }
 
 function isModern(request: IncomingMessage, parsed: unknown): boolean {
-  const named = String(request.headers['mcp-protocol-version'] ?? '').trim();
-  if ((modernRevisions as readonly string[]).includes(named)) return true;
+  const revision = String(request.headers['mcp-protocol-version'] ?? '').trim();
+  if ((modernRevisions as readonly string[]).includes(revision)) return true;
   return Array.isArray(parsed) ? parsed.some(namesRevision) : namesRevision(parsed);
 }
 
 /** Reads the Accept header. Without one, only JSON is sent. */
-function accepted(request: IncomingMessage, streams: boolean): { json: boolean; stream: boolean } {
+function acceptedTypes(request: IncomingMessage, streams: boolean): { json: boolean; stream: boolean } {
   const accept = request.headers.accept;
   if (accept === undefined || accept.includes('*/*'))
     return { json: true, stream: streams && (accept?.includes('text/event-stream') ?? false) };

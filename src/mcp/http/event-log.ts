@@ -4,10 +4,10 @@ const bytesMax = 1024 * 1024;
 const allBytesMax = 32 * 1024 * 1024;
 
 /**
- * Creates the log of a session's recent events, from which a client can resume after a disconnect. `logged` counts the bytes of
+ * Creates the log of a session's recent events, from which a client can resume after a disconnect. `allLogs` counts the bytes of
  * all logs. `prefix` makes ids unique across processes.
  */
-export function createEventLog(logged: { bytes: number }, prefix: string) {
+export function createEventLog(allLogs: { bytes: number }, prefix: string) {
   let events: { streamId: number; sequence: number; message: object | undefined; bytes: number }[] = [];
   let bytes = 0;
   let sequence = 0;
@@ -15,12 +15,12 @@ export function createEventLog(logged: { bytes: number }, prefix: string) {
 
   const trim = (): void => {
     let drop = 0;
-    const isTooMuch = (left: number): boolean =>
-      left > eventsMax || (bytes > bytesMax && left > 1) || (logged.bytes > allBytesMax && left > 0);
+    const isTooMuch = (remaining: number): boolean =>
+      remaining > eventsMax || (bytes > bytesMax && remaining > 1) || (allLogs.bytes > allBytesMax && remaining > 0);
     while (isTooMuch(events.length - drop)) {
       const size = events[drop]?.bytes ?? 0;
       bytes -= size;
-      logged.bytes -= size;
+      allLogs.bytes -= size;
       droppedUpTo = events[drop]?.sequence ?? droppedUpTo;
       drop += 1;
     }
@@ -34,13 +34,13 @@ export function createEventLog(logged: { bytes: number }, prefix: string) {
       const size = message === undefined ? 0 : JSON.stringify(message).length;
       events.push({ streamId, sequence, message, bytes: size });
       bytes += size;
-      logged.bytes += size;
+      allLogs.bytes += size;
       trim();
       return `${prefix}${streamId}-${sequence}`;
     },
     /** Drops all events, at the session's end. */
     clear(): void {
-      logged.bytes -= bytes;
+      allLogs.bytes -= bytes;
       bytes = 0;
       events = [];
       droppedUpTo = sequence;

@@ -5,8 +5,8 @@ import { commonHeaders, respondEmpty, respondJson } from '../../http/respond.ts'
 import type { Caller } from '../../tools/call.ts';
 import { errorAnswer, type Incoming } from '../messages/messages.ts';
 import { modernRevisions } from '../protocol-versions.ts';
-import type { DirectRequest, Modern, ModernAnswers } from '../sessions/modern-answers.ts';
-import type { Listen, Listening } from '../sessions/subscription-streams.ts';
+import type { DirectRequest, ModernAnswers, ModernProtocol } from '../sessions/modern-answers.ts';
+import type { SubscriptionStream, SubscriptionStreams } from '../sessions/subscription-streams.ts';
 import { rpcCodes } from '../wire-errors.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
 import { findParamHeaderFault } from './param-headers.ts';
@@ -15,7 +15,7 @@ export interface ModernRouteOptions {
   log: Logger;
   /** Returns a tool's input schema, as in `tools/list`. */
   inputSchema(tool: string, caller: Caller): object | undefined;
-  listen: Listen;
+  subscriptions: SubscriptionStreams;
 }
 
 export interface ModernMessage {
@@ -30,7 +30,7 @@ export type ModernRoute = ReturnType<typeof createModernRoute>;
  * with its own server object: the handler knows that revision's rules, such as which error has which status. Subscriptions
  * are answered here, after the handler has accepted the request.
  */
-export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptions, modern: Modern) {
+export function createModernRoute({ log, inputSchema, subscriptions }: ModernRouteOptions, modern: ModernProtocol) {
   /** Requests answered without the SDK. */
   const running = new Set<AbortController>();
   const handler = createMcpHandler(
@@ -42,23 +42,27 @@ export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptio
     { legacy: 'reject', maxSubscriptions: 0, onerror: (error) => log.debug('protocol', { error }) },
   );
 
-  const openListen = async (response: ServerResponse, incoming: Incoming & { kind: 'request' }, caller: Caller) => {
+  const openSubscription = async (
+    response: ServerResponse,
+    incoming: Incoming & { kind: 'request' },
+    caller: Caller,
+  ) => {
     let stream: EventStream | undefined;
-    let listening: Listening | undefined;
-    const outcome = await listen.open({
+    let subscription: SubscriptionStream | undefined;
+    const outcome = await subscriptions.open({
       id: incoming.id,
       params: incoming.params ?? {},
       caller,
       send(message) {
-        stream ??= openEventStream(response, {}, () => listening?.drop());
+        stream ??= openEventStream(response, {}, () => subscription?.drop());
         stream.send(message);
       },
       end: () => stream?.end(),
     });
     if ('refusal' in outcome) respondJson(response, 400, outcome.refusal);
     else {
-      listening = outcome.listening;
-      if (response.destroyed) listening.drop();
+      subscription = outcome.subscription;
+      if (response.destroyed) subscription.drop();
     }
   };
 
@@ -126,13 +130,13 @@ export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptio
       });
       if (isAccepted && first?.kind === 'request' && first.method === 'subscriptions/listen') {
         await answer.body?.cancel();
-        await openListen(response, first, caller);
+        await openSubscription(response, first, caller);
         return;
       }
       await sendWebResponse(answer, response);
     },
     async close(): Promise<void> {
-      listen.close();
+      subscriptions.close();
       for (const controller of running) controller.abort();
       await handler.close();
     },
@@ -152,7 +156,7 @@ const nameParams: Readonly<Record<string, string>> = {
   'tasks/cancel': 'taskId',
 };
 
-const members = new Set(['jsonrpc', 'id', 'method', 'params']);
+const messageMembers = new Set(['jsonrpc', 'id', 'method', 'params']);
 
 /** True if the headers match the body, and the body has no extra members. */
 function matchesHeaders(
@@ -160,15 +164,15 @@ function matchesHeaders(
   parsed: unknown,
   { method, params }: Incoming & { kind: 'request' },
 ): boolean {
-  const { 'mcp-protocol-version': revision, 'mcp-method': named, 'mcp-name': name } = headers;
-  if (named !== method || !(modernRevisions as readonly unknown[]).includes(revision)) return false;
-  if (Object.keys(parsed as object).some((member) => !members.has(member))) return false;
+  const { 'mcp-protocol-version': revision, 'mcp-method': headerMethod, 'mcp-name': name } = headers;
+  if (headerMethod !== method || !(modernRevisions as readonly unknown[]).includes(revision)) return false;
+  if (Object.keys(parsed as object).some((member) => !messageMembers.has(member))) return false;
   const field = Object.hasOwn(nameParams, method) ? nameParams[method] : undefined;
   // The SDK handles Base64-encoded names (`=?…`), for characters that are not allowed in headers.
   return field === undefined || (typeof name === 'string' && name === params?.[field] && !name.startsWith('=?'));
 }
 
-const forwarded = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
+const forwardedHeaders = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
 /** Creates an object with what the handler reads: method, headers, signal. A real `Request` would double the time of a call. */
 function toWebRequest({ headers }: IncomingMessage, signal: AbortSignal): Request {
@@ -176,10 +180,10 @@ function toWebRequest({ headers }: IncomingMessage, signal: AbortSignal): Reques
     const lower = name.toLowerCase();
     const value = headers[lower];
     if (typeof value !== 'string') return null;
-    return forwarded.includes(lower) || lower.startsWith('mcp-param-') ? value : null;
+    return forwardedHeaders.includes(lower) || lower.startsWith('mcp-param-') ? value : null;
   };
-  const read = { method: 'POST', url: 'http://localhost/mcp', body: null, signal, headers: { get } };
-  return read as unknown as Request;
+  const request = { method: 'POST', url: 'http://localhost/mcp', body: null, signal, headers: { get } };
+  return request as unknown as Request;
 }
 
 async function sendWebResponse(answer: Response, response: ServerResponse): Promise<void> {

@@ -7,10 +7,10 @@ import { isObject } from '../../base/json.ts';
  * but the SDK checks only tools in its own registry. Returns the fault as a sentence.
  */
 export function findParamHeaderFault(schema: unknown, args: unknown, headers: IncomingHttpHeaders): string | undefined {
-  for (const [name, property] of Object.entries(members(members(schema)['properties']))) {
-    const value = members(args)[name];
+  for (const [name, property] of Object.entries(membersOf(membersOf(schema)['properties']))) {
+    const value = membersOf(args)[name];
     if (value === undefined || value === null) continue;
-    const label = members(property)['x-mcp-header'];
+    const label = membersOf(property)['x-mcp-header'];
     const fault =
       typeof label === 'string'
         ? compare(`Mcp-Param-${label}`, headers[`mcp-param-${label.toLowerCase()}`], name, value)
@@ -22,16 +22,16 @@ export function findParamHeaderFault(schema: unknown, args: unknown, headers: In
 
 function compare(
   header: string,
-  found: string | string[] | undefined,
+  headerValue: string | string[] | undefined,
   name: string,
   value: unknown,
 ): string | undefined {
-  if (typeof found !== 'string') return `The argument ${name} is present, but the header ${header} is missing.`;
-  const decoded = decode(found);
+  if (typeof headerValue !== 'string') return `The argument ${name} is present, but the header ${header} is missing.`;
+  const decoded = decode(headerValue);
   if (decoded === undefined) return `The header ${header} is not canonical Base64 of UTF-8 text.`;
-  const same =
+  const isSame =
     typeof value === 'number' ? decimal.test(decoded) && Number(decoded) === value : decoded === String(value);
-  return same ? undefined : `The header ${header} and the argument ${name} disagree.`;
+  return isSame ? undefined : `The header ${header} and the argument ${name} disagree.`;
 }
 
 const decimal = /^-?\d+(?:\.\d+)?$/;
@@ -46,6 +46,6 @@ function decode(value: string): string | undefined {
   return Buffer.from(text).equals(bytes) ? text : undefined;
 }
 
-function members(value: unknown): Record<string, unknown> {
+function membersOf(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};
 }

@@ -32,7 +32,7 @@ export interface HttpServiceOptions extends Omit<EndpointOptions, 'watch'>, Omit
 export type PageHandler = (
   request: IncomingMessage,
   response: ServerResponse,
-  entrance: {
+  auth: {
     address: string;
     /** Returns the caller that the request's token proves; no principal if no token is required. Undefined if access is denied. */
     access(): Promise<{ principal: Principal | undefined } | undefined>;
@@ -64,7 +64,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
   const guards = createGuards(options);
   const watch = createPrincipalWatch(guards);
   const endpoint = createEndpoint({ ...options, watch });
-  const pair =
+  const ssePair =
     options.revisions.cody && options.streams !== false
       ? createSsePair({
           limits: options.limits,
@@ -74,7 +74,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
         })
       : undefined;
 
-  /** Returns the route's name for metrics, one of a few. */
+  /** Returns the route's name for metrics. */
   const routeName = (request: IncomingMessage, response: ServerResponse): string => {
     const path = pathOf(request);
     if (path === options.path) return 'mcp';
@@ -85,7 +85,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
   const secretRouteOf = ({ url = '' }: IncomingMessage): SecretRoute | undefined =>
     options.secretRoutes?.find(({ pathPrefix }) => url.startsWith(pathPrefix));
 
-  const entranceOf = (request: IncomingMessage) => ({
+  const pageAuthOf = (request: IncomingMessage) => ({
     address: clientAddress(request.socket.remoteAddress),
     async access() {
       const access = await guards.checkToken(request);
@@ -107,9 +107,9 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
     (path === options.resource.path || path === `${options.resource.path}${options.path}`);
 
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const refusedSite = guards.checkSite(request);
-    if (refusedSite) {
-      refuseUnread(response, refusedSite.status, rpcProblem(refusedSite.problem));
+    const siteRefusal = guards.checkSite(request);
+    if (siteRefusal) {
+      refuseUnread(response, siteRefusal.status, rpcProblem(siteRefusal.problem));
       return;
     }
     const path = pathOf(request);
@@ -123,7 +123,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       return;
     }
     // MCP has precedence: its configured path may be that of a page.
-    if (path !== options.path && options.pages && (await options.pages(request, response, entranceOf(request)))) return;
+    if (path !== options.path && options.pages && (await options.pages(request, response, pageAuthOf(request)))) return;
     const access = await guards.checkToken(request);
     if (path === '/health' && (request.method === 'GET' || request.method === 'HEAD')) {
       const isTrusted = 'principal' in access && isUnrestricted(access.principal?.rights ?? fullRights);
@@ -149,17 +149,18 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
     if (path === options.path) await endpoint.handle(request, response, visitor);
     else if (path === '/metrics' && options.metrics)
       await answerMetrics(request, response, access.principal, options.metrics);
-    else if (pair && path === '/sse' && request.method === 'GET') await pair.open(response, visitor);
-    else if (pair && path === '/messages' && request.method === 'POST') await pair.post(request, response, visitor);
+    else if (ssePair && path === '/sse' && request.method === 'GET') await ssePair.open(response, visitor);
+    else if (ssePair && path === '/messages' && request.method === 'POST')
+      await ssePair.post(request, response, visitor);
     else refuseUnread(response, 404, rpcProblem(`Nothing is served at this path. MCP is at ${options.path}.`));
   };
 
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (recorder) response.once('close', () => recorder.httpAnswer(routeName(request, response), statusOf(response)));
     route(request, response).catch((error: unknown) => {
-      // The rest of a secret path must not be logged.
-      const logged = secretRouteOf(request)?.pathPrefix ?? request.url;
-      const incident = options.log.incident('http request failed', error, { path: logged });
+      // The secret part of the path must not be logged.
+      const loggedPath = secretRouteOf(request)?.pathPrefix ?? request.url;
+      const incident = options.log.incident('http request failed', error, { path: loggedPath });
       respondJson(response, 500, rpcProblem(`Internal error. The log has the details under incident ${incident}.`));
     });
   };
@@ -179,7 +180,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       // Waits a moment for requests that are nearly done. Then closes streams, which would otherwise keep their sockets open.
       await new Promise((resolve) => setTimeout(resolve, shutdownDelayMs));
       await endpoint.close();
-      await pair?.close();
+      await ssePair?.close();
       watch.close();
       await closed;
     },

@@ -13,7 +13,7 @@ export interface SessionOptions {
   callerKey: string;
   limits: Pick<MessageLimits, 'answerBytesMax'>;
   /** Counts the bytes in the event logs of all sessions. */
-  logged: { bytes: number };
+  allLogs: { bytes: number };
   open(connection: Connection): Conversation;
   /** Set if other processes may also serve the session. */
   otherProcesses?: OtherProcesses | undefined;
@@ -60,55 +60,56 @@ export interface Session {
 const silenceMs = 10_000;
 const initializedGraceMs = 1_000;
 
-/** A sequence of events. They are stored, so that the client can resume after a disconnect. */
-interface Lane {
+/** A stream of stored events, from which the client can resume after a disconnect. */
+interface ResumableStream {
   id: number;
-  stream: EventStream | undefined;
+  /** The open response, if the client is connected. */
+  connection: EventStream | undefined;
   /** True if nothing more may be sent. */
-  finished: boolean;
+  isFinished: boolean;
 }
 
 export function createSession(options: SessionOptions): Session {
   const { id, callerKey, otherProcesses } = options;
   const headers = { 'mcp-session-id': id };
-  const log = createEventLog(options.logged, otherProcesses ? `${otherProcesses.tag}-` : '');
-  const lanes = new Map<number, Lane>();
-  let lastLaneId = 0;
+  const log = createEventLog(options.allLogs, otherProcesses ? `${otherProcesses.tag}-` : '');
+  const streams = new Map<number, ResumableStream>();
+  let lastStreamId = 0;
 
-  const openLane = (): Lane => {
-    lastLaneId += 1;
-    const lane: Lane = { id: lastLaneId, stream: undefined, finished: false };
-    lanes.set(lane.id, lane);
-    return lane;
-  };
-
-  const attach = (lane: Lane, response: ServerResponse): EventStream => {
-    const stream = openEventStream(response, headers, () => {
-      if (lane.stream === stream) lane.stream = undefined;
-    });
-    lane.stream = stream;
+  const createStream = (): ResumableStream => {
+    lastStreamId += 1;
+    const stream: ResumableStream = { id: lastStreamId, connection: undefined, isFinished: false };
+    streams.set(stream.id, stream);
     return stream;
   };
 
-  const sendOn = (lane: Lane, message: object): void => {
-    const eventId = log.append(lane.id, message);
-    lane.stream?.send(message, eventId);
+  const attach = (stream: ResumableStream, response: ServerResponse): EventStream => {
+    const connection = openEventStream(response, headers, () => {
+      if (stream.connection === connection) stream.connection = undefined;
+    });
+    stream.connection = connection;
+    return connection;
   };
 
-  const finish = (lane: Lane): void => {
-    lane.finished = true;
-    lane.stream?.end();
-    lanes.delete(lane.id);
+  const sendOn = (stream: ResumableStream, message: object): void => {
+    const eventId = log.append(stream.id, message);
+    stream.connection?.send(message, eventId);
+  };
+
+  const finish = (stream: ResumableStream): void => {
+    stream.isFinished = true;
+    stream.connection?.end();
+    streams.delete(stream.id);
   };
 
   let used = false;
-  const standalone = openLane();
+  const standalone = createStream();
   const conversation = options.open({
     sessionId: id,
     initializedGraceMs,
     standalone: {
       send(message) {
-        if (!standalone.stream?.open) otherProcesses?.forward(message);
+        if (!standalone.connection?.open) otherProcesses?.forward(message);
         sendOn(standalone, message);
       },
     },
@@ -117,35 +118,35 @@ export function createSession(options: SessionOptions): Session {
 
   /** Creates the sink for the answers to one POST. It sends plain JSON, or a stream if there are other messages too. */
   const openExchange = ({ response, incoming, batch, acceptsJson, acceptsStream }: PostOptions): Sink => {
-    let lane: Lane | undefined;
+    let stream: ResumableStream | undefined;
 
-    const stream = (): Lane => {
+    const openStream = (): ResumableStream => {
       clearTimeout(silence);
-      if (lane === undefined) {
-        lane = openLane();
-        const opened = attach(lane, response);
-        if (startsWithEmptyEvent(conversation.revision)) opened.prime(log.append(lane.id, undefined));
+      if (stream === undefined) {
+        stream = createStream();
+        const connection = attach(stream, response);
+        if (startsWithEmptyEvent(conversation.revision)) connection.prime(log.append(stream.id, undefined));
       }
-      return lane;
+      return stream;
     };
-    const silence = acceptsStream ? setTimeout(stream, silenceMs).unref() : undefined;
+    const silence = acceptsStream ? setTimeout(openStream, silenceMs).unref() : undefined;
 
     const endExchange = (): void => {
       clearTimeout(silence);
-      if (lane) finish(lane);
+      if (stream) finish(stream);
       else if (!response.headersSent) respondEmpty(response, 202, headers);
     };
     const deliver = (message: object): void => {
-      if (lane || !acceptsJson) sendOn(stream(), message);
+      if (stream || !acceptsJson) sendOn(openStream(), message);
       else respondJson(response, 200, message, headers);
     };
     const send = (message: object): void => {
-      if (acceptsStream) sendOn(stream(), message);
+      if (acceptsStream) sendOn(openStream(), message);
       else if ('id' in message)
         void conversation.receive({ kind: 'response', message: undeliverable(message) }, noopSink);
     };
     const hangUp = (): void => {
-      if (acceptsStream) stream().stream?.end();
+      if (acceptsStream) openStream().connection?.end();
     };
     if (batch) return { ...gatherAnswers(incoming, options.limits, deliver, { send }, endExchange), hangUp };
     const answer = (message: object): void => {
@@ -162,7 +163,7 @@ export function createSession(options: SessionOptions): Session {
     openedAt: performance.now(),
     lastUsedAt: performance.now(),
     get idle() {
-      return conversation.pending === 0 && [...lanes.values()].every((lane) => lane.stream === undefined);
+      return conversation.pending === 0 && [...streams.values()].every((stream) => stream.connection === undefined);
     },
     get used() {
       return used;
@@ -175,28 +176,28 @@ export function createSession(options: SessionOptions): Session {
       if (!needsAnswer) respondEmpty(post.response, 202, headers);
     },
     listen(response) {
-      if (standalone.stream?.open) return false;
-      const stream = attach(standalone, response);
-      if (startsWithEmptyEvent(conversation.revision)) stream.prime(log.append(standalone.id, undefined));
+      if (standalone.connection?.open) return false;
+      const connection = attach(standalone, response);
+      if (startsWithEmptyEvent(conversation.revision)) connection.prime(log.append(standalone.id, undefined));
       return true;
     },
     resume(response, lastEventId) {
       const missed = log.after(lastEventId);
       if (missed === undefined) return false;
-      const lane = lanes.get(missed.streamId) ?? { id: missed.streamId, stream: undefined, finished: true };
-      lane.stream?.end();
-      const stream = attach(lane, response);
-      for (const event of missed.events) stream.send(event.message, event.id);
-      if (lane.finished) stream.end();
+      const stream = streams.get(missed.streamId) ?? { id: missed.streamId, connection: undefined, isFinished: true };
+      stream.connection?.end();
+      const connection = attach(stream, response);
+      for (const event of missed.events) connection.send(event.message, event.id);
+      if (stream.isFinished) connection.end();
       return true;
     },
     deliver(message) {
-      if (standalone.stream?.open) sendOn(standalone, message);
+      if (standalone.connection?.open) sendOn(standalone, message);
     },
     async close() {
       await conversation.close();
-      for (const lane of lanes.values()) lane.stream?.end();
-      lanes.clear();
+      for (const stream of streams.values()) stream.connection?.end();
+      streams.clear();
       log.clear();
     },
   };

@@ -19,17 +19,17 @@ export function createSessions(
   onEnd: (ms: number) => void = () => {},
   otherProcesses?: (id: string) => OtherProcesses,
 ) {
-  const logged = { bytes: 0 };
+  const allLogs = { bytes: 0 };
   // In order of last use, so that the session unused for longest is closed first.
   const sessions = new Map<string, Session>();
 
-  const ends = new Map<string, () => void>();
+  const closeCallbacks = new Map<string, () => void>();
 
   const end = async (session: Session): Promise<void> => {
     if (!sessions.delete(session.id)) return;
     onEnd(performance.now() - session.openedAt);
-    ends.get(session.id)?.();
-    ends.delete(session.id);
+    closeCallbacks.get(session.id)?.();
+    closeCallbacks.delete(session.id);
     await session.close();
   };
 
@@ -42,11 +42,11 @@ export function createSessions(
   const timer = setInterval(sweep, Math.min(sweepMs, idleMs)).unref();
 
   /** Closes the least useful of these sessions. Returns false if all have running requests. */
-  const endOne = (candidates: readonly Session[]): boolean => {
+  const closeOne = (candidates: readonly Session[]): boolean => {
     // Unused sessions are closed first, then idle ones, then those with only an open stream: the client can open another.
-    const waiting = candidates.filter(({ conversation }) => conversation.pending === 0);
-    const unused = waiting.filter((session) => !session.used);
-    const [victim] = [unused.filter(({ idle }) => idle), unused, waiting.filter(({ idle }) => idle), waiting].flat();
+    const inactive = candidates.filter(({ conversation }) => conversation.pending === 0);
+    const unused = inactive.filter((session) => !session.used);
+    const [victim] = [unused.filter(({ idle }) => idle), unused, inactive.filter(({ idle }) => idle), inactive].flat();
     if (victim === undefined) return false;
     void end(victim);
     return true;
@@ -56,9 +56,9 @@ export function createSessions(
   const makeRoom = (callerKey: string): boolean => {
     const byCaller = Map.groupBy(sessions.values(), (session) => session.callerKey);
     const ownSessions = byCaller.get(callerKey) ?? [];
-    if (ownSessions.length >= perCallerMax && !endOne(ownSessions)) return false;
+    if (ownSessions.length >= perCallerMax && !closeOne(ownSessions)) return false;
     if (sessions.size < sessionsMax) return true;
-    return [...byCaller.values()].toSorted((a, b) => b.length - a.length).some(endOne);
+    return [...byCaller.values()].toSorted((a, b) => b.length - a.length).some(closeOne);
   };
 
   return {
@@ -78,12 +78,12 @@ export function createSessions(
         id,
         callerKey,
         limits,
-        logged,
+        allLogs,
         open: openConversation,
         otherProcesses: otherProcesses?.(id),
       });
       sessions.set(id, session);
-      if (onClosed) ends.set(id, onClosed);
+      if (onClosed) closeCallbacks.set(id, onClosed);
       return session;
     },
     /** Finds a session regardless of its owner. */

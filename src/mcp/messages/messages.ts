@@ -69,12 +69,12 @@ export function readMessageBytes(bytes: Buffer, limits: MessageLimits): ParsedTe
 
 /** Parses one message or batch. Checks nesting and number of elements first, so that malicious JSON is not parsed. */
 export function parseMessages(text: string, limits: MessageLimits): ParsedText {
-  const tooMuch = exceeds(text, limits);
-  if (tooMuch !== undefined) return { ok: false, id: idOf(text), code: rpcCodes.invalidRequest, problem: tooMuch };
+  const excess = excessProblem(text, limits);
+  if (excess !== undefined) return { ok: false, id: idOf(text), code: rpcCodes.invalidRequest, problem: excess };
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
-    keepArguments(parsed, text);
+    keepExactArguments(parsed, text);
   } catch {
     return { ok: false, id: null, code: rpcCodes.parseError, problem: 'Parse error: the message is not valid JSON.' };
   }
@@ -93,7 +93,7 @@ export function parseMessages(text: string, limits: MessageLimits): ParsedText {
  * Keeps all digits of large integers in tool arguments, so that stored values come back unchanged. The rest of the message is
  * parsed as usual.
  */
-function keepArguments(parsed: unknown, text: string): void {
+function keepExactArguments(parsed: unknown, text: string): void {
   if (!mayHaveLong(text)) return;
   const exact = [parseExact(text)].flat();
   for (const [index, message] of [parsed].flat().entries()) {
@@ -184,10 +184,10 @@ function sourceOfId(text: string): string | undefined {
   return source !== undefined && /^-?\d+$/.test(source) ? source : undefined;
 }
 
-function exceeds(text: string, limits: MessageLimits): string | undefined {
-  const excess = exceededBound(text, limits);
-  if (excess === undefined) return undefined;
-  return excess === 'depth'
+function excessProblem(text: string, limits: MessageLimits): string | undefined {
+  const bound = exceededBound(text, limits);
+  if (bound === undefined) return undefined;
+  return bound === 'depth'
     ? `Invalid request: nested deeper than ${limits.depthMax} levels.`
     : `Invalid request: more than ${limits.elementsMax} elements.`;
 }
@@ -212,9 +212,9 @@ function idOf(text: string): WireId | null {
 
 /** Reads the id after its key. */
 function idAt(text: string, start: number): WireId | undefined {
-  const [before = ''] = /^\s{0,100}:\s{0,100}/.exec(text.slice(start, start + 201)) ?? [];
-  const first = start + before.length;
-  if (before === '') return undefined;
+  const [separator = ''] = /^\s{0,100}:\s{0,100}/.exec(text.slice(start, start + 201)) ?? [];
+  const first = start + separator.length;
+  if (separator === '') return undefined;
   if (text.charCodeAt(first) !== quote) {
     const [, digits] = /^(-?\d{1,15})\s*[,}]/.exec(text.slice(first, first + 100)) ?? [];
     return digits === undefined ? undefined : readId(Number(digits), undefined);

@@ -9,8 +9,8 @@ import { createCatalogue } from '../../tools/catalogue.ts';
 import { defineTool, type Tool } from '../../tools/tool.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import { ToolFailure } from '../wire-errors.ts';
+import { createCallSlots } from './call-slots.ts';
 import { createCallTool } from './call-tool.ts';
-import { createGates } from './gates.ts';
 import type { IncomingCall } from './incoming-call.ts';
 
 function tool(name: string, run: Tool['run'], more: Partial<Tool> = {}): Tool {
@@ -33,7 +33,7 @@ function funnel(tools: Tool[], more: Partial<Toolset> = {}, inFlight = { running
   let now = 0;
   const clock = { advance: (ms: number) => (now += ms) };
   return {
-    callTool: createCallTool({ catalogue, jobs, gates: createGates([toolset], inFlight), clock: () => now }),
+    callTool: createCallTool({ catalogue, jobs, callSlots: createCallSlots([toolset], inFlight), clock: () => now }),
     jobs,
     clock,
   };

@@ -10,14 +10,14 @@ import { spend } from '../../tools/quota.ts';
 import { runOrBecomeJob, type Work } from '../tasks/slow-calls.ts';
 import { followWork, runOrBecomeTask, type TaskedCall } from '../tasks/task-calls.ts';
 import { missingTasks, RpcError, ToolFailure, toCarrelError } from '../wire-errors.ts';
-import { InputRequired } from './asking.ts';
-import type { Gates } from './gates.ts';
+import type { CallSlots } from './call-slots.ts';
+import { InputRequired } from './elicitation.ts';
 import type { IncomingCall } from './incoming-call.ts';
 
 export interface CallToolOptions {
   catalogue: Catalogue;
   jobs: CallJobs;
-  gates: Gates;
+  callSlots: CallSlots;
   /** Max bytes per answer. */
   answerBytesMax?: number;
   clock?: MonotonicClock;
@@ -41,7 +41,7 @@ export type CallTool = (name: string, args: unknown, call: IncomingCall) => Prom
  *
  * The function returns the tool's plain data, a job handle or a started task.
  */
-export function createCallTool({ catalogue, jobs, gates, recorder, ...options }: CallToolOptions): CallTool {
+export function createCallTool({ catalogue, jobs, callSlots, recorder, ...options }: CallToolOptions): CallTool {
   const { answerBytesMax = answerBytesDefault } = options;
   const quotas = createQuotas(catalogue, options.clock);
 
@@ -70,21 +70,21 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
       const mustAsk = tool.questions !== undefined && call.ask !== undefined;
       const ask = async (running: IncomingCall): Promise<IncomingCall> => {
         // Creating the questions needs a slot; waiting for the user does not.
-        const questions = await gates.pass(toolset, running.signal, async () => tool.questions?.(input, running));
+        const questions = await callSlots.run(toolset, running.signal, async () => tool.questions?.(input, running));
         const answers = questions && (await running.ask?.(questions));
         return questions && answers ? { ...running, answered: { questions, answers } } : running;
       };
       if (call.tasks === undefined || wait) {
         const readyCall = mustAsk ? await ask(call) : call;
         const work: Work<object> = (running, started) =>
-          gates.pass(toolset, running.signal, () => run(tool, input, running), started);
+          callSlots.run(toolset, running.signal, () => run(tool, input, running), started);
         const outcome = await runOrBecomeJob(work, readyCall, wait ? undefined : toolset.slowCallMs, jobs);
         return 'handle' in outcome ? outcome.handle : outcome.result;
       }
       const work = async (running: TaskedCall): Promise<object> => {
         try {
           const readyCall = mustAsk ? await ask(running) : running;
-          const first = await gates.pass(toolset, running.signal, () => run(tool, input, readyCall));
+          const first = await callSlots.run(toolset, running.signal, () => run(tool, input, readyCall));
           const remaining = tool.backgroundWork?.nameOf(first);
           if (tool.backgroundWork === undefined || remaining === undefined) return first;
           await running.continueAs(remaining);
@@ -101,12 +101,12 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
   };
 
   return async (name, args, call) => {
-    const ended = recorder?.call();
+    const recordEnd = recorder?.call();
     const [at, start] = [Date.now(), performance.now()];
-    const record = (outcome: string, more: { answer?: object; kind?: ErrorKind }): void => {
+    const record = (outcome: string, details: { answer?: object; kind?: ErrorKind }): void => {
       const ms = performance.now() - start;
       const tool = catalogue.find(name) === undefined ? unknownTool : name;
-      ended?.({ at, tool, caller: call.caller, args, client: call.client, ms, outcome, ...more });
+      recordEnd?.({ at, tool, caller: call.caller, args, client: call.client, ms, outcome, ...details });
       // Logs calls of named callers at `info`, as a record of who did what.
       const level = call.caller.name === localUser.name ? 'debug' : 'info';
       call.log[level]('called', { tool: printable(name), outcome, ms: Math.round(ms) });
@@ -143,8 +143,8 @@ function createQuotas(catalogue: Catalogue, clock: MonotonicClock | undefined) {
   const windows = new Map<string, CallCounter>();
   for (const toolset of catalogue.toolsets) {
     for (const [category, { limit, windowMs, window }] of Object.entries(toolset.quotas ?? {})) {
-      const counted = window ?? createSlidingWindow({ limit, windowMs, ...(clock ? { clock } : {}) });
-      windows.set(`${toolset.name} ${category}`, counted);
+      const counter = window ?? createSlidingWindow({ limit, windowMs, ...(clock ? { clock } : {}) });
+      windows.set(`${toolset.name} ${category}`, counter);
     }
   }
   return {

@@ -1,57 +1,57 @@
 import { fileURLToPath } from 'node:url';
 import { isObject } from '../../base/json.ts';
 import type { Caller, Progress } from '../../tools/call.ts';
-import type { Offer } from '../offer.ts';
-import { type Era, supportsResourceLinks } from '../protocol-versions.ts';
+import { type ProtocolEra, supportsResourceLinks } from '../protocol-versions.ts';
+import type { ServerFeatures } from '../server-features.ts';
 import type { Watch } from '../sessions/watches.ts';
 import { createTaskFactory, supportsTasks } from '../tasks/task-methods.ts';
-import { type AskingRequest, askBetweenCalls, askWithinCall, canAsk } from './asking.ts';
+import { askBetweenCalls, askWithinCall, canAsk, type ElicitationRequest } from './elicitation.ts';
 import type { IncomingCall, IncomingRequest, Params } from './incoming-call.ts';
 import { createLinksTo } from './resource-links.ts';
 
 export interface MethodsOptions {
-  era: Era;
+  era: ProtocolEra;
   caller: Caller;
   /** Opens the client's subscriptions. Absent for clients of 2026-07-28, which use `subscriptions/listen`. */
   watch?(): Watch;
 }
 
 export function createCall(
-  offer: Offer,
+  features: ServerFeatures,
   { caller, era, watch }: MethodsOptions,
   request: IncomingRequest,
   params: Params,
 ): IncomingCall {
   const token = request.meta?.['progressToken'];
-  let reached = Number.NEGATIVE_INFINITY;
+  let lastProgress = Number.NEGATIVE_INFINITY;
   const call: IncomingCall = {
     era,
     caller,
     client: request.client,
     signal: request.signal,
-    log: offer.log.with({ request: String(request.id), caller: caller.name }),
+    log: features.log.with({ request: String(request.id), caller: caller.name }),
     report(progress: Progress) {
-      if (token === undefined || progress.progress <= reached) return;
-      reached = progress.progress;
+      if (token === undefined || progress.progress <= lastProgress) return;
+      lastProgress = progress.progress;
       request.notify('notifications/progress', { progressToken: token, ...progress });
     },
     keepCancellable: (cancel) => request.keepCancellable?.(cancel) ?? (() => {}),
   };
   if (watch) call.watch = watch;
-  if (offer.linksResources && supportsResourceLinks(request.attributes.revision ?? '')) {
-    call.linksTo = createLinksTo(offer.resources.mimeTypeOf, offer.answerBytesMax, params['arguments']);
+  if (features.linksResources && supportsResourceLinks(request.attributes.revision ?? '')) {
+    call.linksTo = createLinksTo(features.resources.mimeTypeOf, features.answerBytesMax, params['arguments']);
   }
-  const asks = canAsk(request.capabilities);
+  const canAskUser = canAsk(request.capabilities);
   if (era === 'handshake') {
-    if (asks) call.ask = askWithinCall(request, offer.answerMs);
+    if (canAskUser) call.ask = askWithinCall(request, features.answerMs);
     if (request.attributes.transport === 'pipe' && canListRoots(request.capabilities))
       call.roots = () => requestRoots(request);
     return call;
   }
   call.inputResponses = request.inputResponses;
-  if (asks) call.ask = askBetweenCalls(request, caller.owner, params, offer.answered);
-  if (offer.tasks && supportsTasks(request.capabilities)) {
-    call.tasks = createTaskFactory(offer, offer.tasks, caller, call.linksTo);
+  if (canAskUser) call.ask = askBetweenCalls(request, caller.owner, params, features.usedAnswers);
+  if (features.tasks && supportsTasks(request.capabilities)) {
+    call.tasks = createTaskFactory(features, features.tasks, caller, call.linksTo);
   }
   return call;
 }
@@ -66,7 +66,7 @@ function canListRoots(capabilities: unknown): boolean {
 }
 
 /** Requests the client's roots, as paths. Returns none if the client doesn't answer properly. */
-async function requestRoots({ send, signal }: Pick<AskingRequest, 'send' | 'signal'>): Promise<string[]> {
+async function requestRoots({ send, signal }: Pick<ElicitationRequest, 'send' | 'signal'>): Promise<string[]> {
   const answer = await send('roots/list', {}, rootsTimeoutMs).catch(() => undefined);
   signal.throwIfAborted();
   const roots = isObject(answer) && Array.isArray(answer['roots']) ? answer['roots'] : [];

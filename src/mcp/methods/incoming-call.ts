@@ -2,15 +2,15 @@ import { isObject } from '../../base/json.ts';
 import type { Task, TaskOutcome } from '../../jobs/task.ts';
 import type { Operation } from '../../telemetry/recorder.ts';
 import type { Call, ClientName } from '../../tools/call.ts';
-import type { Era } from '../protocol-versions.ts';
+import type { ProtocolEra } from '../protocol-versions.ts';
 import type { Watch } from '../sessions/watches.ts';
-import type { Ask, AskingRequest } from './asking.ts';
+import type { Ask, ElicitationRequest } from './elicitation.ts';
 import type { LinksTo } from './resource-links.ts';
 
 export type Params = Record<string, unknown>;
 
 /** A request, in a form independent of the protocol revision. */
-export interface IncomingRequest extends AskingRequest {
+export interface IncomingRequest extends ElicitationRequest {
   readonly id: string | number;
   /** Facts for metrics and traces. */
   readonly attributes: Pick<Operation, 'transport' | 'revision' | 'sessionId' | 'requestId'>;
@@ -28,7 +28,7 @@ export interface IncomingRequest extends AskingRequest {
 
 /** A call whose work may continue after the answer. */
 export interface IncomingCall extends Call {
-  readonly era?: Era;
+  readonly era?: ProtocolEra;
   keepCancellable(cancel: () => void): () => void;
   /** Absent if the client can't ask its user. */
   ask?: Ask;

@@ -1,12 +1,12 @@
 import { checkAnswer, envelopeBytes } from '../../answers/answer-limit.ts';
 import { asCaller } from '../../base/current-caller.ts';
 import { CarrelError } from '../../base/errors.ts';
-import type { Offer } from '../offer.ts';
-import { type Era, tasksExtension } from '../protocol-versions.ts';
+import { type ProtocolEra, tasksExtension } from '../protocol-versions.ts';
+import type { ServerFeatures } from '../server-features.ts';
 import { taskMethodsOf } from '../tasks/task-methods.ts';
 import { methodNotFound, toRpcError } from '../wire-errors.ts';
-import { InputRequired } from './asking.ts';
 import { createCall, type MethodsOptions } from './create-call.ts';
+import { InputRequired } from './elicitation.ts';
 import type { IncomingCall, IncomingRequest, Params } from './incoming-call.ts';
 import { otherMethod, recordOperation } from './record-operation.ts';
 import { answerToolCall } from './tool-result.ts';
@@ -19,17 +19,17 @@ export interface Methods {
   answer(name: string, params: Params | undefined, request: IncomingRequest): Promise<Params>;
 }
 
-export function createMethods(offer: Offer, options: MethodsOptions): Methods {
+export function createMethods(features: ServerFeatures, options: MethodsOptions): Methods {
   const { era } = options;
   const answer: Methods['answer'] = async (name, params, request) => {
     const method = methods[name];
-    if (method === undefined || !isOffered(name, offer, era)) throw methodNotFound();
-    const waiting = offer.pacer.next(options.caller.id);
+    if (method === undefined || !isAvailable(name, features, era)) throw methodNotFound();
+    const waiting = features.pacer.next(options.caller.id);
     if (waiting) await waiting;
     const fields = { ...params };
-    const call = createCall(offer, options, request, fields);
+    const call = createCall(features, options, request, fields);
     try {
-      return (await method(offer, fields, call)) as Params;
+      return (await method(features, fields, call)) as Params;
     } catch (thrown) {
       if (thrown instanceof InputRequired) return { ...thrown.result };
       throw toRpcError(thrown, era, call.log);
@@ -37,48 +37,48 @@ export function createMethods(offer: Offer, options: MethodsOptions): Methods {
   };
   return {
     get names() {
-      return Object.keys(methods).filter((name) => isOffered(name, offer, era));
+      return Object.keys(methods).filter((name) => isAvailable(name, features, era));
     },
     get capabilities() {
-      return capabilitiesOf(offer, era);
+      return capabilitiesOf(features, era);
     },
     answer: (name, params, request) =>
-      recordOperation(offer, name in methods ? name : otherMethod, params, request, () =>
+      recordOperation(features, name in methods ? name : otherMethod, params, request, () =>
         asCaller(options.caller.id, () => answer(name, params, request)),
       ),
   };
 }
 
-type Method = (offer: Offer, params: Params, call: IncomingCall) => unknown;
+type Method = (features: ServerFeatures, params: Params, call: IncomingCall) => unknown;
 
-function isOffered(name: string, offer: Offer, era: Era): boolean {
-  if (name.startsWith('tasks/')) return offersTasks(offer, era);
+function isAvailable(name: string, features: ServerFeatures, era: ProtocolEra): boolean {
+  if (name.startsWith('tasks/')) return hasTasks(features, era);
   // Later revisions use subscriptions/listen.
-  if (name.endsWith('subscribe')) return offer.resources.watchable && era === 'handshake';
-  if (name.startsWith('resources/')) return offer.resources.any;
-  if (name.startsWith('completion/')) return canComplete(offer);
-  return name.startsWith('prompts/') ? offer.prompts.any : true;
+  if (name.endsWith('subscribe')) return features.resources.watchable && era === 'handshake';
+  if (name.startsWith('resources/')) return features.resources.any;
+  if (name.startsWith('completion/')) return canComplete(features);
+  return name.startsWith('prompts/') ? features.prompts.any : true;
 }
 
 /** True if tasks are available. They need a revision without sessions; older clients get job handles. */
-function offersTasks({ tasks }: Offer, era: Era): boolean {
+function hasTasks({ tasks }: ServerFeatures, era: ProtocolEra): boolean {
   return tasks !== undefined && era === 'modern';
 }
 
-function capabilitiesOf(offer: Offer, era: Era): Params {
-  const { resources, prompts, experimental } = offer;
+function capabilitiesOf(features: ServerFeatures, era: ProtocolEra): Params {
+  const { resources, prompts, experimental } = features;
   return {
     tools: {},
     ...(resources.any ? { resources: resources.watchable ? { subscribe: true, listChanged: true } : {} } : {}),
     ...(prompts.any ? { prompts: {} } : {}),
-    ...(canComplete(offer) ? { completions: {} } : {}),
+    ...(canComplete(features) ? { completions: {} } : {}),
     ...(experimental ? { experimental } : {}),
-    ...(offersTasks(offer, era) ? { extensions: { [tasksExtension]: {} } } : {}),
+    ...(hasTasks(features, era) ? { extensions: { [tasksExtension]: {} } } : {}),
   };
 }
 
 /** True if there is something to complete: variables of resources or arguments of prompts. */
-function canComplete({ resources, prompts }: Offer): boolean {
+function canComplete({ resources, prompts }: ServerFeatures): boolean {
   return resources.any || prompts.any;
 }
 
@@ -106,9 +106,10 @@ const methods: Record<string, Method> = Object.assign(Object.create(null), {
   'prompts/get': ({ prompts, answerBytesMax }, params) =>
     checkAnswer(prompts.get(params), answerBytesMax - envelopeBytes, { copies: 1 }),
   'completion/complete': complete,
-  'tasks/get': (offer, { taskId }, call) => taskMethodsOf(offer, call).get(taskId, call),
-  'tasks/update': (offer, { taskId }, call) => taskMethodsOf(offer, call).update(taskId, call.inputResponses, call),
-  'tasks/cancel': (offer, { taskId }, call) => taskMethodsOf(offer, call).cancel(taskId, call),
+  'tasks/get': (features, { taskId }, call) => taskMethodsOf(features, call).get(taskId, call),
+  'tasks/update': (features, { taskId }, call) =>
+    taskMethodsOf(features, call).update(taskId, call.inputResponses, call),
+  'tasks/cancel': (features, { taskId }, call) => taskMethodsOf(features, call).cancel(taskId, call),
 } satisfies Record<string, Method>);
 
 /** Max completions in an answer, by the protocol. */
@@ -122,18 +123,18 @@ interface Reference {
 }
 
 /** Answers `completion/complete`. */
-async function complete(offer: Offer, params: Params, call: IncomingCall): Promise<object> {
+async function complete(features: ServerFeatures, params: Params, call: IncomingCall): Promise<object> {
   const { ref, argument } = params as { ref?: Reference; argument?: Params };
   const { name, value } = argument ?? {};
   if (typeof name !== 'string' || typeof value !== 'string') {
     throw new CarrelError('invalid_arguments', 'argument must be an object with name and value, both strings.');
   }
-  const values = await completions(offer, ref, name, value, call);
+  const values = await completions(features, ref, name, value, call);
   return { completion: { values: values.slice(0, completionsMax), hasMore: values.length > completionsMax } };
 }
 
 async function completions(
-  { resources, prompts }: Offer,
+  { resources, prompts }: ServerFeatures,
   ref: Reference | undefined,
   argument: string,
   typed: string,

@@ -1,6 +1,6 @@
 import type { Operation } from '../../telemetry/recorder.ts';
 import type { Catalogue } from '../../tools/catalogue.ts';
-import type { Offer } from '../offer.ts';
+import type { ServerFeatures } from '../server-features.ts';
 import { RpcError, rpcCodes } from '../wire-errors.ts';
 import type { IncomingRequest, Params } from './incoming-call.ts';
 
@@ -9,7 +9,7 @@ export const otherMethod = '_OTHER';
 
 /** Answers a request and records its duration and outcome. */
 export async function recordOperation<Result extends object>(
-  { recorder, catalogue }: Pick<Offer, 'recorder' | 'catalogue'>,
+  { recorder, catalogue }: Pick<ServerFeatures, 'recorder' | 'catalogue'>,
   method: string,
   params: Params | undefined,
   { attributes, meta, signal }: Pick<IncomingRequest, 'attributes' | 'meta' | 'signal'>,

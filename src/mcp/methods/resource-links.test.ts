@@ -7,7 +7,7 @@ import { createCallJobs } from '../../jobs/call-jobs.ts';
 import type { ResourceProvider } from '../../tools/resource.ts';
 import { defineTool } from '../../tools/tool.ts';
 import type { Toolset } from '../../tools/toolset.ts';
-import { createGates } from './gates.ts';
+import { createCallSlots } from './call-slots.ts';
 import { createLinksTo } from './resource-links.ts';
 import { createResources } from './resources.ts';
 
@@ -33,8 +33,8 @@ const search = defineTool({
 });
 
 const library: Toolset = { name: 'library', tools: [search], failures: { as: 'result' }, resources: [shelf] };
-const gates = createGates([library], { runningMax: 1, waitingMax: 0 });
-const resources = createResources([library], createCallJobs(), gates);
+const callSlots = createCallSlots([library], { runningMax: 1, waitingMax: 0 });
+const resources = createResources([library], createCallJobs(), callSlots);
 const inFull = 1024 * 1024;
 
 test('links only to our URIs, once each, with type and first line', () => {

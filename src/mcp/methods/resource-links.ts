@@ -27,17 +27,17 @@ export function createLinksTo(
     const { [found.list]: list } = data as Record<string, unknown>;
     const links = new Map<string, ResourceLink>();
     const bytesMax = answerBytesMax - envelopeBytes;
-    let left = bytesMax - wireBytes(data, 2, bytesMax);
+    let remainingBytes = bytesMax - wireBytes(data, 2, bytesMax);
     for (const item of Array.isArray(list) ? list : []) {
-      const { uri: own, [found.title]: title, ...fields } = isObject(item) ? item : {};
-      const uri = own ?? (found.id && `${found.id.prefix}${fields[found.id.field]}`);
+      const { uri: itemUri, [found.title]: title, ...fields } = isObject(item) ? item : {};
+      const uri = itemUri ?? (found.id && `${found.id.prefix}${fields[found.id.field]}`);
       if (typeof uri !== 'string' || links.has(uri)) continue;
       const mimeType = mimeTypeOf(uri);
       if (mimeType === undefined) continue;
       const name = uri.slice(uri.lastIndexOf('/') + 1);
       const link: ResourceLink = { type: 'resource_link', uri, name, title: titleOf(title) || name, mimeType };
-      left -= wireBytes(link, 1) + 1;
-      if (left < 0) break;
+      remainingBytes -= wireBytes(link, 1) + 1;
+      if (remainingBytes < 0) break;
       links.set(uri, link);
     }
     return [...links.values()];

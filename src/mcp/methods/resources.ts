@@ -5,7 +5,7 @@ import type { Call } from '../../tools/call.ts';
 import type { ResourceContents, ResourcePage, ResourceProvider } from '../../tools/resource.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import { runOrBecomeJob } from '../tasks/slow-calls.ts';
-import type { Gates } from './gates.ts';
+import type { CallSlots } from './call-slots.ts';
 import type { IncomingCall } from './incoming-call.ts';
 
 export type Resources = ReturnType<typeof createResources>;
@@ -16,45 +16,49 @@ const uriCharsMax = 8192;
 export function createResources(
   toolsets: readonly Toolset[],
   jobs: CallJobs,
-  gates: Gates,
+  callSlots: CallSlots,
   answerBytesMax: number = answerBytesDefault,
 ) {
-  const bounded = <Answer>(answer: Answer): Answer =>
+  const checkSize = <Answer>(answer: Answer): Answer =>
     checkAnswer(answer, answerBytesMax - envelopeBytes, { copies: 1 });
-  const owners = toolsets.flatMap((toolset) => (toolset.resources ?? []).map((provider) => ({ provider, toolset })));
+  const entries = toolsets.flatMap((toolset) => (toolset.resources ?? []).map((provider) => ({ provider, toolset })));
 
   const listFrom = async (index: number, cursor: string | undefined, call: Call): Promise<ResourcePage> => {
-    const owner = owners[index];
-    if (owner === undefined) return { resources: [] };
-    const { provider, toolset } = owner;
-    const page = await gates.pass(toolset, call.signal, () => provider.list(cursor, { ...call, answerBytesMax }));
+    const entry = entries[index];
+    if (entry === undefined) return { resources: [] };
+    const { provider, toolset } = entry;
+    const page = await callSlots.run(toolset, call.signal, () => provider.list(cursor, { ...call, answerBytesMax }));
     if (page.nextCursor !== undefined) return { ...page, nextCursor: `${index}.${page.nextCursor}` };
-    if (index + 1 >= owners.length) return page;
+    if (index + 1 >= entries.length) return page;
     if (page.resources.length === 0) return listFrom(index + 1, undefined, call);
     return { ...page, nextCursor: `${index + 1}.` };
   };
 
-  const templates = owners.flatMap(({ provider }) => provider.templates);
+  const templates = entries.flatMap(({ provider }) => provider.templates);
   let patterns: { pattern: RegExp; mimeType: string }[] | undefined;
 
-  const watched = owners.filter(({ provider }) => provider.fingerprint !== undefined);
-  const fingerprintOf = async ({ provider, toolset }: Owner, uri: string | undefined, call: Call): Promise<string> => {
+  const watchable = entries.filter(({ provider }) => provider.fingerprint !== undefined);
+  const fingerprintOf = async (
+    { provider, toolset }: ProviderEntry,
+    uri: string | undefined,
+    call: Call,
+  ): Promise<string> => {
     const fingerprint = async () => (await provider.fingerprint?.(uri, call)) ?? '';
-    return gates.pass(toolset, call.signal, fingerprint);
+    return callSlots.run(toolset, call.signal, fingerprint);
   };
 
   return {
-    any: owners.length > 0,
+    any: entries.length > 0,
     /** True if any resource can be subscribed to. */
-    watchable: watched.length > 0,
+    watchable: watchable.length > 0,
     /** Returns a fingerprint that changes with the resource; see `ResourceProvider`. Undefined if it can't be subscribed to. */
     async fingerprint(uri: string | undefined, call: Call): Promise<string | undefined> {
       if (uri === undefined) {
-        if (watched.length === 0) return undefined;
-        return (await Promise.all(watched.map((owner) => fingerprintOf(owner, undefined, call)))).join('\n');
+        if (watchable.length === 0) return undefined;
+        return (await Promise.all(watchable.map((entry) => fingerprintOf(entry, undefined, call)))).join('\n');
       }
-      const owner = watched.find(({ provider }) => uri.startsWith(provider.uriPrefix));
-      return owner && fingerprintOf(owner, uri, call);
+      const entry = watchable.find(({ provider }) => uri.startsWith(provider.uriPrefix));
+      return entry && fingerprintOf(entry, uri, call);
     },
     templates,
     /** Returns the resource's MIME type; undefined if no template matches. */
@@ -63,22 +67,22 @@ export function createResources(
       return patterns.find(({ pattern }) => pattern.test(uri))?.mimeType;
     },
     async list(rawCursor: unknown, call: Call): Promise<ResourcePage> {
-      const { index, cursor } = readCursor(rawCursor, owners.length);
-      return bounded(await listFrom(index, cursor, call));
+      const { index, cursor } = readCursor(rawCursor, entries.length);
+      return checkSize(await listFrom(index, cursor, call));
     },
     async read(params: Record<string, unknown>, call: IncomingCall): Promise<ResourceContents> {
       const { uri, cursor } = readTarget(params);
-      const owner = owners.find(({ provider }) => uri.startsWith(provider.uriPrefix));
-      if (owner === undefined) {
+      const entry = entries.find(({ provider }) => uri.startsWith(provider.uriPrefix));
+      if (entry === undefined) {
         const message = 'No resource has this URI. It may have been deleted; list or search again.';
         throw new CarrelError('resource_not_found', message, { data: { uri } });
       }
-      const { provider, toolset } = owner;
-      const reading = cursor === undefined ? { uri } : { uri, cursor };
+      const { provider, toolset } = entry;
+      const target = cursor === undefined ? { uri } : { uri, cursor };
       const outcome = await runOrBecomeJob(
         (running, started) => {
-          const work = async () => bounded(await provider.read(reading, { ...running, answerBytesMax }));
-          return gates.pass(toolset, running.signal, work, started);
+          const work = async () => checkSize(await provider.read(target, { ...running, answerBytesMax }));
+          return callSlots.run(toolset, running.signal, work, started);
         },
         call,
         toolset.slowCallMs,
@@ -89,16 +93,16 @@ export function createResources(
       return { contents: [{ uri, mimeType: 'application/json', text }], _meta: { jobId: outcome.handle.jobId } };
     },
     async complete(uriTemplate: string, variable: string, typed: string, call: Call): Promise<string[]> {
-      const owner = owners.find(({ provider }) => hasTemplate(provider, uriTemplate));
-      if (owner?.provider.complete === undefined) return [];
-      const { provider, toolset } = owner;
+      const entry = entries.find(({ provider }) => hasTemplate(provider, uriTemplate));
+      if (entry?.provider.complete === undefined) return [];
+      const { provider, toolset } = entry;
       const complete = async () => (await provider.complete?.(uriTemplate, variable, typed, call)) ?? [];
-      return gates.pass(toolset, call.signal, complete);
+      return callSlots.run(toolset, call.signal, complete);
     },
   };
 }
 
-interface Owner {
+interface ProviderEntry {
   provider: ResourceProvider;
   toolset: Toolset;
 }
@@ -134,13 +138,13 @@ function readTarget(params: Record<string, unknown>): { uri: string; cursor: str
     throw new CarrelError('invalid_arguments', `uri must have at most ${uriCharsMax} characters.`);
   }
   const inMeta = typeof meta === 'object' && meta !== null && 'cursor' in meta ? meta.cursor : undefined;
-  const question = uri.indexOf('?cursor=');
-  const inUri = question === -1 ? undefined : decode(uri.slice(question + '?cursor='.length));
-  const found = cursor ?? inMeta ?? inUri;
-  if (found !== undefined && typeof found !== 'string') {
+  const queryStart = uri.indexOf('?cursor=');
+  const inUri = queryStart === -1 ? undefined : decode(uri.slice(queryStart + '?cursor='.length));
+  const value = cursor ?? inMeta ?? inUri;
+  if (value !== undefined && typeof value !== 'string') {
     throw new CarrelError('invalid_cursor', 'cursor must be the string from an earlier answer.');
   }
-  return { uri: question === -1 ? uri : uri.slice(0, question), cursor: found };
+  return { uri: queryStart === -1 ? uri : uri.slice(0, queryStart), cursor: value };
 }
 
 function decode(text: string): string {

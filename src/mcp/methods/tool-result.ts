@@ -1,25 +1,30 @@
 import { CarrelError } from '../../base/errors.ts';
-import type { Offer } from '../offer.ts';
+import type { ServerFeatures } from '../server-features.ts';
 import { StartedTask } from '../tasks/task-calls.ts';
 import { describeFailure, ToolFailure } from '../wire-errors.ts';
 import type { IncomingCall, Params } from './incoming-call.ts';
 import type { LinksTo } from './resource-links.ts';
 
 /** Answers `tools/call`. */
-export async function answerToolCall(offer: Offer, params: Params, call: IncomingCall): Promise<object> {
+export async function answerToolCall(features: ServerFeatures, params: Params, call: IncomingCall): Promise<object> {
   const { name, arguments: args } = params;
   if (typeof name !== 'string') throw new CarrelError('invalid_arguments', 'name must be a string: the tool to call.');
   try {
-    const data = await offer.callTool(name, args, call);
+    const data = await features.callTool(name, args, call);
     return data instanceof StartedTask
       ? { ...data.view, resultType: 'task' }
-      : toolResult(offer, name, data, call.linksTo);
+      : toolResult(features, name, data, call.linksTo);
   } catch (thrown) {
     return failedResult(thrown);
   }
 }
 
-export function toolResult({ catalogue }: Offer, name: string, data: object, linksTo: LinksTo | undefined): object {
+export function toolResult(
+  { catalogue }: ServerFeatures,
+  name: string,
+  data: object,
+  linksTo: LinksTo | undefined,
+): object {
   const tool = catalogue.find(name)?.tool;
   const text = { type: 'text', text: JSON.stringify(textOf(data, tool?.listed)) };
   const content = tool && linksTo ? [text, ...linksTo(tool, data)] : [text];

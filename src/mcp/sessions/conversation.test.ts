@@ -5,8 +5,8 @@ import { createCallJobs } from '../../jobs/call-jobs.ts';
 import { localUser } from '../../tools/call.ts';
 import { type Incoming, messageLimits, parseMessages } from '../messages/messages.ts';
 import type { IncomingRequest } from '../methods/incoming-call.ts';
-import { createOffer } from '../offer.ts';
 import { everyRevision } from '../protocol-versions.ts';
+import { createServerFeatures } from '../server-features.ts';
 import { createConversation, type Sink } from './conversation.ts';
 import { createWatches } from './watches.ts';
 
@@ -14,7 +14,7 @@ type Message = { id?: unknown; method?: string; result?: unknown; error?: { code
 
 type Handle = (method: string, signal: AbortSignal, request: IncomingRequest) => Promise<Record<string, unknown>>;
 
-const offer = createOffer({
+const features = createServerFeatures({
   serverInfo: { name: 'test', version: '1' },
   instructions: '',
   toolsets: [],
@@ -43,9 +43,13 @@ function open(handle: Handle) {
   };
   const conversation = createConversation(
     {
-      offer,
+      features,
       revisions: everyRevision.handshake,
-      watches: createWatches({ resourcesOf: () => offer.resources, taskOf: () => Promise.reject(), log: silentLogger }),
+      watches: createWatches({
+        resourcesOf: () => features.resources,
+        taskOf: () => Promise.reject(),
+        log: silentLogger,
+      }),
       transport: 'pipe',
       createMethods: () => ({
         names: [],
@@ -134,13 +138,16 @@ test('initialize reports invalid parameters and can be repeated (T004)', async (
 });
 
 test('two requests under the same id are both answered (T009)', async () => {
-  const gates = [Promise.withResolvers<Record<string, unknown>>(), Promise.withResolvers<Record<string, unknown>>()];
+  const pendingAnswers = [
+    Promise.withResolvers<Record<string, unknown>>(),
+    Promise.withResolvers<Record<string, unknown>>(),
+  ];
   let next = 0;
-  const peer = await ready(() => gates[next++]?.promise ?? Promise.resolve({}));
+  const peer = await ready(() => pendingAnswers[next++]?.promise ?? Promise.resolve({}));
   await peer.say({ id: 5, method: 'tools/list' });
   await peer.say({ id: 5, method: 'tools/list' });
-  gates[1]?.resolve({ n: 2 });
-  gates[0]?.resolve({ n: 1 });
+  pendingAnswers[1]?.resolve({ n: 2 });
+  pendingAnswers[0]?.resolve({ n: 1 });
   const answers = await peer.answers(2);
   const found = answers.map(({ id, result }) => JSON.stringify([id, result])).sort();
   assert.deepEqual(found, ['[5,{"n":1}]', '[5,{"n":2}]']);

@@ -2,7 +2,7 @@ import type { Caller, ClientName } from '../../tools/call.ts';
 import { answerOf, errorAnswer, type Incoming, idText, type WireId } from '../messages/messages.ts';
 import { clientName, type IncomingRequest, type Params } from '../methods/incoming-call.ts';
 import { createMethods, type Methods } from '../methods/methods.ts';
-import { type Offer, serverInfoFor } from '../offer.ts';
+import { type ServerFeatures, serverInfoFor } from '../server-features.ts';
 import { rpcCodes } from '../wire-errors.ts';
 import { createClientRequests } from './client-requests.ts';
 import { readHandshake } from './read-handshake.ts';
@@ -24,7 +24,7 @@ export const noopSink: Sink = { answer() {}, send() {}, dropped() {} };
 
 /** Shared by all conversations of a service. */
 export interface ConversationService {
-  readonly offer: Offer;
+  readonly features: ServerFeatures;
   /** Supported revisions, newest first. A client that asks for an unsupported one gets the first. */
   readonly revisions: readonly string[];
   readonly watches: Watches;
@@ -72,15 +72,15 @@ interface Pending {
  * Clients never share a conversation, so no answer can reach the wrong one.
  */
 export function createConversation(
-  { offer: fullOffer, revisions, watches, transport, createMethods: create = createMethods }: ConversationService,
+  { features: allFeatures, revisions, watches, transport, createMethods: create = createMethods }: ConversationService,
   caller: Caller,
   { standalone, sessionId, tag, initializedGraceMs = 0 }: Connection,
 ): Conversation {
-  const offer = fullOffer.scopedTo(caller.rights);
+  const features = allFeatures.scopedTo(caller.rights);
   const pending = new Set<Pending>();
   /** Functions that cancel work which continues after the answer, by request key. */
   const cancelBackground = new Map<string, () => void>();
-  const questions = createClientRequests(tag);
+  const clientRequests = createClientRequests(tag);
   const ready = Promise.withResolvers<void>();
   let phase: 'new' | 'initializing' | 'ready' = 'new';
   let revision: string | undefined;
@@ -96,7 +96,7 @@ export function createConversation(
     });
     return watch;
   };
-  const methods: Methods = create(offer, { era: 'handshake', caller, watch: openWatch });
+  const methods: Methods = create(features, { era: 'handshake', caller, watch: openWatch });
 
   const initialize = ({ id, params }: Incoming & { kind: 'request' }, sink: Sink): void => {
     if (phase !== 'new') {
@@ -114,11 +114,11 @@ export function createConversation(
     capabilities = handshake['capabilities'];
     const protocolVersion = revisions.find((each) => each === handshake['protocolVersion']) ?? revisions[0] ?? '';
     revision = protocolVersion;
-    const { instructions } = offer;
+    const { instructions } = features;
     const result = {
       protocolVersion,
       capabilities: methods.capabilities,
-      serverInfo: serverInfoFor(offer, protocolVersion),
+      serverInfo: serverInfoFor(features, protocolVersion),
       ...(instructions ? { instructions } : {}),
     };
     sink.answer({ result, jsonrpc: '2.0', id: id.value });
@@ -138,7 +138,7 @@ export function createConversation(
       capabilities,
       signal,
       notify: (method, params) => send({ jsonrpc: '2.0', method, params }),
-      send: (method, params, timeoutMs) => questions.send(method, params, { timeoutMs, signal, send }),
+      send: (method, params, timeoutMs) => clientRequests.send(method, params, { timeoutMs, signal, send }),
       keepCancellable(cancel) {
         cancelBackground.set(id.key, cancel);
         return () => {
@@ -181,7 +181,7 @@ export function createConversation(
 
   const complete = (): void => {
     phase = 'ready';
-    endClient = offer.onClient?.(client, caller);
+    endClient = features.onClient?.(client, caller);
     ready.resolve();
   };
 
@@ -201,7 +201,7 @@ export function createConversation(
           sink.answer(errorAnswer(incoming.id, incoming.code, incoming.problem));
           return;
         case 'response':
-          questions.receive(incoming.message);
+          clientRequests.receive(incoming.message);
           return;
         case 'notification':
           if (incoming.method === 'notifications/cancelled') cancel(incoming.params);
@@ -224,7 +224,7 @@ export function createConversation(
     async close() {
       endClient?.();
       watch?.close();
-      questions.close();
+      clientRequests.close();
       const unanswered = [...pending];
       pending.clear();
       for (const { sink, controller } of unanswered) {

@@ -4,8 +4,8 @@ import { answerOf, type Incoming, idText, type WireId } from '../messages/messag
 import { type Envelope, isModernId, readEnvelope } from '../messages/read-envelope.ts';
 import { clientName, type Params } from '../methods/incoming-call.ts';
 import { createMethods, type Methods } from '../methods/methods.ts';
-import type { Offer } from '../offer.ts';
 import { metaKeys, modernRevisions } from '../protocol-versions.ts';
+import type { ServerFeatures } from '../server-features.ts';
 import { createSdkServer } from './sdk-server.ts';
 
 /** A request of 2026-07-28 that doesn't need the SDK. */
@@ -25,22 +25,22 @@ export interface ModernAnswers {
 }
 
 /** Serves clients of 2026-07-28. This module loads the SDK, so it is imported on demand. */
-export interface Modern {
+export interface ModernProtocol {
   answersFor(caller: Caller): ModernAnswers;
   /** Creates the SDK's server for one stdio connection or one HTTP request. */
   serverFor(caller: Caller): Server;
 }
 
-export function createModern(fullOffer: Offer, transport: 'pipe' | 'tcp'): Modern {
+export function createModernProtocol(allFeatures: ServerFeatures, transport: 'pipe' | 'tcp'): ModernProtocol {
   const attributes = { transport, revision: modernRevisions[0], sessionId: undefined };
   return {
     answersFor(caller) {
-      const offer = fullOffer.scopedTo(caller.rights);
-      return createModernAnswers(offer, createMethods(offer, { era: 'modern', caller }), attributes);
+      const features = allFeatures.scopedTo(caller.rights);
+      return createModernAnswers(features, createMethods(features, { era: 'modern', caller }), attributes);
     },
     serverFor(caller) {
-      const offer = fullOffer.scopedTo(caller.rights);
-      return createSdkServer(offer, createMethods(offer, { era: 'modern', caller }), attributes);
+      const features = allFeatures.scopedTo(caller.rights);
+      return createSdkServer(features, createMethods(features, { era: 'modern', caller }), attributes);
     },
   };
 }
@@ -52,7 +52,7 @@ interface ModernAttributes {
   readonly sessionId: undefined;
 }
 
-function createModernAnswers(offer: Offer, methods: Methods, attributes: ModernAttributes): ModernAnswers {
+function createModernAnswers(features: ServerFeatures, methods: Methods, attributes: ModernAttributes): ModernAnswers {
   const names = new Set(methods.names);
   return {
     read({ id, method, params }) {
@@ -73,7 +73,7 @@ function createModernAnswers(offer: Offer, methods: Methods, attributes: ModernA
         },
         send: sendsNoRequests,
       });
-      const completed = answering.then((result) => complete(method, result, offer.serverInfo));
+      const completed = answering.then((result) => complete(method, result, features.serverInfo));
       const answer = await answerOf(id, completed);
       return signal.aborted ? undefined : answer;
     },
@@ -92,7 +92,7 @@ const cacheable: ReadonlySet<string> = new Set([
 ]);
 
 /** Adds the fields that the revision requires in every result. */
-function complete(method: string, result: Params, serverInfo: Offer['serverInfo']): Params {
+function complete(method: string, result: Params, serverInfo: ServerFeatures['serverInfo']): Params {
   const { resultType = 'complete' } = result;
   const cache = resultType === 'complete' && cacheable.has(method) ? { ttlMs: 0, cacheScope: 'private' } : {};
   return {

@@ -9,17 +9,21 @@ import {
 } from '@modelcontextprotocol/server';
 import { clientName, type IncomingRequest, type Params } from '../methods/incoming-call.ts';
 import type { Methods } from '../methods/methods.ts';
-import { type Offer, serverInfoFor } from '../offer.ts';
 import { metaKeys, modernRevisions } from '../protocol-versions.ts';
+import { type ServerFeatures, serverInfoFor } from '../server-features.ts';
 
 /** Creates the SDK's server for one connection or request of 2026-07-28 that the SDK must check. */
-export function createSdkServer(offer: Offer, methods: Methods, attributes: IncomingRequest['attributes']): Server {
-  const sdk = new IntroducingServer(offer, {
-    instructions: offer.instructions,
+export function createSdkServer(
+  features: ServerFeatures,
+  methods: Methods,
+  attributes: IncomingRequest['attributes'],
+): Server {
+  const sdk = new ServerWithIcons(features, {
+    instructions: features.instructions,
     supportedProtocolVersions: [...modernRevisions],
     capabilities: methods.capabilities,
   });
-  sdk.onerror = (error) => offer.log.debug('protocol', { error });
+  sdk.onerror = (error) => features.log.debug('protocol', { error });
   // The SDK must know the methods: it answers unknown ones with HTTP 404 before any handler runs.
   for (const name of methods.names) {
     sdk.setRequestHandler(name, { params: anyParams }, (params, context) =>
@@ -32,12 +36,12 @@ export function createSdkServer(offer: Offer, methods: Methods, attributes: Inco
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 
 /** Adds icons to the answer to `server/discover`. They are not in `serverInfo`, because the SDK repeats that in every answer. */
-class IntroducingServer extends Server {
-  readonly #offer: Offer;
+class ServerWithIcons extends Server {
+  readonly #features: ServerFeatures;
 
-  constructor(offer: Offer, options: ServerOptions) {
-    super(offer.serverInfo, options);
-    this.#offer = offer;
+  constructor(features: ServerFeatures, options: ServerOptions) {
+    super(features.serverInfo, options);
+    this.#features = features;
   }
 
   /** Overrides the SDK's hook for changing the results of its handlers. The SDK's constructor calls it too. */
@@ -46,7 +50,7 @@ class IntroducingServer extends Server {
     if (method !== 'server/discover') return answer;
     return async (request, context) => {
       const result = await answer(request, context);
-      const serverInfo = serverInfoFor(this.#offer, modernRevisions[0]);
+      const serverInfo = serverInfoFor(this.#features, modernRevisions[0]);
       return { ...result, _meta: { ...result._meta, [metaKeys.server]: serverInfo } };
     };
   }

@@ -7,7 +7,7 @@ import { missingTasks, rpcCodes } from '../wire-errors.ts';
 import { type Watches, watchedMax } from './watches.ts';
 
 /** A `subscriptions/listen` request of 2026-07-28, which opens a stream of change notifications. */
-export interface ListenRequest {
+export interface SubscriptionRequest {
   id: WireId;
   params: Record<string, unknown>;
   caller: Caller;
@@ -16,78 +16,78 @@ export interface ListenRequest {
   end(): void;
 }
 
-export interface Listening {
+export interface SubscriptionStream {
   /** Ends the stream without a result, because the client disconnected. */
   drop(): void;
   /** Ends the stream with a final result. */
   finish(): void;
 }
 
-export interface Listen {
+export interface SubscriptionStreams {
   /** Opens a stream. Returns it after its first message was sent, or returns an error answer. */
-  open(request: ListenRequest): Promise<{ refusal: object } | { listening: Listening }>;
+  open(request: SubscriptionRequest): Promise<{ refusal: object } | { subscription: SubscriptionStream }>;
   close(): void;
 }
 
-const listensMax = 500;
+const streamsMax = 500;
 const perCallerMax = 20;
 
 /** Creates Carrel's own `subscriptions/listen`: the SDK's supports neither tasks nor restricted callers. */
-export function createListen(watches: Watches): Listen {
-  const open = new Map<Listening, string>();
+export function createSubscriptionStreams(watches: Watches): SubscriptionStreams {
+  const open = new Map<SubscriptionStream, string>();
 
   return {
     async open({ id, params, caller, send, end }) {
-      const subscriptions = readSubscriptions(params);
-      if (typeof subscriptions === 'string') return { refusal: errorAnswer(id, rpcCodes.invalidParams, subscriptions) };
-      if (subscriptions.taskIds.length > 0 && !supportsTasks(metaOf(params)[metaKeys.capabilities])) {
+      const requested = readSubscriptions(params);
+      if (typeof requested === 'string') return { refusal: errorAnswer(id, rpcCodes.invalidParams, requested) };
+      if (requested.taskIds.length > 0 && !supportsTasks(metaOf(params)[metaKeys.capabilities])) {
         const { code, message, data } = missingTasks();
         return { refusal: errorAnswer(id, code, message, data) };
       }
       const ownStreams = [...open.values()].filter((each) => each === caller.owner);
-      if (open.size >= listensMax || ownStreams.length >= perCallerMax) {
+      if (open.size >= streamsMax || ownStreams.length >= perCallerMax) {
         const problem = 'Too many subscriptions are open. Close one, or try again later.';
         return { refusal: errorAnswer(id, rpcCodes.retryable, problem) };
       }
       const _meta = { [metaKeys.subscription]: id.value };
-      const waiting: object[] = [];
-      let acknowledged = false;
+      const pending: object[] = [];
+      let isAcknowledged = false;
       // Changes before the acknowledgement are sent after it.
-      const watch = watches.open(caller, (method, more = {}) => {
-        const message = { jsonrpc: '2.0', method, params: { ...more, _meta } };
-        if (acknowledged) send(message);
-        else waiting.push(message);
+      const watch = watches.open(caller, (method, details = {}) => {
+        const message = { jsonrpc: '2.0', method, params: { ...details, _meta } };
+        if (isAcknowledged) send(message);
+        else pending.push(message);
       });
       const drop = (): void => {
-        open.delete(listening);
+        open.delete(subscription);
         watch.close();
       };
       const finish = (): void => {
-        if (!open.has(listening)) return;
+        if (!open.has(subscription)) return;
         drop();
         send({ jsonrpc: '2.0', id: id.value, result: { resultType: 'complete', _meta } });
         end();
       };
-      const listening: Listening = { drop, finish };
-      open.set(listening, caller.owner);
+      const subscription: SubscriptionStream = { drop, finish };
+      open.set(subscription, caller.owner);
 
       const notifications: Record<string, unknown> = {};
-      if (subscriptions.list && (await watch.watchList())) notifications['resourcesListChanged'] = true;
-      const uris = await filterAsync(subscriptions.uris, (uri) => watch.watchResource(uri));
+      if (requested.list && (await watch.watchList())) notifications['resourcesListChanged'] = true;
+      const uris = await filterAsync(requested.uris, (uri) => watch.watchResource(uri));
       if (uris.length > 0) notifications['resourceSubscriptions'] = uris;
       const taskIds = await filterAsync(
-        subscriptions.taskIds,
+        requested.taskIds,
         async (taskId) => (await watch.watchTask(taskId)) !== undefined,
       );
       if (taskIds.length > 0) notifications['taskIds'] = taskIds;
       send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { notifications, _meta } });
-      acknowledged = true;
-      for (const message of waiting) send(message);
+      isAcknowledged = true;
+      for (const message of pending) send(message);
       if (Object.keys(notifications).length === 0) finish();
-      return { listening };
+      return { subscription };
     },
     close() {
-      for (const listening of [...open.keys()]) listening.finish();
+      for (const subscription of [...open.keys()]) subscription.finish();
     },
   };
 }

@@ -43,8 +43,8 @@ export function createWatches(options: WatchesOptions): Watches {
   const { resourcesOf, taskOf, log, everyMs = everyMsDefault } = options;
   const checks = new Set<() => Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
-  let soon = false;
-  let checking = false;
+  let isWakePending = false;
+  let isChecking = false;
 
   const schedule = (ms: number): void => {
     clearTimeout(timer);
@@ -52,18 +52,18 @@ export function createWatches(options: WatchesOptions): Watches {
   };
 
   const checkAll = async (): Promise<void> => {
-    checking = true;
-    soon = false;
+    isChecking = true;
+    isWakePending = false;
     for (const check of [...checks])
       await check().catch((error: unknown) => log.debug('could not check subscriptions for changes', { error }));
-    checking = false;
-    schedule(soon ? soonMs : everyMs);
+    isChecking = false;
+    schedule(isWakePending ? soonMs : everyMs);
   };
 
   const wake = (): void => {
-    if (soon || checks.size === 0) return;
-    soon = true;
-    if (!checking) schedule(soonMs);
+    if (isWakePending || checks.size === 0) return;
+    isWakePending = true;
+    if (!isChecking) schedule(soonMs);
   };
 
   const open = (caller: Caller, notify: Notify): Watch => {
@@ -82,13 +82,13 @@ export function createWatches(options: WatchesOptions): Watches {
       }
     };
 
-    const checkTask = async (taskId: string, known: string): Promise<void> => {
+    const checkTask = async (taskId: string, previous: string): Promise<void> => {
       const view = await taskOf(taskId, call).catch(() => undefined);
       if (!tasks.has(taskId) || view === undefined) return;
       const state = stateOf(view);
-      if (isOver(view)) tasks.delete(taskId);
+      if (hasEnded(view)) tasks.delete(taskId);
       else tasks.set(taskId, state);
-      if (state !== known) notify('notifications/tasks', { ...view });
+      if (state !== previous) notify('notifications/tasks', { ...view });
     };
 
     const check = async (): Promise<void> => {
@@ -97,19 +97,19 @@ export function createWatches(options: WatchesOptions): Watches {
         if (fingerprint !== list && !controller.signal.aborted) notify('notifications/resources/list_changed');
         list = fingerprint;
       }
-      for (const [uri, known] of [...uris]) {
-        const fingerprint = (await fingerprintOf(uri)) ?? known;
-        if (!uris.has(uri) || fingerprint === known) continue;
+      for (const [uri, previous] of [...uris]) {
+        const fingerprint = (await fingerprintOf(uri)) ?? previous;
+        if (!uris.has(uri) || fingerprint === previous) continue;
         uris.set(uri, fingerprint);
         notify('notifications/resources/updated', { uri });
       }
-      for (const [taskId, known] of [...tasks]) await checkTask(taskId, known);
+      for (const [taskId, previous] of [...tasks]) await checkTask(taskId, previous);
     };
 
     const start = (): void => {
       if (controller.signal.aborted || checks.has(check)) return;
       checks.add(check);
-      if (timer === undefined && !checking) schedule(everyMs);
+      if (timer === undefined && !isChecking) schedule(everyMs);
     };
 
     return {
@@ -132,9 +132,9 @@ export function createWatches(options: WatchesOptions): Watches {
         const view = tasks.size < watchedMax ? await taskOf(taskId, call).catch(() => undefined) : undefined;
         if (view === undefined) return undefined;
         // An empty state differs from every other, so a finished task is reported immediately.
-        tasks.set(taskId, isOver(view) ? '' : stateOf(view));
+        tasks.set(taskId, hasEnded(view) ? '' : stateOf(view));
         start();
-        if (isOver(view)) wake();
+        if (hasEnded(view)) wake();
         return view;
       },
       close() {
@@ -162,6 +162,6 @@ function stateOf({ status, lastUpdatedAt, statusMessage, inputRequests = {} }: T
   return JSON.stringify([status, lastUpdatedAt, statusMessage, Object.keys(inputRequests)]);
 }
 
-function isOver({ status }: TaskView): boolean {
+function hasEnded({ status }: TaskView): boolean {
   return status !== 'working' && status !== 'input_required';
 }

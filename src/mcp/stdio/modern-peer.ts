@@ -1,17 +1,17 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
-import { serveStdio as serveSelfDescribing } from '@modelcontextprotocol/server/stdio';
+import { serveStdio as serveSdkStdio } from '@modelcontextprotocol/server/stdio';
 import { isObject } from '../../base/json.ts';
 import { errorAnswer, type Incoming } from '../messages/messages.ts';
 import { isModernId } from '../messages/read-envelope.ts';
 import { metaKeys, modernRevisions } from '../protocol-versions.ts';
 import { idKey } from '../sessions/conversation.ts';
-import type { DirectRequest, Modern } from '../sessions/modern-answers.ts';
-import type { Listening } from '../sessions/subscription-streams.ts';
+import type { DirectRequest, ModernProtocol } from '../sessions/modern-answers.ts';
+import type { SubscriptionStream } from '../sessions/subscription-streams.ts';
 import { rpcCodes } from '../wire-errors.ts';
 import { type ClientLinesOptions, createIdleSignal, type Peer } from './peer.ts';
 
 /** Serves a client whose messages name their revision. Uses the SDK, with Carrel's own transport. */
-export function openModernPeer(options: ClientLinesOptions, modern: Modern): Peer {
+export function openModernPeer(options: ClientLinesOptions, modern: ModernProtocol): Peer {
   const { output, caller } = options;
   const idle = createIdleSignal();
   /** Unanswered lines by id; ids may repeat. */
@@ -22,7 +22,7 @@ export function openModernPeer(options: ClientLinesOptions, modern: Modern): Pee
     if (lines?.length === 0) unanswered.delete(id);
     return line;
   };
-  const wire: Transport = {
+  const transport: Transport = {
     async start() {},
     async send(message) {
       if ('method' in message) output.write(message);
@@ -30,17 +30,17 @@ export function openModernPeer(options: ClientLinesOptions, modern: Modern): Pee
       idle.check();
     },
     async close() {
-      wire.onclose?.();
+      transport.onclose?.();
     },
   };
-  const service = serveSelfDescribing(() => modern.serverFor(caller), {
-    transport: wire,
+  const service = serveSdkStdio(() => modern.serverFor(caller), {
+    transport,
     legacy: 'reject',
     onerror: (error) => options.log.debug('protocol', { error }),
   });
   const answers = modern.answersFor(caller);
-  /** True once the SDK has seen a request from which it knows the revision; that affects its other answers. */
-  let opened = false;
+  /** True once the SDK has seen a valid request, from which it knows the revision. Its other answers depend on that. */
+  let isSdkReady = false;
   /** Requests answered without the SDK, by id. */
   const running = new Map<unknown, Set<AbortController>>();
   const answerOne = async (request: DirectRequest): Promise<void> => {
@@ -51,29 +51,29 @@ export function openModernPeer(options: ClientLinesOptions, modern: Modern): Pee
     const answer = await answers.answer(request, controller.signal, (message) => output.write(message));
     sameId.delete(controller);
     if (sameId.size === 0) running.delete(id);
-    if (answer) await wire.send(answer as JSONRPCMessage);
+    if (answer) await transport.send(answer as JSONRPCMessage);
   };
   /** Change streams by request key, with their lines. */
-  const listening = new Map<string, { line: number; opened: Promise<Listening | undefined> }>();
+  const subscriptions = new Map<string, { line: number; opened: Promise<SubscriptionStream | undefined> }>();
   const drop = (key: string): boolean => {
-    const dropped = listening.get(key);
-    if (dropped === undefined) return false;
-    listening.delete(key);
-    output.noAnswer?.(dropped.line);
-    void dropped.opened.then((stream) => stream?.drop());
+    const entry = subscriptions.get(key);
+    if (entry === undefined) return false;
+    subscriptions.delete(key);
+    output.noAnswer?.(entry.line);
+    void entry.opened.then((stream) => stream?.drop());
     return true;
   };
-  const openListen = ({ id, params = {} }: Incoming & { kind: 'request' }, line: number): void => {
+  const openSubscription = ({ id, params = {} }: Incoming & { kind: 'request' }, line: number): void => {
     drop(id.key);
     const send = (message: object): void => output.write(message, 'result' in message ? line : undefined);
-    const end = (): void => void listening.delete(id.key);
-    const opened = options.listen.open({ id, params, caller, send, end }).then((outcome) => {
-      if ('listening' in outcome) return outcome.listening;
-      listening.delete(id.key);
+    const end = (): void => void subscriptions.delete(id.key);
+    const opened = options.subscriptions.open({ id, params, caller, send, end }).then((outcome) => {
+      if ('subscription' in outcome) return outcome.subscription;
+      subscriptions.delete(id.key);
       output.write(outcome.refusal, line);
       return undefined;
     });
-    listening.set(id.key, { line, opened });
+    subscriptions.set(id.key, { line, opened });
   };
   const receiveOne = (item: Incoming, message: JSONRPCMessage, line: number): void => {
     if (item.kind === 'invalid') {
@@ -82,7 +82,7 @@ export function openModernPeer(options: ClientLinesOptions, modern: Modern): Pee
     }
     // Requests with an invalid envelope go to the SDK, which reports the fault.
     if (item.kind === 'request' && item.method === 'subscriptions/listen' && hasEnvelope(item.params)) {
-      openListen(item, line);
+      openSubscription(item, line);
       return;
     }
     if (item.kind === 'request') {
@@ -96,11 +96,11 @@ export function openModernPeer(options: ClientLinesOptions, modern: Modern): Pee
       if (waiting) waiting.push(line);
       else unanswered.set(id, [line]);
       const direct = answers.read(item);
-      if (direct && opened) {
+      if (direct && isSdkReady) {
         answerOne(direct).catch((error: unknown) => options.log.debug('protocol', { error }));
         return;
       }
-      opened ||= direct !== undefined;
+      isSdkReady ||= direct !== undefined;
     } else {
       const isCancel = item.kind === 'notification' && item.method === 'notifications/cancelled';
       const cancelled = isCancel ? takeLine(item.params?.['requestId']) : undefined;
@@ -109,7 +109,7 @@ export function openModernPeer(options: ClientLinesOptions, modern: Modern): Pee
       output.noAnswer?.(line);
       if (isCancel && drop(idKey(item.params?.['requestId']) ?? '')) return;
     }
-    wire.onmessage?.(item.kind === 'response' ? message : withoutExtraMembers(message));
+    transport.onmessage?.(item.kind === 'response' ? message : withoutExtraMembers(message));
   };
   return {
     receive(incoming, batch, parsed, line) {
@@ -122,7 +122,7 @@ export function openModernPeer(options: ClientLinesOptions, modern: Modern): Pee
     },
     drain: (ms) => idle.wait(() => unanswered.size === 0, ms),
     async close() {
-      options.listen.close();
+      options.subscriptions.close();
       for (const controller of [...running.values()].flatMap((each) => [...each])) controller.abort();
       await service.close();
     },
@@ -135,10 +135,10 @@ function hasEnvelope(params: Record<string, unknown> | undefined): boolean {
   return (modernRevisions as readonly unknown[]).includes(meta[metaKeys.revision]);
 }
 
-const members = new Set(['jsonrpc', 'id', 'method', 'params']);
+const messageMembers = new Set(['jsonrpc', 'id', 'method', 'params']);
 
 /** Removes extra members: the SDK ignores requests that have any, and their sender would wait forever. */
 function withoutExtraMembers(message: JSONRPCMessage): JSONRPCMessage {
-  const fields = Object.entries(message).filter(([name]) => members.has(name));
+  const fields = Object.entries(message).filter(([name]) => messageMembers.has(name));
   return Object.fromEntries(fields) as JSONRPCMessage;
 }

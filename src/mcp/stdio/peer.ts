@@ -1,20 +1,20 @@
 import type { Logger } from '../../base/log.ts';
 import type { Caller } from '../../tools/call.ts';
 import type { Incoming, MessageLimits } from '../messages/messages.ts';
-import type { OfferedRevisions } from '../protocol-versions.ts';
+import type { SupportedRevisions } from '../protocol-versions.ts';
 import type { OpenConversation } from '../sessions/conversation.ts';
-import type { Modern } from '../sessions/modern-answers.ts';
-import type { Listen } from '../sessions/subscription-streams.ts';
+import type { ModernProtocol } from '../sessions/modern-answers.ts';
+import type { SubscriptionStreams } from '../sessions/subscription-streams.ts';
 
 export interface ClientLinesOptions {
   output: LineOutput;
   limits: MessageLimits;
-  revisions: OfferedRevisions;
+  revisions: SupportedRevisions;
   log: Logger;
   openConversation: OpenConversation;
-  modern(): Promise<Modern>;
+  modern(): Promise<ModernProtocol>;
   caller: Caller;
-  listen: Listen;
+  subscriptions: SubscriptionStreams;
   /** How long requests may still be answered after the client closed its input. */
   drainMs: number;
 }

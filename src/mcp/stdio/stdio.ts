@@ -66,34 +66,34 @@ export function serveLines(baseOptions: ClientLinesOptions): ClientLines {
     ? { ...baseOptions, caller: { ...baseOptions.caller, drained: output.drained } }
     : baseOptions;
   let peer: Peer | undefined;
-  let probing = false;
-  let probed: Promise<void> | undefined;
+  let isProbing = false;
+  let probeClosed: Promise<void> | undefined;
   let finished: Promise<void> | undefined;
 
   const choosePeer = (parsed: unknown, first: Incoming | undefined): Peer => {
     const isModern = options.revisions.modern && namesRevision(parsed);
     if (peer === undefined) {
       peer = isModern ? createModernPeer(options) : createSessionPeer(options);
-      probing = isModern;
+      isProbing = isModern;
     }
-    if (!probing || first?.kind !== 'request') return peer;
+    if (!isProbing || first?.kind !== 'request') return peer;
     if (isModern) {
-      probing = first.method === 'server/discover';
+      isProbing = first.method === 'server/discover';
       return peer;
     }
-    probing = false;
-    probed = leave(peer);
+    isProbing = false;
+    probeClosed = drainAndClose(peer);
     peer = createSessionPeer(options);
     return peer;
   };
 
-  const leave = async (left: Peer): Promise<void> => {
-    await left.drain(options.drainMs);
-    await left.close();
+  const drainAndClose = async (closing: Peer): Promise<void> => {
+    await closing.drain(options.drainMs);
+    await closing.close();
   };
 
   const finish = async (): Promise<void> => {
-    await Promise.all([probed, peer && leave(peer)]);
+    await Promise.all([probeClosed, peer && drainAndClose(peer)]);
     await output.end();
   };
 
@@ -172,8 +172,8 @@ function createSessionPeer(options: ClientLinesOptions): Peer {
       output.noAnswer?.(line);
       idle.check();
     };
-    const gathered = gatherAnswers(incoming, limits, (answers) => output.write(answers, line), { send }, done);
-    for (const item of incoming) void conversation.receive(refuseInitialize(item), gathered);
+    const batchSink = gatherAnswers(incoming, limits, (answers) => output.write(answers, line), { send }, done);
+    for (const item of incoming) void conversation.receive(refuseInitialize(item), batchSink);
     if (incoming.every(({ kind }) => kind === 'notification' || kind === 'response')) done();
   };
 

@@ -3,7 +3,7 @@ import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Task, TaskView } from '../../jobs/task.ts';
 import type { Progress } from '../../tools/call.ts';
 import type { BackgroundWork, Tool } from '../../tools/tool.ts';
-import { readAnswers, toInputRequests } from '../methods/asking.ts';
+import { readAnswers, toInputRequests } from '../methods/elicitation.ts';
 import type { IncomingCall, TaskFactory } from '../methods/incoming-call.ts';
 import { runOrContinue } from './slow-calls.ts';
 
@@ -45,20 +45,20 @@ export async function runOrBecomeTask(
   let task: Task | undefined;
   let workName: string | undefined;
   let message: string | undefined;
-  let becoming: Promise<void> | undefined;
-  const become = (cancel: () => void): Promise<void> => {
-    becoming ??= tasks.start(tool.name, cancel, workName).then((started) => {
+  let starting: Promise<void> | undefined;
+  const startTask = (cancel: () => void): Promise<void> => {
+    starting ??= tasks.start(tool.name, cancel, workName).then((started) => {
       task = started;
       if (message !== undefined) task?.report(message);
     });
-    return becoming;
+    return starting;
   };
 
   const outcome = await runOrContinue<object, StartedTask>(
     call,
     afterMs,
     async ({ signal, cancel }, giveHandle) => {
-      if (begins === 'immediately') await become(cancel);
+      if (begins === 'immediately') await startTask(cancel);
       if (begins === 'immediately' || (tool.task && call.ask === undefined)) giveHandle();
       return work({
         ...call,
@@ -79,7 +79,7 @@ export async function runOrBecomeTask(
         },
         ...(call.ask && {
           ask: async (questions) => {
-            await becoming;
+            await starting;
             const answers = task
               ? readAnswers(questions, await task.ask(toInputRequests(questions)))
               : await call.ask?.(questions);
@@ -90,7 +90,7 @@ export async function runOrBecomeTask(
       });
     },
     async ({ result, cancel }) => {
-      await become(cancel);
+      await startTask(cancel);
       if (task !== undefined) {
         const started = new StartedTask(task.view());
         void finishTask(result, task, tool.name, tasks);

@@ -5,8 +5,8 @@ import type { Call, Caller } from '../../tools/call.ts';
 import type { IncomingCall, TaskFactory } from '../methods/incoming-call.ts';
 import type { LinksTo } from '../methods/resource-links.ts';
 import { failedResult, toolResult } from '../methods/tool-result.ts';
-import type { Offer } from '../offer.ts';
 import { tasksExtension } from '../protocol-versions.ts';
+import type { ServerFeatures } from '../server-features.ts';
 import { methodNotFound, missingTasks, toRpcError } from '../wire-errors.ts';
 import { checkWork } from './task-calls.ts';
 
@@ -17,7 +17,7 @@ export function supportsTasks(capabilities: unknown): boolean {
 }
 
 export function createTaskFactory(
-  offer: Offer,
+  features: ServerFeatures,
   tasks: Tasks,
   { owner }: Caller,
   linksTo: LinksTo | undefined,
@@ -31,32 +31,32 @@ export function createTaskFactory(
     try {
       return completed(failedResult(failure));
     } catch (thrown) {
-      const { code, message, data } = toRpcError(thrown, 'modern', offer.log);
+      const { code, message, data } = toRpcError(thrown, 'modern', features.log);
       return { status: 'failed', error: { code, message, data } };
     }
   };
   return {
     start: (tool, cancel, work) => tasks.start({ owner, tool, cancel, work }),
     render: (tool, outcome) =>
-      'failure' in outcome ? failed(outcome.failure) : completed(toolResult(offer, tool, outcome.result, linksTo)),
+      'failure' in outcome ? failed(outcome.failure) : completed(toolResult(features, tool, outcome.result, linksTo)),
   };
 }
 
 /** Returns the tasks extension's methods. Each checks that the caller owns the task. */
-export function taskMethodsOf(offer: Offer, call: IncomingCall) {
-  if (offer.tasks === undefined) throw methodNotFound();
+export function taskMethodsOf(features: ServerFeatures, call: IncomingCall) {
+  if (features.tasks === undefined) throw methodNotFound();
   if (call.tasks === undefined) throw missingTasks();
-  return createTaskMethods(offer, offer.tasks, call.tasks);
+  return createTaskMethods(features, features.tasks, call.tasks);
 }
 
 /** Returns a task as its owner sees it, for notifications of changes. */
-export async function findTask(offer: Offer, taskId: string, call: Call): Promise<TaskView> {
-  if (offer.tasks === undefined) throw methodNotFound();
-  const factory = createTaskFactory(offer, offer.tasks, call.caller, undefined);
-  return createTaskMethods(offer, offer.tasks, factory).get(taskId, call);
+export async function findTask(features: ServerFeatures, taskId: string, call: Call): Promise<TaskView> {
+  if (features.tasks === undefined) throw methodNotFound();
+  const factory = createTaskFactory(features, features.tasks, call.caller, undefined);
+  return createTaskMethods(features, features.tasks, factory).get(taskId, call);
 }
 
-function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskFactory) {
+function createTaskMethods({ catalogue }: ServerFeatures, tasks: Tasks, { render }: TaskFactory) {
   /** Checks the state of background work that an earlier process started: no process waits for it. */
   const checkUnfinished = async (
     tool: string,

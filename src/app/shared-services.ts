@@ -11,7 +11,7 @@ import { storageSlice } from '../storage/storage-slice.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import { openConfiguredStorage } from './configured-storage.ts';
 
-export interface SharedParts {
+export interface SharedServices {
   storage(): Promise<Lease<Storage>>;
   extractor(): Promise<Lease<Extractor>>;
   embeddings(): Promise<Lease<EmbeddingProvider>>;
@@ -23,7 +23,7 @@ export interface SharedParts {
 /** Limits for untrusted documents: CPU time and memory of each, and how many are extracted at the same time. */
 const extraction = { cpuMsMax: 5_000, memoryMb: 256, workersMax: 2 };
 
-export function createSharedParts(config: Config, log: Logger, recorder?: Recorder): SharedParts {
+export function createSharedServices(config: Config, log: Logger, recorder?: Recorder): SharedServices {
   return {
     storage: createLeases(() => openConfiguredStorage(config.of(storageSlice), config.dataDir, log)),
     extractor: createLeases(async () => {
@@ -47,16 +47,16 @@ export function createSharedParts(config: Config, log: Logger, recorder?: Record
   };
 }
 
-/** The shared parts that one toolset or engine uses. They are released together. */
-export type LeasedParts = {
+/** The shared services that one toolset or engine uses. They are released together. */
+export type LeasedServices = {
   [Name in 'storage' | 'extractor' | 'embeddings' | 'reranker']: () => Promise<
-    Awaited<ReturnType<SharedParts[Name]>>['resource']
+    Awaited<ReturnType<SharedServices[Name]>>['resource']
   >;
 };
 
-export async function withParts<T>(
-  shared: Pick<SharedParts, keyof LeasedParts>,
-  open: (parts: LeasedParts, close: () => Promise<void>) => Promise<T>,
+export async function withServices<T>(
+  shared: Pick<SharedServices, keyof LeasedServices>,
+  open: (services: LeasedServices, close: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const leases: Promise<Lease<unknown>>[] = [];
   const use = async <Resource>(lease: Promise<Lease<Resource>>): Promise<Resource> => {
@@ -67,14 +67,14 @@ export async function withParts<T>(
     const outcomes = await Promise.allSettled(leases);
     await Promise.all(outcomes.map((each) => (each.status === 'fulfilled' ? each.value.release() : undefined)));
   };
-  const parts: LeasedParts = {
+  const services: LeasedServices = {
     storage: () => use(shared.storage()),
     extractor: () => use(shared.extractor()),
     embeddings: () => use(shared.embeddings()),
     reranker: () => use(shared.reranker()),
   };
   try {
-    return await open(parts, close);
+    return await open(services, close);
   } catch (error) {
     await close();
     throw error;

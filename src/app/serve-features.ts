@@ -4,9 +4,9 @@ import { httpSlice, sharingSlice, toolsSlice } from '../config/slices.ts';
 import type { ConsoleDeps } from '../console/console.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
 import { type MessageLimits, messageLimits } from '../mcp/messages/messages.ts';
-import type { Offer } from '../mcp/offer.ts';
-import { codyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts';
+import { codyRevision, type SupportedRevisions } from '../mcp/protocol-versions.ts';
 import { serveOverHttp, serveOverStdio } from '../mcp/serve.ts';
+import type { ServerFeatures } from '../mcp/server-features.ts';
 import { ownerFiles, ownerFolder } from '../sharing/owner-files.ts';
 import type { RelayService } from '../sharing/serve-relays.ts';
 import type { Ownership, SharedProcess } from '../sharing/share-process.ts';
@@ -21,18 +21,18 @@ import { openAuthorities } from './open-authorities.ts';
 import type { OpenedSharedStore } from './open-shared-store.ts';
 import type { ProgramLog } from './program-log.ts';
 import { type Program, type Role, revisionsOf, stopGraceMs } from './role.ts';
-import type { SharedParts } from './shared-parts.ts';
+import type { SharedServices } from './shared-services.ts';
 import { closeToolsets } from './toolsets.ts';
 
-export interface Serving {
+export interface ServeFeaturesOptions {
   readonly role: Role;
   readonly config: Config;
-  readonly offer: Offer;
+  readonly features: ServerFeatures;
   readonly logging: ProgramLog;
   readonly telemetry: Telemetry | undefined;
-  readonly parts: SharedParts;
+  readonly services: SharedServices;
   /** State shared by all processes on the database. */
-  readonly common: OpenedSharedStore;
+  readonly sharedStore: OpenedSharedStore;
   /** Set if this process serves several stdio clients through relays, and not over its own stdin and stdout. */
   readonly ownership: Ownership | undefined;
   /** A key for the data and settings. This process may answer commands with the same key. */
@@ -42,45 +42,48 @@ export interface Serving {
   readonly snippets: ConsoleDeps['snippets'] | undefined;
 }
 
-interface Wire {
-  readonly revisions: OfferedRevisions;
+interface WireOptions {
+  readonly revisions: SupportedRevisions;
   readonly limits: MessageLimits;
   readonly sources: readonly MeasuredSource[];
   /** Called after the last answer. */
   finish(): Promise<void>;
 }
 
-/** Serves a role's offer on the configured transport. */
-export function serveOffer(serving: Serving): Promise<Program> {
-  const { role, config, offer, telemetry, common } = serving;
-  const { toolsets } = offer.catalogue;
+/** Serves a role's features on the configured transport. */
+export function serveFeatures(options: ServeFeaturesOptions): Promise<Program> {
+  const { role, config, features, telemetry, sharedStore } = options;
+  const { toolsets } = features.catalogue;
   const { transport, messageBytesMax } = config.of(httpSlice);
   const { answerBytesMax } = config.of(toolsSlice);
-  const wire: Wire = {
-    revisions: serving.cody ? codyRevision : revisionsOf(role),
+  const wire: WireOptions = {
+    revisions: options.cody ? codyRevision : revisionsOf(role),
     limits: { ...messageLimits, bytesMax: messageBytesMax, answerBytesMax },
     sources: [
       ...toolsets.flatMap(({ name, measure }) => (measure ? [{ name, measure }] : [])),
-      ...(common.store ? databaseSources(config, serving.parts) : []),
+      ...(sharedStore.store ? databaseSources(config, options.services) : []),
     ],
     async finish() {
-      await offer.tasks?.close();
-      await Promise.all([closeToolsets(toolsets), telemetry?.close(), common.close()]);
-      offer.log.info('stopped');
-      offer.log.flush();
+      await features.tasks?.close();
+      await Promise.all([closeToolsets(toolsets), telemetry?.close(), sharedStore.close()]);
+      features.log.info('stopped');
+      features.log.flush();
     },
   };
-  return transport === 'stdio' ? serveStreams(serving, wire) : serveHttp(serving, wire);
+  return transport === 'stdio' ? serveStreams(options, wire) : serveHttp(options, wire);
 }
 
-async function serveStreams(serving: Serving, { revisions, sources, finish, ...wire }: Wire): Promise<Program> {
-  const { role, config, offer, telemetry, ownership } = serving;
+async function serveStreams(
+  options: ServeFeaturesOptions,
+  { revisions, sources, finish, ...wire }: WireOptions,
+): Promise<Program> {
+  const { role, config, features, telemetry, ownership } = options;
   telemetry?.watch({ sources });
   const limits = { ...wire.limits, bytesMax: Math.max(wire.limits.bytesMax, role.stdioMessageBytesMax ?? 0) };
   if (ownership) {
     const { shareProcess } = await import('../sharing/share-process.ts');
     const idleMs = config.of(sharingSlice).idleSeconds * 1000;
-    const shared = { ...sharedProcess(serving), revisions, limits, idleMs };
+    const shared = { ...sharedProcess(options), revisions, limits, idleMs };
     const service = await shareProcess(ownership, shared, () => leaveFolder(config));
     return {
       url: undefined,
@@ -88,30 +91,33 @@ async function serveStreams(serving: Serving, { revisions, sources, finish, ...w
       close: async () => service?.close(),
     };
   }
-  const service = serveOverStdio({ offer, revisions, limits, input: process.stdin, output: process.stdout });
+  const service = serveOverStdio({ features, revisions, limits, input: process.stdin, output: process.stdout });
   if (process.stdin.isTTY) {
-    offer.log.warn('speaking MCP on stdin and stdout; use --transport http to serve a port instead');
+    features.log.warn('speaking MCP on stdin and stdout; use --transport http to serve a port instead');
   }
   return { url: undefined, ended: service.closed.then(finish), close: () => service.close() };
 }
 
-function sharedProcess({ role, config, offer, logging, commandKey }: Serving) {
+function sharedProcess({ role, config, features, logging, commandKey }: ServeFeaturesOptions) {
   const data = role.name === 'serve' ? servedData(config) : undefined;
-  return { ...logging, config, roleName: role.name, offer, commandKey, servedData: data };
+  return { ...logging, config, roleName: role.name, features, commandKey, servedData: data };
 }
 
-async function serveHttp(serving: Serving, { revisions, limits, sources, finish }: Wire): Promise<Program> {
-  const { role, config, offer, telemetry, common } = serving;
+async function serveHttp(
+  options: ServeFeaturesOptions,
+  { revisions, limits, sources, finish }: WireOptions,
+): Promise<Program> {
+  const { role, config, features, telemetry, sharedStore } = options;
   const http = config.of(httpSlice);
-  const { toolsets } = offer.catalogue;
-  const { authorities, resource, tokens, close } = await openAuthorities(role, config, offer.log, serving.parts);
-  const { served, pages } = await withConsole(serving, tokens);
+  const { toolsets } = features.catalogue;
+  const { authorities, resource, tokens, close } = await openAuthorities(role, config, features.log, options.services);
+  const { served, pages } = await withConsole(options, tokens);
   const service = await serveOverHttp({
     ...http,
     authorities,
     resource,
-    offer: served,
-    shared: common.store,
+    features: served,
+    shared: sharedStore.store,
     ...(pages ? { pages } : {}),
     ...(telemetry ? { metrics: telemetry.prometheus } : {}),
     revisions,
@@ -132,7 +138,7 @@ async function serveHttp(serving: Serving, { revisions, limits, sources, finish 
     throw error;
   });
   telemetry?.watch({ sources, gauges: service });
-  const commands = await answerCommands({ ...sharedProcess(serving), revisions, limits, idleMs: undefined });
+  const commands = await answerCommands({ ...sharedProcess(options), revisions, limits, idleMs: undefined });
   process.stderr.write(`carrel: listening on ${service.url}\n`);
   const ended = Promise.withResolvers<void>();
   return {
@@ -159,12 +165,12 @@ async function answerCommands(shared: SharedProcess): Promise<RelayService | und
 
 /** Adds the console in roles that have one. */
 async function withConsole(
-  { role, config, offer, snippets = async () => [] }: Serving,
+  { role, config, features, snippets = async () => [] }: ServeFeaturesOptions,
   tokens: ConsoleDeps['tokens'],
-): Promise<{ served: Offer; pages?: PageHandler }> {
-  if (!role.hasConsole) return { served: offer };
+): Promise<{ served: ServerFeatures; pages?: PageHandler }> {
+  if (!role.hasConsole) return { served: features };
   const { openConsole } = await import('./open-console.ts');
-  return openConsole(config, offer, snippets, tokens);
+  return openConsole(config, features, snippets, tokens);
 }
 
 function healthReport(toolsets: readonly Toolset[], detailed: boolean): Record<string, unknown> {

@@ -13,16 +13,16 @@ import type { Recorder } from '../telemetry/recorder.ts';
 import type { Caller, ClientName } from '../tools/call.ts';
 import { type Catalogue, createCatalogue } from '../tools/catalogue.ts';
 import { type Announcement, scopeToolsets, type Toolset } from '../tools/toolset.ts';
-import { createAnswered } from './methods/asking.ts';
+import { createCallSlots } from './methods/call-slots.ts';
 import { type CallTool, createCallTool } from './methods/call-tool.ts';
-import { createGates } from './methods/gates.ts';
+import { createUsedAnswers } from './methods/elicitation.ts';
 import { createPrompts, type Prompts } from './methods/prompts.ts';
 import { createRequestPacer, type RequestPacer } from './methods/request-pacer.ts';
 import { createResources, type Resources } from './methods/resources.ts';
 import { supportsIcons } from './protocol-versions.ts';
 
 /** The tools, resources and prompts of a role. Created once, shared by all connections, without client state. */
-export interface Offer {
+export interface ServerFeatures {
   /** Sent as `serverInfo`; a role may add fields. */
   serverInfo: { name: string; title?: string; version: string };
   /** Icons, for clients that display the server. */
@@ -32,7 +32,7 @@ export interface Offer {
   catalogue: Catalogue;
   callTool: CallTool;
   /** Returns the tools of the web console, which has a few more than MCP clients. */
-  forConsole(): Pick<Offer, 'catalogue' | 'callTool'>;
+  forConsole(): Pick<ServerFeatures, 'catalogue' | 'callTool'>;
   resources: Resources;
   prompts: Prompts;
   jobs: CallJobs;
@@ -44,25 +44,25 @@ export interface Offer {
   linksResources: boolean;
   /** How long the user may take to answer a question. */
   answerMs?: number | undefined;
-  /** Remembers which of the user's answers were already used. */
-  answered: CallCounter;
+  /** Counts how often each of the user's answers was used. */
+  usedAnswers: CallCounter;
   pacer: RequestPacer;
   /** Called for each new client; the returned function is called when it disconnects. */
   onClient?: (client: ClientName, caller: Caller) => () => void;
   /** Calls the listener after every call that may have changed something. */
   onWrite(listener: () => void): void;
   log: Logger;
-  /** Returns the offer for these rights. Everything else appears not to exist. */
-  scopedTo(rights: Rights): Offer;
+  /** Returns the features that these rights allow. All others appear not to exist. */
+  scopedTo(rights: Rights): ServerFeatures;
   recorder: Recorder | undefined;
 }
 
-type About = Pick<Offer, 'serverInfo' | 'instructions' | 'experimental'>;
+type ServerDescription = Pick<ServerFeatures, 'serverInfo' | 'instructions' | 'experimental'>;
 
-export interface OfferOptions extends About {
+export interface ServerFeaturesOptions extends ServerDescription {
   toolsets: readonly Toolset[];
   /** Returns name and instructions for callers with only these toolsets. By default, they are the same for all. */
-  aboutSome?: (toolsets: readonly Toolset[]) => About;
+  describeFor?: (toolsets: readonly Toolset[]) => ServerDescription;
   icons?: Icon[];
   readOnly: boolean;
   disabledTools: readonly string[];
@@ -71,7 +71,7 @@ export interface OfferOptions extends About {
   inFlight: SlotsOptions;
   /** Max bytes per answer. */
   answerBytesMax?: number;
-  /** See `Offer`; false by default. */
+  /** See `ServerFeatures`; false by default. */
   linksResources?: boolean;
   jobs: CallJobs;
   /** Stores tasks. Without it, calls never become tasks. */
@@ -86,16 +86,16 @@ export interface OfferOptions extends About {
   answerMs?: number;
 }
 
-/** Max cached offers for restricted callers; the least recently used is dropped. */
+/** Max cached features of restricted callers; the least recently used are dropped. */
 const restrictedMax = 100;
 
-export function createOffer(options: OfferOptions): Offer {
+export function createServerFeatures(options: ServerFeaturesOptions): ServerFeatures {
   const { jobs, tasks, inFlight, log, recorder, shared, clock } = options;
   const { answerBytesMax = answerBytesDefault } = options;
-  const gates = createGates(options.toolsets, inFlight);
+  const callSlots = createCallSlots(options.toolsets, inFlight);
   const pacer = createRequestPacer();
-  const answered = createAnswered(shared);
-  const restricted = new BoundedMap<string, Offer>(restrictedMax);
+  const usedAnswers = createUsedAnswers(shared);
+  const restricted = new BoundedMap<string, ServerFeatures>(restrictedMax);
   const writeListeners = new Set<() => void>();
   const notifyWrite = (): void => {
     for (const listener of writeListeners) listener();
@@ -104,12 +104,22 @@ export function createOffer(options: OfferOptions): Offer {
     if (about === 'written') notifyWrite();
   });
 
-  const callable = (toolsets: readonly Toolset[], readOnly: boolean): Pick<Offer, 'catalogue' | 'callTool'> => {
+  const createTools = (
+    toolsets: readonly Toolset[],
+    readOnly: boolean,
+  ): Pick<ServerFeatures, 'catalogue' | 'callTool'> => {
     const catalogue = createCatalogue(toolsets, { ...options, readOnly });
-    const called = createCallTool({ catalogue, jobs, gates, answerBytesMax, recorder, ...(clock ? { clock } : {}) });
-    const callTool: typeof called = async (name, args, call) => {
+    const runTool = createCallTool({
+      catalogue,
+      jobs,
+      callSlots,
+      answerBytesMax,
+      recorder,
+      ...(clock ? { clock } : {}),
+    });
+    const callTool: typeof runTool = async (name, args, call) => {
       try {
-        return await called(name, args, call);
+        return await runTool(name, args, call);
       } finally {
         if (catalogue.find(name)?.tool.effect !== 'read') {
           notifyWrite();
@@ -120,11 +130,11 @@ export function createOffer(options: OfferOptions): Offer {
     return { catalogue, callTool };
   };
 
-  const make = (toolsets: readonly Toolset[], about: About, readOnly: boolean): Offer => {
+  const createFor = (toolsets: readonly Toolset[], about: ServerDescription, readOnly: boolean): ServerFeatures => {
     const { serverInfo, instructions, experimental } = about;
-    const { catalogue, callTool } = callable(toolsets, readOnly);
+    const { catalogue, callTool } = createTools(toolsets, readOnly);
     const { unlisted } = catalogue;
-    let forConsole: ReturnType<typeof callable> | undefined;
+    let forConsole: ReturnType<typeof createTools> | undefined;
     return {
       serverInfo,
       icons: options.icons,
@@ -134,15 +144,15 @@ export function createOffer(options: OfferOptions): Offer {
       catalogue,
       callTool,
       forConsole() {
-        forConsole ??= callable(toolsets.map(withConsoleTools), readOnly);
+        forConsole ??= createTools(toolsets.map(withConsoleTools), readOnly);
         return forConsole;
       },
-      resources: createResources(toolsets, jobs, gates, answerBytesMax),
+      resources: createResources(toolsets, jobs, callSlots, answerBytesMax),
       prompts: createPrompts(toolsets),
       answerBytesMax,
       linksResources: options.linksResources ?? false,
       answerMs: options.answerMs,
-      answered,
+      usedAnswers,
       pacer,
       jobs,
       ...(tasks ? { tasks } : {}),
@@ -153,26 +163,26 @@ export function createOffer(options: OfferOptions): Offer {
     };
   };
 
-  function scopedTo(rights: Rights): Offer {
+  function scopedTo(rights: Rights): ServerFeatures {
     const key = rightsKey(rights);
-    if (key === rightsKey({})) return fullOffer;
-    const offer = restricted.get(key) ?? restrict(rights);
-    restricted.set(key, offer);
-    return offer;
+    if (key === rightsKey({})) return allFeatures;
+    const features = restricted.get(key) ?? restrict(rights);
+    restricted.set(key, features);
+    return features;
   }
 
-  function restrict(rights: Rights): Offer {
+  function restrict(rights: Rights): ServerFeatures {
     const toolsets = scopeToolsets(options.toolsets, rights);
     const isAll = toolsets.length === options.toolsets.length;
-    return make(
+    return createFor(
       toolsets,
-      isAll ? options : (options.aboutSome?.(toolsets) ?? options),
+      isAll ? options : (options.describeFor?.(toolsets) ?? options),
       options.readOnly || rights.readOnly === true,
     );
   }
 
-  const fullOffer = make(options.toolsets, options, options.readOnly);
-  return fullOffer;
+  const allFeatures = createFor(options.toolsets, options, options.readOnly);
+  return allFeatures;
 }
 
 function withConsoleTools(toolset: Toolset): Toolset {
@@ -181,8 +191,8 @@ function withConsoleTools(toolset: Toolset): Toolset {
 
 /** Returns the `serverInfo` of a handshake, with icons if the revision has them. */
 export function serverInfoFor(
-  { serverInfo, icons }: Pick<Offer, 'serverInfo' | 'icons'>,
+  { serverInfo, icons }: Pick<ServerFeatures, 'serverInfo' | 'icons'>,
   revision: string,
-): Offer['serverInfo'] & { icons?: Icon[] } {
+): ServerFeatures['serverInfo'] & { icons?: Icon[] } {
   return icons !== undefined && supportsIcons(revision) ? { ...serverInfo, icons } : serverInfo;
 }

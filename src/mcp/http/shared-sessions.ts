@@ -35,7 +35,7 @@ const replayId = { key: 'adopted', value: 'adopted' };
  * Shares sessions between all processes on the same database, because a load balancer may route a session's requests to any of
  * them. A process opens another one's session by replaying its handshake. Messages for other processes are forwarded.
  */
-export function createMovingSessions(shared: SharedStore, { idleMs }: { idleMs: number }, log: Logger) {
+export function createSharedSessions(shared: SharedStore, { idleMs }: { idleMs: number }, log: Logger) {
   const usedAt = new Map<string, number>();
   const touchMs = idleMs / 4;
   const isComplete = async (id: string) => (await shared.read({ kind, id, part: completePart })) !== undefined;

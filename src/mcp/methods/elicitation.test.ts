@@ -7,9 +7,9 @@ import { createCallJobs } from '../../jobs/call-jobs.ts';
 import { agreedTo, askToRemove } from '../../tools/question.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { messageLimits } from '../messages/messages.ts';
-import { createOffer } from '../offer.ts';
 import { everyRevision } from '../protocol-versions.ts';
 import { serveOverStdio } from '../serve.ts';
+import { createServerFeatures } from '../server-features.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -29,7 +29,7 @@ function open(answerMs: number) {
       return { removed };
     },
   });
-  const offer = createOffer({
+  const features = createServerFeatures({
     serverInfo: { name: 'asking', version: '1' },
     instructions: '',
     toolsets: [{ name: 'things', tools: [remove], failures: { as: 'result' } }],
@@ -43,7 +43,7 @@ function open(answerMs: number) {
   });
   const input = new PassThrough();
   const output = new PassThrough();
-  const service = serveOverStdio({ offer, revisions: everyRevision, limits: messageLimits, input, output });
+  const service = serveOverStdio({ features, revisions: everyRevision, limits: messageLimits, input, output });
   const said: Fields[] = [];
   let heard = Promise.withResolvers<void>();
   let rest = '';

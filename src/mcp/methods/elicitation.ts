@@ -12,7 +12,7 @@ import { rpcCodes } from '../wire-errors.ts';
 export type Ask = (questions: Questions) => Promise<Answers | undefined>;
 
 /** The request during which the user is asked. */
-export interface AskingRequest {
+export interface ElicitationRequest {
   readonly signal: AbortSignal;
   /** Up to 2025-11-25: sends a request to the client, such as showing a form, and resolves with its result. */
   send(method: string, params: Record<string, unknown>, timeoutMs: number): Promise<unknown>;
@@ -43,7 +43,7 @@ export function canAsk(capabilities: unknown): boolean {
 }
 
 /** Up to 2025-11-25: asks the client while its call waits. */
-export function askWithinCall(request: AskingRequest, answerMs = answerMsDefault): Ask {
+export function askWithinCall(request: ElicitationRequest, answerMs = answerMsDefault): Ask {
   return async (questions) => {
     const responses: Record<string, unknown> = {};
     for (const [name, question] of Object.entries(questions)) {
@@ -68,17 +68,18 @@ export function askWithinCall(request: AskingRequest, answerMs = answerMsDefault
  * the answers belong to this caller, call and question.
  */
 export function askBetweenCalls(
-  request: AskingRequest,
+  request: ElicitationRequest,
   owner: string,
   params: Record<string, unknown>,
-  answered: CallCounter,
+  usedAnswers: CallCounter,
 ): Ask {
   return async (questions) => {
-    const about = JSON.stringify([owner, params['name'], params['arguments'], questions]);
+    const subject = JSON.stringify([owner, params['name'], params['arguments'], questions]);
     const { inputResponses, requestState } = request;
-    const isAnswer = inputResponses !== undefined && isIssued(about, requestState);
+    const isAnswer = inputResponses !== undefined && isSignedState(subject, requestState);
     // Each answer is valid once: a repeated one would confirm a second change.
-    if (!isAnswer || !(await answered.take(String(requestState))).ok) throw new InputRequired(questions, issue(about));
+    if (!isAnswer || !(await usedAnswers.take(String(requestState))).ok)
+      throw new InputRequired(questions, signState(subject));
     return readAnswers(questions, inputResponses);
   };
 }
@@ -86,22 +87,22 @@ export function askBetweenCalls(
 const stateLastsMs = 3_600_000;
 
 /** Accepts each answer once, across all processes that share a store. */
-export function createAnswered(shared: SharedStore | undefined): CallCounter {
+export function createUsedAnswers(shared: SharedStore | undefined): CallCounter {
   const once = { limit: 1, windowMs: 2 * stateLastsMs };
   return shared === undefined ? createSlidingWindow(once) : createSharedWindow(shared, 'answer', once);
 }
 
-function issue(
-  about: string,
-  at: string = `${Date.now().toString(36)}.${randomBytes(9).toString('base64url')}`,
+function signState(
+  subject: string,
+  stamp: string = `${Date.now().toString(36)}.${randomBytes(9).toString('base64url')}`,
 ): string {
-  return `${at}-${sign('question', `${at} ${about}`).toString('base64url')}`;
+  return `${stamp}-${sign('question', `${stamp} ${subject}`).toString('base64url')}`;
 }
 
-function isIssued(about: string, state: unknown): boolean {
-  const at = typeof state === 'string' ? (/^([0-9a-z]{1,12}\.[\w-]{12})-/.exec(state)?.[1] ?? '') : '';
-  const isOurs = isSigned(Buffer.from(String(state)), Buffer.from(issue(about, at)));
-  return isOurs && Date.now() - Number.parseInt(at, 36) < stateLastsMs;
+function isSignedState(subject: string, state: unknown): boolean {
+  const stamp = typeof state === 'string' ? (/^([0-9a-z]{1,12}\.[\w-]{12})-/.exec(state)?.[1] ?? '') : '';
+  const isOurs = isSigned(Buffer.from(String(state)), Buffer.from(signState(subject, stamp)));
+  return isOurs && Date.now() - Number.parseInt(stamp, 36) < stateLastsMs;
 }
 
 /** Converts questions to the form they have in a result or task. */

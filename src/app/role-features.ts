@@ -6,7 +6,7 @@ import { toolsSlice } from '../config/slices.ts';
 import { iconAddress } from '../console/icon.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import type { Tasks } from '../jobs/task.ts';
-import { createOffer, type Offer } from '../mcp/offer.ts';
+import { createServerFeatures, type ServerFeatures } from '../mcp/server-features.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import type { Role } from './role.ts';
@@ -21,21 +21,21 @@ export const essentialTools: ReadonlySet<string> = new Set([
   ...['web_search', 'fetch_page'],
 ]);
 
-interface RoleParts {
+interface RoleFeaturesDeps {
   jobs: CallJobs;
   tasks?: Tasks | undefined;
   recorder?: Recorder | undefined;
   shared?: SharedStore | undefined;
 }
 
-/** Creates what a role offers its clients: tools, resources, prompts and instructions. */
-export function createRoleOffer(
+/** Creates a role's tools, resources, prompts and instructions. */
+export function createRoleFeatures(
   role: Role,
   config: Config,
   log: Logger,
   toolsets: readonly Toolset[],
-  { jobs, tasks, recorder, shared }: RoleParts,
-): Offer {
+  { jobs, tasks, recorder, shared }: RoleFeaturesDeps,
+): ServerFeatures {
   const tools = config.of(toolsSlice);
   const name = role.name === 'serve' ? 'carrel' : `carrel-${role.name}`;
   const describe = (offered: readonly Toolset[], introduction: string, perToolset: Role['toolsetInstructions']) => {
@@ -47,10 +47,10 @@ export function createRoleOffer(
       ...(announced.length === 0 ? {} : { experimental }),
     };
   };
-  return createOffer({
+  return createServerFeatures({
     ...describe(toolsets, role.instructions, role.toolsetInstructions),
     // For callers with limited rights. The role's own introduction would mention tools that they don't have.
-    aboutSome: (offered) => describe(offered, untrustedTextWarning, role.toolsetInstructions),
+    describeFor: (offered) => describe(offered, untrustedTextWarning, role.toolsetInstructions),
     toolsets,
     icons: [{ src: iconAddress(), mimeType: 'image/svg+xml', sizes: ['any'] }],
     readOnly: tools.readOnly,
