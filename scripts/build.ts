@@ -17,7 +17,7 @@ rmSync('dist', { recursive: true, force: true });
 
 const singleFiles = [
   { in: 'src/cli/carrel.ts', out: 'carrel' },
-  { in: 'src/cli/ask-shared.ts', out: 'ask-shared' },
+  { in: 'src/cli/shared-command.ts', out: 'shared-command' },
   { in: 'src/cli/main.ts', out: 'main' },
   { in: 'src/storage/sqlite/threads/sqlite-worker.ts', out: 'sqlite-worker' },
 ];

@@ -3,7 +3,7 @@ import { exitCodes } from '../base/exit-codes.ts';
 import { fileBeside, isBuilt } from '../base/program-files.ts';
 import { ownerVariable } from '../sharing/find-owner.ts';
 import { isSharingDisabled, mayShare, relayStdio } from '../sharing/relay.ts';
-import { keepCompiledCode } from './compile-cache.ts';
+import { useCompileCache } from './compile-cache.ts';
 import { commandIndex } from './flags.ts';
 import type { Start } from './role-command.ts';
 
@@ -14,7 +14,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     process.exitCode = exitCodes.usage;
     return;
   }
-  if (isBuilt) keepCompiledCode(process.env);
+  if (isBuilt) useCompileCache(process.env);
   const start = ownerStart() ?? (await relay(argv));
   if (start === 'relayed' || (await runInSharedProcess(argv))) return;
   const main: typeof import('./main.ts') = await import(fileBeside(import.meta.url, 'main').href);
@@ -66,6 +66,8 @@ const toolCommands: readonly string[] = [
 async function runInSharedProcess(argv: readonly string[]): Promise<boolean> {
   const index = commandIndex(argv);
   if (!isBuilt || isSharingDisabled() || index === undefined || !toolCommands.includes(argv[index] ?? '')) return false;
-  const { runShared }: typeof import('./ask-shared.ts') = await import(fileBeside(import.meta.url, 'ask-shared').href);
+  const { runShared }: typeof import('./shared-command.ts') = await import(
+    fileBeside(import.meta.url, 'shared-command').href
+  );
   return runShared(argv);
 }

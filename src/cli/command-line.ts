@@ -9,7 +9,7 @@ import { quote, suggestion, usageError } from './usage-error.ts';
 export interface CommandLine {
   command: string;
   /** False if the default command was assumed. */
-  named: boolean;
+  isNamed: boolean;
   /** Arguments after the command, without flags. */
   args: readonly string[];
   flags: Readonly<Record<string, string | boolean | undefined>>;
@@ -20,25 +20,25 @@ export interface CommandLine {
 /** Parses and validates the command line. */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
   const index = commandIndex(argv);
-  const named = index !== undefined;
-  const command = (named ? argv[index] : undefined) ?? 'serve';
-  const described = knownCommand(command);
-  const { values, positionals } = parse(named ? argv.toSpliced(index, 1) : [...argv], described.flags);
-  const line = { command, named, args: positionals, ...separate(values) };
-  if (line.flags['help'] !== true && line.flags['version'] !== true) checkArgs(described, positionals);
+  const isNamed = index !== undefined;
+  const command = (isNamed ? argv[index] : undefined) ?? 'serve';
+  const description = requireCommand(command);
+  const { values, positionals } = parse(isNamed ? argv.toSpliced(index, 1) : [...argv], description.flags);
+  const line = { command, isNamed, args: positionals, ...separateLists(values) };
+  if (line.flags['help'] !== true && line.flags['version'] !== true) checkArgs(description, positionals);
   return line;
 }
 
 /** Returns the description of a command; throws if there is none. */
-export function knownCommand(name: string): CommandDescription {
+export function requireCommand(name: string): CommandDescription {
   const command = findCommand(name);
   if (command !== undefined) return command;
   const names = commands.map((each) => each.name);
   throw usage(`unknown command ${quote(name)}`, suggestion(name, names));
 }
 
-function checkArgs(described: CommandDescription, args: readonly string[]): void {
-  const { name, argsMin = 0, argsMax = 0, missing, completes } = described;
+function checkArgs(description: CommandDescription, args: readonly string[]): void {
+  const { name, argsMin = 0, argsMax = 0, missing, completes } = description;
   const surplus = args[argsMax];
   if (surplus !== undefined) throw usage(`unexpected argument ${quote(surplus)}`);
   if (args.length < argsMin) throw usageError(`carrel ${name} needs ${missing}.`);
@@ -48,7 +48,7 @@ function checkArgs(described: CommandDescription, args: readonly string[]): void
 
 type Values = ReturnType<typeof parse>['values'];
 
-function separate(values: Values): Pick<CommandLine, 'flags' | 'lists'> {
+function separateLists(values: Values): Pick<CommandLine, 'flags' | 'lists'> {
   const flags: Record<string, string | boolean | undefined> = {};
   const lists: Record<string, readonly string[]> = {};
   for (const [name, value] of Object.entries(values)) {
@@ -79,8 +79,8 @@ function parse(argv: string[], accepted: readonly FlagDescription[]) {
     if (token.kind !== 'option') continue;
     const flag = accepted.find(({ name }) => name === token.name);
     if (flag === undefined) {
-      const known = accepted.map(({ name }) => name);
-      throw usage(`unknown flag ${quote(token.rawName)}`, suggestion(token.name, known, '--'));
+      const names = accepted.map(({ name }) => name);
+      throw usage(`unknown flag ${quote(token.rawName)}`, suggestion(token.name, names, '--'));
     }
     if (flag.type === 'boolean' && token.value !== undefined) throw usage(`${token.rawName} takes no value`);
     if (flag.type !== 'boolean' && (!token.value || (!token.inlineValue && token.value.startsWith('--')))) {

@@ -24,8 +24,8 @@ export const valueFlag = (
   name: string,
   value: string,
   summary: string,
-  more: Partial<FlagDescription> = {},
-): FlagDescription => ({ name, type: 'string', value, summary, ...more });
+  options: Partial<FlagDescription> = {},
+): FlagDescription => ({ name, type: 'string', value, summary, ...options });
 
 /** Describes a flag that may be repeated. */
 export const listFlag = (name: string, value: string, summary: string): FlagDescription => ({

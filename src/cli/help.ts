@@ -1,4 +1,4 @@
-import { knownCommand } from './command-line.ts';
+import { requireCommand } from './command-line.ts';
 import { type CommandDescription, type CommandGroup, groups } from './commands/command.ts';
 import { commands, findCommand } from './commands/commands.ts';
 import type { FlagDescription } from './flags.ts';
@@ -23,7 +23,7 @@ Run carrel help <command> to see the flags and examples of a command.
 
 /** Describes one command in detail. */
 export function commandHelp(name: string): string {
-  const command = knownCommand(name);
+  const command = requireCommand(name);
   const details = command.details === undefined ? '' : `\n${command.details}\n`;
   const examples = command.examples === undefined ? '' : `\nExamples\n${command.examples.map(indent).join('\n')}\n`;
   return `carrel ${command.name}: ${command.summary}

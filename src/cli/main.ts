@@ -40,8 +40,8 @@ async function runCommand(line: CommandLine, start: Start): Promise<void> {
     case 'search':
     case 'status':
     case 'threads': {
-      const { openTools } = await import('./ask/open-tools.ts');
-      return (await import('./ask/asking-command.ts')).askingCommand(line, openTools);
+      const { openTools } = await import('./tool-commands/open-tools.ts');
+      return (await import('./tool-commands/tool-command.ts')).runToolCommand(line, openTools);
     }
     case 'init':
       return (await import('./init/init-command.ts')).initCommand(line);
@@ -62,7 +62,7 @@ async function runCommand(line: CommandLine, start: Start): Promise<void> {
   }
 }
 
-function helpFor({ command, named, args: [about] }: CommandLine): string {
-  if (command === 'help') return about === undefined ? helpText() : commandHelp(about);
-  return named ? commandHelp(command) : helpText();
+function helpFor({ command, isNamed, args: [topic] }: CommandLine): string {
+  if (command === 'help') return topic === undefined ? helpText() : commandHelp(topic);
+  return isNamed ? commandHelp(command) : helpText();
 }

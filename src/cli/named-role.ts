@@ -8,6 +8,6 @@ export function roleOf({ args }: CommandLine): Role {
   const name = args[0] ?? 'serve';
   const role = Object.hasOwn(roles, name) ? roles[name] : undefined;
   if (role) return role;
-  const known = Object.keys(roles).join(', ');
-  throw usageError(`${quote(name)} is not a role. Choose one of ${known}.`);
+  const names = Object.keys(roles).join(', ');
+  throw usageError(`${quote(name)} is not a role. Choose one of ${names}.`);
 }

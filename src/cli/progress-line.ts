@@ -13,14 +13,14 @@ export interface Terminal {
 
 const redrawMs = 80;
 
-export function createProgressLine(terminal: Terminal, now: () => number = () => performance.now()): ProgressLine {
+export function createProgressLine(terminal: Terminal): ProgressLine {
   if (terminal.isTTY !== true) return { show() {}, clear() {} };
   let shownAt = Number.NEGATIVE_INFINITY;
   let isShown = false;
   return {
     show(text) {
-      if (now() - shownAt < redrawMs) return;
-      shownAt = now();
+      if (performance.now() - shownAt < redrawMs) return;
+      shownAt = performance.now();
       isShown = true;
       // A wrapped line can't be overwritten.
       terminal.write(`\r\u001b[K${text.slice(0, (terminal.columns || 80) - 1)}`);
@@ -48,7 +48,7 @@ export function createPhaseLines(output: Pick<Terminal, 'write'>): ProgressLine 
 
 const barWidth = 24;
 
-export function barOf(share: number): string {
-  const filled = Math.round(Math.min(1, share) * barWidth);
+export function renderBar(fraction: number): string {
+  const filled = Math.round(Math.min(1, fraction) * barWidth);
   return `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`;
 }

@@ -6,7 +6,7 @@ import { scrubSecrets } from '../base/secret.ts';
 /** Runs a command. Reports a failure as one paragraph on stderr and an exit code. */
 export async function reportFailures(argv: readonly string[], command: () => Promise<void>): Promise<void> {
   const debug = argv.includes('--debug');
-  reportUnwritten();
+  reportUnwrittenOutput();
   process.on('uncaughtException', (error) => {
     printError(error, debug);
     process.exit(exitCodes.unexpected);
@@ -20,7 +20,7 @@ export async function reportFailures(argv: readonly string[], command: () => Pro
 }
 
 /** Reports output that could not be written because the disk is full. A closed pipe (`carrel help | head`) is not an error. */
-function reportUnwritten(): void {
+function reportUnwrittenOutput(): void {
   let isUnwritten = false;
   process.stdout.on('error', (error) => {
     const fault = diskError(error);

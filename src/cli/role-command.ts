@@ -8,7 +8,7 @@ import { commandKey, readSharingFacts } from '../sharing/process-key.ts';
 import { createOwnership, isForSharing } from '../sharing/share-process.ts';
 import type { CommandLine } from './command-line.ts';
 
-/** Time after SIGTERM at which the process exits even if something hangs. Stopping must take less than five seconds. */
+/** Time after SIGTERM until the process exits even if something hangs. */
 const stopMs = 4_500;
 
 /** How to start, as decided before the full program was loaded. */

@@ -27,17 +27,17 @@ export async function toolsCommand(line: CommandLine): Promise<void> {
       process.stdout.write(`${JSON.stringify({ tools, total, instructions: instructionTokens }, null, 2)}\n`);
       return;
     }
-    row('TOOL', 'DEFINITION', 'TYPICAL ANSWER');
-    for (const { name, tokens, answer_tokens: answer } of tools) row(name, tokens, answer ?? '');
-    row(`${tools.length} tools, as tools/list sends them`, total, '');
-    row('server instructions', instructionTokens, '');
+    printRow('TOOL', 'DEFINITION', 'TYPICAL ANSWER');
+    for (const { name, tokens, answer_tokens: answer } of tools) printRow(name, tokens, answer ?? '');
+    printRow(`${tools.length} tools, as tools/list sends them`, total, '');
+    printRow('server instructions', instructionTokens, '');
     process.stdout.write('Estimated tokens. A definition is the name, description, and input and output schemas.\n');
   } finally {
     await Promise.all(toolsets.map((toolset) => toolset.close?.()));
   }
 }
 
-function row(name: string, definition: number | string, answer: number | string): void {
+function printRow(name: string, definition: number | string, answer: number | string): void {
   const cells = [name.padEnd(36), String(definition).padStart(10), String(answer).padStart(16)];
   process.stdout.write(`${cells.join('').trimEnd()}\n`);
 }

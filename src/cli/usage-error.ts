@@ -6,19 +6,19 @@ export function usageError(message: string, options?: { cause: unknown }): Carre
   return new CarrelError('invalid_usage', message, options);
 }
 
-/** Returns ` Did you mean …?` for messages. Empty if no known word is similar. */
-export function suggestion(word: string, known: readonly string[], prefix = ''): string {
-  const closest = closestWord(word, known);
+/** Returns ` Did you mean …?` for messages. Empty if no candidate is similar. */
+export function suggestion(word: string, candidates: readonly string[], prefix = ''): string {
+  const closest = closestWord(word, candidates);
   return closest === undefined ? '' : ` Did you mean ${prefix}${closest}?`;
 }
 
-/** Max edit distance relative to the word's length. More distant words only confuse. */
+/** Max edit distance relative to the word's length. */
 const distanceMax = 0.4;
 
-export function closestWord(input: string, known: readonly string[]): string | undefined {
+export function closestWord(input: string, candidates: readonly string[]): string | undefined {
   const word = input.toLowerCase().slice(0, 40);
   let best: { word: string; distance: number } | undefined;
-  for (const candidate of known) {
+  for (const candidate of candidates) {
     const isPrefix = word.length >= 3 && candidate.startsWith(word);
     const distance = isPrefix ? 0.5 : editDistance(word, candidate);
     const isClose = distance <= Math.max(1, Math.floor(Math.max(word.length, candidate.length) * distanceMax));

@@ -10,11 +10,11 @@ export interface AddRun {
   readonly reporter: Reporter;
   readonly tags: readonly string[];
   readonly signal: AbortSignal;
-  /** True if the engine runs in this process: then wait until it has embedded everything. */
+  /** True if the engine runs in this process, so that the command must wait for the embeddings. */
   readonly waits: boolean;
 }
 
-/** Number of files submitted to the engine at the same time, enough to keep its workers busy. */
+/** Files submitted to the engine at the same time. */
 const concurrency = 8;
 
 /** Adds every file, reports each, and continues when one fails. */
@@ -22,11 +22,11 @@ export async function addAll(found: FoundFiles, run: AddRun): Promise<Summary> {
   const { reporter } = run;
   const startedAt = performance.now();
   const summary: Summary = { added: 0, duplicates: 0, failed: 0, seconds: 0, pending: 0 };
-  reporter.report({ event: 'found', ...amountOf(found.files), passed_over: found.passedOver });
+  reporter.report({ event: 'found', ...amountOf(found.files), passed_over: found.skipped });
   for (const path of found.unreadable) {
     summary.failed += 1;
-    const check = path.includes('\ufffd') ? 'Its name may not be valid UTF-8: rename it.' : 'Check its permissions.';
-    reporter.report({ event: 'failed', path, error: `It cannot be read. ${check}` });
+    const advice = path.includes('\ufffd') ? 'Its name may not be valid UTF-8: rename it.' : 'Check its permissions.';
+    reporter.report({ event: 'failed', path, error: `It cannot be read. ${advice}` });
   }
   await forEachFile(found.files, reporter, async (file) => {
     const outcome = await addFile(run.engine, file, {
@@ -92,14 +92,14 @@ function amountOf(files: readonly { size: number }[]): Amount {
   return { files: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0) };
 }
 
-/** Processes a few files at a time. After an error no further file starts; when the running ones have ended, it is thrown. */
+/** Processes a few files at a time. After an error, finishes the running files, then throws the error. */
 export async function forEachFile<File extends { size: number }>(
   files: readonly File[],
   reporter: Reporter,
   work: (file: File) => Promise<void>,
 ): Promise<void> {
   const total = amountOf(files);
-  const added = { files: 0, bytes: 0 };
+  const done = { files: 0, bytes: 0 };
   const queue = files.values();
   let failure: { error: unknown } | undefined;
   const worker = async (): Promise<void> => {
@@ -107,9 +107,9 @@ export async function forEachFile<File extends { size: number }>(
       if (failure !== undefined) return;
       try {
         await work(file);
-        added.files += 1;
-        added.bytes += file.size;
-        reporter.progress(added, total);
+        done.files += 1;
+        done.bytes += file.size;
+        reporter.progress(done, total);
       } catch (error) {
         failure ??= { error };
       }

@@ -12,7 +12,7 @@ import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
 import { stopOnSignal } from '../stop-on-signal.ts';
 import { usageError } from '../usage-error.ts';
-import { addWeb, isAddress, webFlags } from '../web/add-web.ts';
+import { addWeb, isUrl, webFlags } from '../web/add-web.ts';
 import { addAll } from './add-all.ts';
 import { findFiles, resolveRoot } from './find-files.ts';
 import { createMirror } from './mirror.ts';
@@ -22,32 +22,32 @@ import { watchFolders } from './watch.ts';
 
 /** `carrel add <paths or urls…>`: adds files, folders and web pages to the knowledge base. */
 export async function addCommand(line: CommandLine): Promise<void> {
-  if (line.args.some(isAddress)) return addWeb(line);
+  if (line.args.some(isUrl)) return addWeb(line);
   const flag = webFlags.find((name) => line.flags[name] !== undefined);
   if (flag !== undefined) throw usageError(`--${flag} is for addresses such as https://docs.example.org/.`);
   const plan = readPlan(line);
-  const stopping = stopOnSignal();
+  const stop = stopOnSignal();
   const reporter = createReporter(line.flags['json'] === true, process);
   const config = loadRoleConfig({ ...kbRole, slices: engineSlices }, line.flags);
   const log = logOf(line);
   const engine = await openEngine({ config, log, shared: createSharedServices(config, log) });
   try {
     const waits = config.of(kbSlice).engineUrl === undefined;
-    const selection = { ...plan.selection, isOwn: ownDataOf(config) };
-    const run = { engine, reporter, tags: plan.tags, signal: stopping.signal, waits };
+    const selection = { ...plan.selection, isOwnData: ownDataOf(config) };
+    const run = { engine, reporter, tags: plan.tags, signal: stop.signal, waits };
     if (line.flags['watch'] === true) {
       const mirror = createMirror({ ...run, ...plan, selection });
-      await watchFolders(mirror, { folders: plan.folders, reporter, signal: stopping.signal });
+      await watchFolders(mirror, { folders: plan.folders, reporter, signal: stop.signal });
       return;
     }
     const { failed } = await addAll(findFiles(line.args, selection), run);
     if (failed > 0) process.exitCode = exitCodes.unexpected;
   } catch (error) {
     reporter.end();
-    throw stopping.signal.aborted ? interrupted() : error;
+    throw stop.signal.aborted ? interruptedError() : error;
   } finally {
     await engine.close();
-    stopping.release();
+    stop.release();
   }
 }
 
@@ -78,7 +78,7 @@ function readPlan({ args, flags, lists }: CommandLine) {
   return { tags, folders, selection, collectionTag: collectionTag(collection) };
 }
 
-function interrupted(): CarrelError {
+function interruptedError(): CarrelError {
   return new CarrelError(
     'cancelled',
     'Stopped. Accepted files are ingested by the next engine that runs; add the others again.',

@@ -1,9 +1,9 @@
 import type { JobId, Truncation } from '../../engine/engine.ts';
-import type { PassedOver } from './find-files.ts';
+import type { SkipCounts } from './find-files.ts';
 
 /** An event of `carrel add`, printed as JSON with --json. Paths are absolute. */
 export type AddEvent =
-  | { event: 'found'; files: number; bytes: number; passed_over: PassedOver }
+  | { event: 'found'; files: number; bytes: number; passed_over: SkipCounts }
   | { event: 'accepted'; path: string; job_id: JobId }
   | ({ event: 'added' } & Stored)
   /** `former_id` differs from `document_id` if the engine can't replace documents. */

@@ -30,8 +30,8 @@ export interface AddOptions {
 }
 
 /**
- * Submits one file and waits until it is searchable or rejected. Throws if the engine is unreachable or the signal aborts; a file
- * that was accepted before is still ingested.
+ * Submits one file and waits until it is searchable or rejected. Throws if the engine is unreachable or the signal aborts. A file
+ * that the engine has accepted is ingested anyway.
  */
 export async function addFile(engine: Engine, file: FoundFile, options: AddOptions): Promise<FileOutcome> {
   const reading = readOnce(file);
@@ -49,7 +49,7 @@ export async function addFile(engine: Engine, file: FoundFile, options: AddOptio
       { signal: options.signal },
     );
   } catch (error) {
-    return failed(reading.failure() ?? error, options.signal);
+    return failedOutcome(reading.failure() ?? error, options.signal);
   }
   if (!outcome.accepted) return { outcome: 'duplicate', answer: outcome, hash: reading.hash() };
   options.onAccepted?.(outcome.job_id);
@@ -60,7 +60,7 @@ export async function addFile(engine: Engine, file: FoundFile, options: AddOptio
 }
 
 /** Returns a problem with this file, so that the run continues. Throws any other error, which ends the run. */
-function failed(error: unknown, signal: AbortSignal): FileOutcome {
+function failedOutcome(error: unknown, signal: AbortSignal): FileOutcome {
   signal.throwIfAborted();
   if (isUnreadable(error)) return { outcome: 'failed', error: 'The file cannot be read. Check its permissions.' };
   if (isCarrelError(error) && ['input', 'limit', 'not_found'].includes(error.kind)) {
@@ -79,7 +79,7 @@ export function readOnce(file: FoundFile) {
       const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
       const handle = await open(file.path, flags);
       try {
-        if (!(await isSameFile(handle, file))) throw replaced();
+        if (!(await isSameFile(handle, file))) throw replacedError();
         for await (const chunk of handle.createReadStream({ autoClose: false, highWaterMark: 256 * 1024 })) {
           hash.update(chunk);
           yield chunk;
@@ -107,7 +107,7 @@ function isReplaced(error: unknown): boolean {
   return isCarrelError(error) && error.code === 'upload_conflict';
 }
 
-function replaced(): CarrelError {
+function replacedError(): CarrelError {
   return new CarrelError('upload_conflict', 'The file was replaced while it was being added. Add it again.');
 }
 

@@ -9,7 +9,7 @@ export interface FoundFile {
   readonly path: string;
   readonly size: number;
   readonly modifiedMs: number;
-  /** Inode and device show if a file was replaced. */
+  /** Inode and device reveal a replaced file. */
   readonly inode: number;
   readonly device: number;
 }
@@ -21,11 +21,11 @@ export interface FileSelection {
   /** True includes files that .gitignore excludes. */
   readonly includesIgnored?: boolean;
   /** True for the program's own data, which is skipped. */
-  readonly isOwn?: (path: string) => boolean;
+  readonly isOwnData?: (path: string) => boolean;
 }
 
 /** Skipped files, by reason. */
-export interface PassedOver {
+export interface SkipCounts {
   hidden: number;
   packages: number;
   links: number;
@@ -37,7 +37,7 @@ export interface PassedOver {
 
 export interface FoundFiles {
   readonly files: FoundFile[];
-  readonly passedOver: PassedOver;
+  readonly skipped: SkipCounts;
   /** Files and folders that could not be read. They must not be treated as deleted. */
   readonly unreadable: string[];
 }
@@ -53,16 +53,16 @@ const packageFolders: readonly string[] = ['node_modules', '__pycache__'];
 export function findFiles(paths: readonly string[], selection: FileSelection): FoundFiles {
   const found: FoundFiles = {
     files: [],
-    passedOver: { hidden: 0, packages: 0, links: 0, empty: 0, special: 0, excluded: 0, ignored: 0 },
+    skipped: { hidden: 0, packages: 0, links: 0, empty: 0, special: 0, excluded: 0, ignored: 0 },
     unreadable: [],
   };
-  const { isOwn = () => false } = selection;
+  const { isOwnData = () => false } = selection;
   const isSelected = createSelection(selection);
   for (const path of paths) {
     const root = resolveRoot(path);
     const rules = selection.includesIgnored === true ? noRules : rulesFor(root);
-    if (statSync(root).isDirectory()) walk({ folder: root, root, rules, isOwn }, isSelected, found);
-    else if (isOwn(root)) found.passedOver.excluded += 1;
+    if (statSync(root).isDirectory()) walk({ folder: root, root, rules, isOwnData }, isSelected, found);
+    else if (isOwnData(root)) found.skipped.excluded += 1;
     else addFile(root, found);
   }
   const files = new Map(found.files.map((file) => [file.path, file]));
@@ -83,12 +83,12 @@ interface WalkContext {
   /** The folder that the user named. */
   readonly root: string;
   readonly rules: IgnoreRules;
-  readonly isOwn: (path: string) => boolean;
+  readonly isOwnData: (path: string) => boolean;
 }
 
 function walk(context: WalkContext, isSelected: (path: string) => boolean, found: FoundFiles): void {
-  const { folder, root, rules, isOwn } = context;
-  const { passedOver } = found;
+  const { folder, root, rules, isOwnData } = context;
+  const { skipped } = found;
   let entries: Dirent[];
   try {
     entries = readdirSync(folder, { withFileTypes: true });
@@ -99,15 +99,16 @@ function walk(context: WalkContext, isSelected: (path: string) => boolean, found
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of entries) {
     const path = join(folder, entry.name);
-    if (isHidden(entry.name)) passedOver.hidden += 1;
-    else if (entry.isSymbolicLink()) passedOver.links += 1;
-    else if (packageFolders.includes(entry.name) && entry.isDirectory()) passedOver.packages += 1;
-    else if (rules.ignores(path, entry.isDirectory())) passedOver.ignored += 1;
-    else if (isOwn(path)) passedOver.excluded += 1;
-    else if (entry.isDirectory()) walk({ ...context, folder: path, rules: rules.into(path) }, isSelected, found);
-    else if (!isSelected(relative(root, path).replaceAll(sep, '/'))) passedOver.excluded += 1;
+    if (isHidden(entry.name)) skipped.hidden += 1;
+    else if (entry.isSymbolicLink()) skipped.links += 1;
+    else if (packageFolders.includes(entry.name) && entry.isDirectory()) skipped.packages += 1;
+    else if (rules.ignores(path, entry.isDirectory())) skipped.ignored += 1;
+    else if (isOwnData(path)) skipped.excluded += 1;
+    else if (entry.isDirectory())
+      walk({ ...context, folder: path, rules: rules.forSubfolder(path) }, isSelected, found);
+    else if (!isSelected(relative(root, path).replaceAll(sep, '/'))) skipped.excluded += 1;
     else if (entry.isFile()) addFile(path, found);
-    else passedOver.special += 1;
+    else skipped.special += 1;
   }
 }
 
@@ -116,12 +117,12 @@ function isHidden(name: string): boolean {
   return name.startsWith('.') || name.endsWith('~');
 }
 
-function addFile(path: string, { files, passedOver, unreadable }: FoundFiles): void {
+function addFile(path: string, { files, skipped, unreadable }: FoundFiles): void {
   try {
     const stats = lstatSync(path);
     const { size, mtimeMs: modifiedMs, ino: inode, dev: device } = stats;
-    if (!stats.isFile()) passedOver.special += 1;
-    else if (size === 0) passedOver.empty += 1;
+    if (!stats.isFile()) skipped.special += 1;
+    else if (size === 0) skipped.empty += 1;
     else files.push({ path, size, modifiedMs, inode, device });
   } catch {
     unreadable.push(path);

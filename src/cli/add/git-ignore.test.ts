@@ -44,5 +44,5 @@ test('includes ignored files on request', () => {
 });
 
 test('counts ignored files', () => {
-  assert.equal(findFiles([root], { include: [], exclude: [] }).passedOver.ignored, 5);
+  assert.equal(findFiles([root], { include: [], exclude: [] }).skipped.ignored, 5);
 });

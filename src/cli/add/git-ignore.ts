@@ -6,7 +6,7 @@ import { readRegularFile } from '../../base/read-regular-file.ts';
 /** The rules of the .gitignore files around a folder (gitignore(5)). */
 export interface IgnoreRules {
   /** Returns the rules for a subfolder, including its .gitignore file. */
-  into(folder: string): IgnoreRules;
+  forSubfolder(folder: string): IgnoreRules;
   ignores(path: string, isFolder: boolean): boolean;
 }
 
@@ -15,14 +15,14 @@ const fileBytesMax = 1024 * 1024;
 
 /** Reads the rules for a folder. In a repository, the rules of its parent folders also apply. */
 export function rulesFor(folder: string): IgnoreRules {
-  const above = foldersAbove(folder)
+  const parentRules = parentFolders(folder)
     .reverse()
-    .reduce((rules, each) => rules.into(each), rulesOf([]));
+    .reduce((rules, each) => rules.forSubfolder(each), rulesOf([]));
   // If the user names an ignored folder, it is included.
-  return (above.ignores(folder, true) ? rulesOf([]) : above).into(folder);
+  return (parentRules.ignores(folder, true) ? rulesOf([]) : parentRules).forSubfolder(folder);
 }
 
-export const noRules: IgnoreRules = { into: () => noRules, ignores: () => false };
+export const noRules: IgnoreRules = { forSubfolder: () => noRules, ignores: () => false };
 
 interface Rules {
   folder: string;
@@ -32,7 +32,7 @@ interface Rules {
 /** Combines the rules of several .gitignore files. The nearest file with a matching rule decides. */
 function rulesOf(nearestFirst: readonly Rules[]): IgnoreRules {
   return {
-    into(folder) {
+    forSubfolder(folder) {
       const matcher = readRules(folder);
       return matcher === undefined ? this : rulesOf([{ folder, matcher }, ...nearestFirst]);
     },
@@ -58,13 +58,13 @@ function readRules(folder: string): Ignore | undefined {
 }
 
 /** Returns the parents of the folder, up to the repository root. Empty outside a repository. */
-function foldersAbove(folder: string): string[] {
-  const above: string[] = [];
+function parentFolders(folder: string): string[] {
+  const parents: string[] = [];
   for (let current = folder; !existsSync(join(current, '.git')); ) {
     const parent = dirname(current);
     if (parent === current) return [];
-    above.push(parent);
+    parents.push(parent);
     current = parent;
   }
-  return above;
+  return parents;
 }

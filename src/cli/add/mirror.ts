@@ -10,8 +10,8 @@ import { type Addition, type MirroredDocument, planMirror } from './plan-mirror.
 /** Keeps documents in sync with folders. Every scan compares all files, so a missed file system event does no harm. */
 export interface Mirror {
   sync(): Promise<SyncResult>;
-  /** Makes the next scan reload the list of documents from the engine, because others may have changed them. */
-  forget(): void;
+  /** Makes the next scan reload the list of documents, which other programs may have changed. */
+  forgetDocuments(): void;
 }
 
 export interface SyncResult {
@@ -66,16 +66,16 @@ export function createMirror(config: MirrorConfig): Mirror {
       for (const removal of removals) {
         await remove(removal);
         // If another file has the same content, it was reported as a duplicate. It is added now.
-        forgetContent(removal.hash);
+        retryContent(removal.hash);
       }
       const pending = [...additions, ...toAddAgain].filter(({ path, hash }) => handled.get(path) !== hash);
-      await addAllOf(pending, found.files);
+      await addFiles(pending, found.files);
       const newDuplicates = duplicates.filter(isNewDuplicate);
       for (const duplicate of newDuplicates) reportDuplicate(duplicate);
       const changed = moves.length > 0 || removals.length > 0 || pending.length > 0 || newDuplicates.length > 0;
       return { files: found.files.length, changed, mayBeIncomplete: recent.length > 0 };
     },
-    forget() {
+    forgetDocuments() {
       documents = undefined;
       handled.clear();
     },
@@ -83,12 +83,12 @@ export function createMirror(config: MirrorConfig): Mirror {
 
   async function hashAll(found: readonly FoundFile[]): Promise<Map<string, string>> {
     const files = new Map<string, string>();
-    const before = new Map(hashes);
+    const previous = new Map(hashes);
     hashes.clear();
     for (const file of found) {
       signal.throwIfAborted();
-      const known = before.get(file.path);
-      const hash = known !== undefined && isSame(known, file) ? known.hash : await hashFile(file);
+      const cached = previous.get(file.path);
+      const hash = cached !== undefined && isSame(cached, file) ? cached.hash : await hashFile(file);
       if (hash === undefined) continue;
       hashes.set(file.path, { ...file, hash });
       files.set(file.path, hash);
@@ -96,7 +96,7 @@ export function createMirror(config: MirrorConfig): Mirror {
     return files;
   }
 
-  async function addAllOf(additions: readonly Addition[], found: readonly FoundFile[]): Promise<void> {
+  async function addFiles(additions: readonly Addition[], found: readonly FoundFile[]): Promise<void> {
     const byPath = new Map(found.map((file) => [file.path, file]));
     const files = additions.flatMap((addition) => {
       const file = byPath.get(addition.path);
@@ -134,10 +134,10 @@ export function createMirror(config: MirrorConfig): Mirror {
       reporter.report({ event: 'replaced', path, document_id: documentId, chunks, former_id: first.id, ...extra });
     }
     // An engine that can't replace documents created a new one.
-    for (const each of previous) if (each.id !== documentId) await discard(each);
+    for (const each of previous) if (each.id !== documentId) await deleteDocument(each);
   }
 
-  function forgetContent(content: string | null): void {
+  function retryContent(content: string | null): void {
     for (const [path, hash] of handled) if (hash === content) handled.delete(path);
   }
 
@@ -176,7 +176,7 @@ export function createMirror(config: MirrorConfig): Mirror {
       await engine.moveDocument(document.id, path, { signal });
     } catch (error) {
       if (!isCarrelError(error) || error.kind !== 'not_found') throw error;
-      await discard(document);
+      await deleteDocument(document);
       return false;
     }
     setDocument({ ...document, path });
@@ -185,13 +185,13 @@ export function createMirror(config: MirrorConfig): Mirror {
   }
 
   async function remove(document: MirroredDocument): Promise<void> {
-    if (await discard(document)) {
+    if (await deleteDocument(document)) {
       reporter.report({ event: 'removed', path: document.path, document_id: document.id });
     }
   }
 
   /** Deletes the document. Returns false if somebody else has already deleted it. */
-  async function discard({ id }: MirroredDocument): Promise<boolean> {
+  async function deleteDocument({ id }: MirroredDocument): Promise<boolean> {
     let isGone = false;
     try {
       await engine.deleteDocument(id, { signal });
@@ -217,8 +217,8 @@ export function createMirror(config: MirrorConfig): Mirror {
 
 /** Returns device and inode, which reveal another disk mounted at the same path. Undefined if the folder is missing. */
 function inodeOf(folder: string): string | undefined {
-  const facts = statSync(folder, { throwIfNoEntry: false });
-  return facts?.isDirectory() ? `${facts.dev}:${facts.ino}` : undefined;
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  return stats?.isDirectory() ? `${stats.dev}:${stats.ino}` : undefined;
 }
 
 /** True for a file modified just now. Timestamps in the future are ignored. */

@@ -22,11 +22,11 @@ test('contract §9: adding a parent folder skips the data folder and the databas
     flags: { 'data-dir': join(root, 'store') },
     env: { DB_PATH: join(root, 'other.db') },
   });
-  const selection = { include: [], exclude: [], isOwn: ownDataOf(config) };
-  const { files, passedOver } = findFiles([root, join(root, 'other.db'), join(root, 'real.db')], selection);
+  const selection = { include: [], exclude: [], isOwnData: ownDataOf(config) };
+  const { files, skipped } = findFiles([root, join(root, 'other.db'), join(root, 'real.db')], selection);
   assert.deepEqual(
     files.map(({ path }) => basename(path)),
     ['a.txt', 'other.db.txt', 'b.txt'],
   );
-  assert.equal(passedOver.excluded, 6);
+  assert.equal(skipped.excluded, 6);
 });

@@ -31,7 +31,8 @@ export interface Addition {
 
 /**
  * Plans the changes that bring documents in line with files. The engine stores each content once: one of several identical files
- * owns the document. When that file is deleted, another one becomes the owner.
+ * owns the document. When that file is deleted, another one becomes the owner. `isUnknown` is true for files that can't be read
+ * now; their documents stay.
  */
 export function planMirror(
   files: ReadonlyMap<string, string>,

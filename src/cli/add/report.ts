@@ -1,9 +1,9 @@
 import type { JobId } from '../../engine/engine.ts';
-import { barOf, createProgressLine, type Terminal } from '../progress-line.ts';
+import { createProgressLine, renderBar, type Terminal } from '../progress-line.ts';
 import { printableText } from '../terminal/printable.ts';
 import type { AddEvent, Stored } from './add-event.ts';
 import { createReasons } from './failure-reasons.ts';
-import type { PassedOver } from './find-files.ts';
+import type { SkipCounts } from './find-files.ts';
 
 export interface Reporter {
   report(event: AddEvent): void;
@@ -65,31 +65,31 @@ function isQuiet(event: AddEvent): boolean {
 
 /** Formats the progress. The remaining time is estimated by bytes and excludes embedding, which comes later. */
 export function progressBar(done: Amount, total: Amount, seconds: number): string {
-  const share = total.bytes === 0 ? 1 : Math.min(1, done.bytes / total.bytes);
-  const parts = [`${barOf(share)} ${done.files}/${pluralize(total.files, 'file')}`];
+  const fraction = total.bytes === 0 ? 1 : Math.min(1, done.bytes / total.bytes);
+  const parts = [`${renderBar(fraction)} ${done.files}/${pluralize(total.files, 'file')}`];
   if (done.files > 0 && seconds > 0) {
     parts.push(`${(done.files / seconds).toFixed(1)} files/s`, `${(done.bytes / seconds / 1e6).toFixed(1)} MB/s`);
-    parts.push(...remaining(share, seconds).map((time) => `searchable in ${time}`));
+    parts.push(...remaining(fraction, seconds).map((time) => `searchable in ${time}`));
   }
   return parts.join('  ');
 }
 
 export function embeddingBar(done: number, total: number, seconds: number): string {
-  const share = done / Math.max(1, total);
-  const bar = `${barOf(share)} keyword search is ready; embedding ${done}/${pluralize(total, 'chunk')}`;
-  return [bar, ...remaining(share, seconds).map((time) => `${time} left`)].join('  ');
+  const fraction = done / Math.max(1, total);
+  const bar = `${renderBar(fraction)} keyword search is ready; embedding ${done}/${pluralize(total, 'chunk')}`;
+  return [bar, ...remaining(fraction, seconds).map((time) => `${time} left`)].join('  ');
 }
 
 /** Min progress, from 0 to 1, before an estimate is shown. */
-const shareMin = 0.05;
+const fractionMin = 0.05;
 const secondsMin = 3;
 
 /** Estimates the remaining time, rounded. Empty until enough is done. */
-function remaining(share: number, seconds: number): string[] {
-  if (share < shareMin || share >= 1 || seconds < secondsMin) return [];
-  const left = (seconds * (1 - share)) / share;
-  if (left < 60) return ['less than a minute'];
-  const minutes = Math.round(left / 60);
+function remaining(fraction: number, seconds: number): string[] {
+  if (fraction < fractionMin || fraction >= 1 || seconds < secondsMin) return [];
+  const secondsLeft = (seconds * (1 - fraction)) / fraction;
+  if (secondsLeft < 60) return ['less than a minute'];
+  const minutes = Math.round(secondsLeft / 60);
   return [
     minutes < 90 ? `about ${pluralize(minutes, 'minute')}` : `about ${pluralize(Math.round(minutes / 60), 'hour')}`,
   ];
@@ -98,7 +98,7 @@ function remaining(share: number, seconds: number): string[] {
 function describe(event: AddEvent): string | undefined {
   switch (event.event) {
     case 'found':
-      return `${pluralize(event.files, 'file')}, ${(event.bytes / 1e6).toFixed(1)} MB${describePassedOver(event.passed_over)}`;
+      return `${pluralize(event.files, 'file')}, ${(event.bytes / 1e6).toFixed(1)} MB${describeSkipped(event.passed_over)}`;
     case 'accepted':
       return undefined;
     case 'added':
@@ -154,7 +154,7 @@ function describeTruncation({ truncated }: Stored): string {
   return `: only ${of === null ? `${read}` : `${read} of ${of}`} ${unit} were read; raise ${bound} and add it again`;
 }
 
-const skipReasons: Record<keyof PassedOver, string> = {
+const skipReasons: Record<keyof SkipCounts, string> = {
   hidden: 'hidden',
   packages: 'installed packages',
   links: 'links',
@@ -164,9 +164,9 @@ const skipReasons: Record<keyof PassedOver, string> = {
   ignored: 'ignored by .gitignore',
 };
 
-function describePassedOver(passedOver: PassedOver): string {
+function describeSkipped(skipped: SkipCounts): string {
   const named = Object.entries(skipReasons).flatMap(([reason, text]) => {
-    const count = passedOver[reason as keyof PassedOver];
+    const count = skipped[reason as keyof SkipCounts];
     return count > 0 ? [`${count} ${text}`] : [];
   });
   return named.length > 0 ? `; skipped: ${named.join(', ')}` : '';

@@ -16,7 +16,7 @@ const rescanMs = 60_000;
 /** Interval between scans if the system reports no changes at all. */
 const pollMs = 2_000;
 
-/** Events in quick succession count as one change, which ends after `quietMs` without events or after `burstMaxMs`. */
+/** A burst of events counts as one change. It ends after `quietMs` without events, or after `burstMaxMs`. */
 const quietMs = 150;
 const burstMaxMs = 2_000;
 
@@ -42,11 +42,11 @@ export async function watchFolders(mirror: Mirror, { folders, reporter, signal }
         }
         if (changed || isFirst) reporter.report({ event: 'in_step', files });
         isFirst = false;
-        if (!(await changes.next(signal))) mirror.forget();
+        if (!(await changes.next(signal))) mirror.forgetDocuments();
       } catch (error) {
         if (signal.aborted) return;
         if (!isUnreachable(error)) throw error;
-        mirror.forget();
+        mirror.forgetDocuments();
         reporter.report({
           event: 'waiting',
           reason: error instanceof Error ? error.message : 'the engine is unreachable',

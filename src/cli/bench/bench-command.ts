@@ -11,12 +11,12 @@ import { version } from '../../base/package-info.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { addAll } from '../add/add-all.ts';
 import { findFiles } from '../add/find-files.ts';
-import { numberFlag } from '../ask/ask.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
 import { testLaunch } from '../init/handshake.ts';
 import { launchOf } from '../init/launch-command.ts';
 import { createPhaseLines, createProgressLine } from '../progress-line.ts';
+import { numberFlag } from '../tool-commands/with-tools.ts';
 import { usageError } from '../usage-error.ts';
 import { type Corpus, writeCorpus } from './corpus.ts';
 import { type BenchReport, describeReport, percentile } from './report.ts';
@@ -33,47 +33,49 @@ export async function benchCommand(line: CommandLine): Promise<void> {
     throw usageError(`--documents must be from 1 to ${documentsMax}.`);
   }
   const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
-  const clear = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  const interrupted = (): void => {
-    clear();
+  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  const onInterrupt = (): void => {
+    removeFolder();
     process.exit(130);
   };
-  process.once('SIGINT', interrupted);
+  process.once('SIGINT', onInterrupt);
   const progress = process.stderr.isTTY ? createProgressLine(process.stderr) : createPhaseLines(process.stderr);
   try {
     progress.show('starting the server');
     const startMs = await measureStarts(line, folder);
     const corpus = writeCorpus(join(folder, 'documents'), documents);
-    const measured = await measureEngine(line, folder, corpus, (text) => progress.show(text));
+    const figures = await measureEngine(line, folder, corpus, (text) => progress.show(text));
     progress.clear();
-    const report: BenchReport = { ...machineFacts(), documents, bytes: corpus.bytes, startMs, ...measured };
+    const report: BenchReport = { ...machineFacts(), documents, bytes: corpus.bytes, startMs, ...figures };
     const isJson = line.flags['json'] === true || !process.stdout.isTTY;
     process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : describeReport(report));
   } finally {
     progress.clear();
-    process.off('SIGINT', interrupted);
-    clear();
+    process.off('SIGINT', onInterrupt);
+    removeFolder();
   }
 }
 
 /** Measures the time from process start to the tool list. The first start has no compile cache. */
 async function measureStarts(line: CommandLine, folder: string): Promise<BenchReport['startMs']> {
-  const offer = { tools: 'all', allow: '' };
-  const { command, args } = launchOf({ ...line, flags: { 'data-dir': join(folder, 'start') } }, offer);
+  const { command, args } = launchOf(
+    { ...line, flags: { 'data-dir': join(folder, 'start') } },
+    { tools: 'all', allow: '' },
+  );
   const times: number[] = [];
   for (let count = 0; count < starts; count += 1) times.push((await testLaunch({ command, args })).answeredMs);
   const [first = 0, ...later] = times;
   return { first, later: percentile(later, 0.5) };
 }
 
-type Measured = Pick<BenchReport, 'passages' | 'model' | 'ingest' | 'search'>;
+type EngineFigures = Pick<BenchReport, 'passages' | 'model' | 'ingest' | 'search'>;
 
 async function measureEngine(
   line: CommandLine,
   folder: string,
   corpus: Corpus,
   show: (text: string) => void,
-): Promise<Measured> {
+): Promise<EngineFigures> {
   // Only the model's settings apply; the others may point to a database or engine with real data.
   const config = loadRoleConfig(
     { ...serveRole, slices: localEngineSlices },
@@ -123,13 +125,13 @@ async function measureIngest(
   return { wordsMs, wholeMs: performance.now() - startedAt };
 }
 
-async function measureSearch(engine: Engine, { queries }: Corpus, how: { fts_only?: boolean; vec_only?: boolean }) {
-  for (const query of queries.slice(0, 5)) await engine.search({ query, top: 10, ...how });
+async function measureSearch(engine: Engine, { queries }: Corpus, options: { fts_only?: boolean; vec_only?: boolean }) {
+  for (const query of queries.slice(0, 5)) await engine.search({ query, top: 10, ...options });
   const times: number[] = [];
   for (let round = 0; round < roundsPerQuery; round += 1) {
     for (const query of queries) {
       const startedAt = performance.now();
-      await engine.search({ query, top: 10, ...how });
+      await engine.search({ query, top: 10, ...options });
       times.push(performance.now() - startedAt);
     }
   }
@@ -137,8 +139,8 @@ async function measureSearch(engine: Engine, { queries }: Corpus, how: { fts_onl
 }
 
 function modelEnv(): NodeJS.ProcessEnv {
-  const passedOn = /^(EMBEDDING_|OLLAMA_|OPENAI_)/;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => passedOn.test(name)));
+  const modelVariables = /^(EMBEDDING_|OLLAMA_|OPENAI_)/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => modelVariables.test(name)));
 }
 
 function machineFacts(): Pick<BenchReport, 'version' | 'node' | 'machine'> {

@@ -21,7 +21,7 @@ test('generates the same documents and questions every time, all different', (t)
   assert.equal(new Set(queries).size, 40);
 });
 
-test('percentiles are values that were measured', () => {
+test('a percentile is one of the measured values', () => {
   assert.equal(percentile([5, 1, 4, 2, 3], 0.5), 3);
   assert.equal(percentile([5, 1, 4, 2, 3], 0.95), 5);
   assert.equal(percentile([7], 0.5), 7);

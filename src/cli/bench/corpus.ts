@@ -8,7 +8,7 @@ export interface Corpus {
 }
 
 const queriesCount = 40;
-/** Words per document. They have as many tokens as about 250 English words, because invented words take three times as many. */
+/** Words per document. An invented word has about three times as many tokens as an English one. */
 const wordsPerDocument = 80;
 const vocabularySize = 6_000;
 
@@ -45,9 +45,9 @@ const middles = ['a', 'e', 'i', 'o', 'u', 'ai', 'ou', 'ea'];
 const endings = ['', 'n', 'r', 's', 't', 'nd', 'rk', 'l', 'm'];
 
 function makeWord(random: () => number): string {
-  const of = (parts: readonly string[]): string => parts[Math.floor(random() * parts.length)] ?? '';
+  const pick = (parts: readonly string[]): string => parts[Math.floor(random() * parts.length)] ?? '';
   const syllables = 1 + Math.floor(random() * 3);
-  return Array.from({ length: syllables }, () => of(beginnings) + of(middles) + of(endings)).join('');
+  return Array.from({ length: syllables }, () => pick(beginnings) + pick(middles) + pick(endings)).join('');
 }
 
 /** A linear congruential generator: reproducible everywhere. */

@@ -19,10 +19,10 @@ export interface Latency {
   readonly p95Ms: number;
 }
 
-/** Returns the nearest-rank percentile. `share` is from 0 to 1. */
-export function percentile(values: readonly number[], share: number): number {
+/** Returns the nearest-rank percentile. `rank` is from 0 to 1. */
+export function percentile(values: readonly number[], rank: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
+  return sorted[Math.max(0, Math.ceil(sorted.length * rank) - 1)] ?? 0;
 }
 
 export function describeReport(report: BenchReport): string {

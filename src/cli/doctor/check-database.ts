@@ -28,17 +28,17 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
         { name: 'database', ok: true, found: `${name}: schema ${schema}, upgraded to ${newest} at the next start` },
       ];
     }
-    // Checked before opening: if someone replaced a table by a view, a query on it might never end.
+    // Checked before opening, because a query on a foreign view might never end.
     const foreign = await findForeignObjects(location);
     if (foreign.length > 0)
-      return [{ name: 'database', ok: false, found: foreignIn(name, foreign), remedy: removeForeign }];
+      return [{ name: 'database', ok: false, found: describeForeign(name, foreign), remedy: foreignRemedy }];
     const storage = await openConfiguredStorage(settings, config.dataDir, silentLogger);
     try {
       return [
         await checkContent(storage, name),
         ...(await checkReplica(storage)),
         ...(await checkBackground(storage)),
-        ...(await modelStates(storage)),
+        ...(await checkEmbeddings(storage)),
         ...(await checkTokens(storage)),
       ];
     } finally {
@@ -54,15 +54,14 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
 const fixAndRepeat = 'fix it, then run carrel doctor again';
 const fixPath = 'fix DB_PATH or --data-dir, or the mode of the file and its folder';
 const restoreBackup = 'stop Carrel, then run carrel restore <backup> --force';
-const removeForeign =
+const foreignRemedy =
   'find out who added them; carrel backup and carrel restore --force rebuild the database without them';
 
-/** Max foreign objects to list. */
-const namedMax = 10;
+const listedMax = 10;
 
-function foreignIn(name: string, foreign: readonly string[]): string {
-  const others = foreign.length > namedMax ? ` and ${foreign.length - namedMax} more` : '';
-  return `${name}: contains objects that Carrel did not create: ${foreign.slice(0, namedMax).join(', ')}${others}`;
+function describeForeign(name: string, foreign: readonly string[]): string {
+  const more = foreign.length > listedMax ? ` and ${foreign.length - listedMax} more` : '';
+  return `${name}: contains objects that Carrel did not create: ${foreign.slice(0, listedMax).join(', ')}${more}`;
 }
 
 const remedies: Partial<Record<CarrelError['code'], string>> = {
@@ -76,7 +75,7 @@ const remedies: Partial<Record<CarrelError['code'], string>> = {
   unavailable: 'start PostgreSQL, or fix POSTGRESQL_CONNECTION_STRING',
 };
 
-/** Checks the read replica. Its failure is easy to miss, because the primary takes over its searches. */
+/** Checks the read replica. Its failure is easy to miss, because the primary answers instead. */
 async function checkReplica({ replica }: Storage): Promise<Check[]> {
   if (replica === undefined) return [];
   const { behindBytes, trouble = '' } = await replica.check();
@@ -119,17 +118,17 @@ async function checkContent(storage: Storage, name: string): Promise<Check> {
   return { name: 'database', ok: true, found: `${name}: ${engine} ${version}, schema ${schema}, ${size}, intact` };
 }
 
-/** Reports the embedding models in use; there are several while one replaces another. Pending texts wait for a server. */
-async function modelStates(storage: Storage): Promise<Check[]> {
+/** Reports the embedding models in use. There are several while one replaces another. */
+async function checkEmbeddings(storage: Storage): Promise<Check[]> {
   const checks: Check[] = [];
   for (const { corpus, models, change } of await embeddingState(storage)) {
     for (const { model, dimensions, vectors, pending, index } of models) {
       const size = dimensions === undefined ? '' : ` of ${dimensions} dimensions`;
-      const waiting = pending === 0 ? 'none missing' : `${pending} texts not embedded yet`;
-      const found = `${corpus}: ${model}, ${vectors} vectors${size}, ${waiting}`;
+      const pendingText = pending === 0 ? 'none missing' : `${pending} texts not embedded yet`;
+      const found = `${corpus}: ${model}, ${vectors} vectors${size}, ${pendingText}`;
       // A server builds the index in the background. Until then, each search scans every vector.
-      const missing = index === 'none' && vectors > 0 ? ', no index yet' : '';
-      checks.push({ name: 'meaning', ok: true, found: `${found}${missing}` });
+      const indexNote = index === 'none' && vectors > 0 ? ', no index yet' : '';
+      checks.push({ name: 'meaning', ok: true, found: `${found}${indexNote}` });
     }
     if (change === undefined) continue;
     checks.push({ name: 'meaning', ok: true, found: `${corpus}: ${change.from} is being replaced by ${change.to}` });

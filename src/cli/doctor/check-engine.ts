@@ -16,13 +16,15 @@ export function checkRoles(role: Role, config: Config): Check[] {
   const omitted = engineRoles.filter((each) => !roles.includes(each));
   if (omitted.length === 0) return [];
   const found = `${roles.join(', ')}; left to other processes on the database: ${omitted.join(', ')}`;
-  const isAlone = config.of(storageSlice).backend === 'sqlite' && omitted.some((each) => each !== 'search');
+  const needsOtherProcess = config.of(storageSlice).backend === 'sqlite' && omitted.some((each) => each !== 'search');
   return [
     {
       name: 'roles',
       ok: true,
       found,
-      ...(isAlone ? { remedy: 'start a process with these roles on the same SQLite file, or unset KB_ROLES' } : {}),
+      ...(needsOtherProcess
+        ? { remedy: 'start a process with these roles on the same SQLite file, or unset KB_ROLES' }
+        : {}),
     },
   ];
 }
@@ -33,20 +35,20 @@ const timeoutMs = 5_000;
 export async function checkEngine(role: Role, config: Config): Promise<Check[]> {
   const engine = role.slices.includes(kbSlice) ? await openRemoteEngine(config, timeoutMs) : undefined;
   if (engine === undefined) return [];
-  const shown = maskAddress(config.of(kbSlice).engineUrl ?? '');
+  const address = maskAddress(config.of(kbSlice).engineUrl ?? '');
   try {
     const { version, documents, roles } = await engine.status();
     // Another vendor's engine may use this field differently.
-    const known = Array.isArray(roles) ? engineRoles.filter((each) => roles.includes(each)) : [];
-    const limited = known.length === 0 ? '' : `, ${known.join(' and ')} only`;
-    return [{ name: 'kb engine', ok: true, found: `${shown}: version ${version}, ${documents} documents${limited}` }];
+    const knownRoles = Array.isArray(roles) ? engineRoles.filter((each) => roles.includes(each)) : [];
+    const limited = knownRoles.length === 0 ? '' : `, ${knownRoles.join(' and ')} only`;
+    return [{ name: 'kb engine', ok: true, found: `${address}: version ${version}, ${documents} documents${limited}` }];
   } catch (error) {
     if (!(error instanceof CarrelError)) throw error;
     const remedy =
       error.code === 'engine_unauthorized'
         ? "set KB_API_KEY to the engine's key"
         : 'start the engine (carrel engine), or fix KB_ENGINE_URL';
-    return [{ name: 'kb engine', ok: false, found: `${shown}: ${error.message}`, remedy }];
+    return [{ name: 'kb engine', ok: false, found: `${address}: ${error.message}`, remedy }];
   } finally {
     await engine.close();
   }

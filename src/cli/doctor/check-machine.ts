@@ -23,8 +23,8 @@ const sqliteMin = [3, 46] as const;
 export async function checkSqlite(): Promise<Check> {
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(':memory:');
-  const facts = "SELECT sqlite_version() AS version, sqlite_compileoption_used('ENABLE_FTS5') AS fullText";
-  const row = database.prepare(facts).get();
+  const query = "SELECT sqlite_version() AS version, sqlite_compileoption_used('ENABLE_FTS5') AS fullText";
+  const row = database.prepare(query).get();
   database.close();
   const version = String(row?.['version']);
   const [major = 0, minor = 0] = version.split('.').map(Number);
@@ -57,16 +57,16 @@ export function checkDataFolder(folder: string): Check {
 export function checkDisks(folders: readonly string[]): Check[] {
   return [...new Set(folders)].flatMap((folder) => {
     try {
-      const { bavail, blocks, bsize } = statfsSync(existingAbove(folder));
-      return [checkRoom(folder, bavail * bsize, blocks * bsize)];
+      const { bavail, blocks, bsize } = statfsSync(nearestExisting(folder));
+      return [checkFreeSpace(folder, bavail * bsize, blocks * bsize)];
     } catch {
-      // Not every system reports free space. Real problems are found by checkDataFolder.
+      // Not every system reports free space. checkDataFolder finds real problems.
       return [];
     }
   });
 }
 
-function checkRoom(folder: string, free: number, size: number): Check {
+function checkFreeSpace(folder: string, free: number, size: number): Check {
   const found = `${formatBytes(free)} free of ${formatBytes(size)} at ${folder}`;
   const remedy = 'free some space on this disk, or choose another with --data-dir';
   if (free < fullBytes) return { name: 'disk', ok: false, found: `${found}: full`, remedy };
@@ -80,7 +80,7 @@ function formatBytes(bytes: number): string {
 
 /** Returns why a file can't be created at a path, or undefined. Leaves nothing behind. */
 export function creationObstacle(path: string): string | undefined {
-  const folder = existingAbove(dirname(path));
+  const folder = nearestExisting(dirname(path));
   try {
     rmdirSync(mkdtempSync(join(folder, '.carrel-doctor-')));
     return undefined;
@@ -89,8 +89,8 @@ export function creationObstacle(path: string): string | undefined {
   }
 }
 
-function existingAbove(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : existingAbove(dirname(path));
+function nearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
 }
 
 export function checkPort(config: Config): Promise<Check> {
@@ -120,9 +120,9 @@ const healthBytesMax = 64 * 1024;
 
 /** True if a Carrel server answers at this address. */
 async function isCarrel(host: string, port: number): Promise<boolean> {
-  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  const name = reached.includes(':') ? `[${reached}]` : reached;
-  const config = { baseUrl: `http://${name}:${port}`, headers: {}, timeoutMs: healthTimeoutMs };
+  const reachableHost = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const urlHost = reachableHost.includes(':') ? `[${reachableHost}]` : reachableHost;
+  const config = { baseUrl: `http://${urlHost}:${port}`, headers: {}, timeoutMs: healthTimeoutMs };
   const client = createServiceClient({ ...config, answerBytesMax: healthBytesMax });
   try {
     const { status, body } = await client.request({ method: 'GET', path: '/health' });
@@ -139,10 +139,10 @@ async function isCarrel(host: string, port: number): Promise<boolean> {
 export function checkReaders(): Check {
   const found = 'documents are read in processes without access to files, environment';
   if (networkBarrier() !== undefined) return { name: 'readers', ok: true, found: `${found} or network` };
-  const why = process.platform === 'linux' ? '`unshare --user --net` is not permitted here and ' : '';
+  const reason = process.platform === 'linux' ? '`unshare --user --net` is not permitted here and ' : '';
   return {
     name: 'readers',
     ok: true,
-    found: `${found}; they can reach the network, because ${why}Node ${process.versions.node} cannot block it (25 can)`,
+    found: `${found}; they can reach the network, because ${reason}Node ${process.versions.node} cannot block it (25 can)`,
   };
 }

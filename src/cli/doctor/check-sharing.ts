@@ -16,8 +16,8 @@ export async function checkSharing({ dataDir }: Config): Promise<Check[]> {
 }
 
 async function describe(owner: Announcement): Promise<string> {
-  const reached = await reachOwner(owner, '', 'status');
-  const clients = typeof reached === 'object' ? reached.welcome.clients : undefined;
-  const shown = clients === undefined ? 'does not answer' : clients === 1 ? '1 client' : `${clients} clients`;
-  return `process ${owner.pid} (${owner.role}, since ${owner.startedAt}): ${shown}`;
+  const answer = await reachOwner(owner, '', 'status');
+  const clients = typeof answer === 'object' ? answer.welcome.clients : undefined;
+  const state = clients === undefined ? 'does not answer' : clients === 1 ? '1 client' : `${clients} clients`;
+  return `process ${owner.pid} (${owner.role}, since ${owner.startedAt}): ${state}`;
 }

@@ -10,7 +10,7 @@ import type { Check } from './check-machine.ts';
 const name = 'telemetry';
 const timeoutMs = 5_000;
 
-/** Checks that the OpenTelemetry receiver, if configured, accepts an empty export. It is optional, so a failure only warns. */
+/** Checks that the configured OpenTelemetry receiver accepts an empty export. A failure only warns. */
 export async function checkTelemetry(role: Role, config: Config): Promise<Check[]> {
   const target = readTarget(config.of(telemetrySlice), role.name);
   if (target === undefined) return [];
@@ -23,9 +23,9 @@ export async function checkTelemetry(role: Role, config: Config): Promise<Check[
     : (['/v1/metrics', metricsPayload([], target.resource, Date.now())] as const);
   const answer = await sender.post(path, payload);
   sender.close();
-  const shown = maskAddress(target.baseUrl);
-  if (answer !== undefined && isAccepted(answer.status)) return [{ name, ok: true, found: shown }];
+  const address = maskAddress(target.baseUrl);
+  if (answer !== undefined && isAccepted(answer.status)) return [{ name, ok: true, found: address }];
   const problem = answer === undefined ? 'does not answer' : `answers ${answer.status}`;
   const remedy = 'start it, or check OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS';
-  return [{ name, ok: true, found: `${shown} ${problem}: spans and metrics are dropped`, remedy }];
+  return [{ name, ok: true, found: `${address} ${problem}: spans and metrics are dropped`, remedy }];
 }

@@ -29,7 +29,7 @@ export interface Client {
   /** The key in the file under which the servers are listed. */
   readonly servers: string;
   /** Initial content of a new file. */
-  readonly start?: string;
+  readonly initialText?: string;
   /** Returns the client's possible files, with the default one first. */
   files(machine: Machine): readonly ClientFile[];
   local(launch: Launch): Entry;
@@ -192,7 +192,7 @@ export const clients: readonly Client[] = [
     title: 'Continue',
     format: 'yaml',
     servers: 'mcpServers',
-    start: 'name: Local Config\nversion: 1.0.0\nschema: v1\nmodels: []\n',
+    initialText: 'name: Local Config\nversion: 1.0.0\nschema: v1\nmodels: []\n',
     files: ({ home, join }) => [{ path: join(home, '.continue', 'config.yaml'), evidence: [join(home, '.continue')] }],
     local: (launch) => ({ name: 'carrel', ...plainEntry(launch) }),
     remote: (remote) => {

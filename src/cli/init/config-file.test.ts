@@ -3,13 +3,13 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeFolder } from '../../../test/support/child-program.ts';
-import { backUpFile, findFile, replaceFile } from './config-file.ts';
+import { backUpFile, readConfigFile, replaceFile } from './config-file.ts';
 
 test('a file keeps its mode and its byte order mark, and its copy has the same mode', (t) => {
   const path = join(makeFolder(t), 'settings.json');
   fs.writeFileSync(path, '\ufeff{"a": 1}', { mode: 0o640 });
   fs.chmodSync(path, 0o640);
-  const found = findFile(path);
+  const found = readConfigFile(path);
   assert.equal(found.text, '{"a": 1}');
   const copy = backUpFile(found, new Date('2026-11-15T10:20:30.456Z'));
   assert.equal(copy, `${path}.carrel-20261115T102030.bak`);
@@ -23,7 +23,7 @@ test('a file keeps its mode and its byte order mark, and its copy has the same m
 
 test('creates a missing file and its folders, readable by the owner only', (t) => {
   const path = join(makeFolder(t), 'deep', 'er', 'mcp.json');
-  replaceFile(findFile(path), '{}');
+  replaceFile(readConfigFile(path), '{}');
   assert.equal(fs.statSync(path).mode & 0o777, 0o600);
 });
 
@@ -33,7 +33,7 @@ test('follows a link to a file of the same user and keeps the link', (t) => {
   fs.writeFileSync(join(folder, 'dotfiles', 'zed.json'), '{}');
   const path = join(folder, 'settings.json');
   fs.symlinkSync(join(folder, 'dotfiles', 'zed.json'), path);
-  replaceFile(findFile(path), '{"b": 2}');
+  replaceFile(readConfigFile(path), '{"b": 2}');
   assert.ok(fs.lstatSync(path).isSymbolicLink());
   assert.equal(fs.readFileSync(join(folder, 'dotfiles', 'zed.json'), 'utf8'), '{"b": 2}');
 });
@@ -54,7 +54,7 @@ test('rejects broken and circular links, folders, devices and other non-files', 
     [join(folder, 'folder'), /is not a file/],
     [join(folder, 'plain', 'mcp.json'), /plain is not a folder/],
   ] as const) {
-    assert.throws(() => findFile(path), { code: 'invalid_config', message }, path);
+    assert.throws(() => readConfigFile(path), { code: 'invalid_config', message }, path);
   }
   assert.equal(fs.existsSync(join(folder, 'elsewhere.json')), false);
 });
@@ -63,12 +63,12 @@ test('rejects a file that is write-protected, not UTF-8 or changed meanwhile', (
   const folder = makeFolder(t);
   const path = join(folder, 'mcp.json');
   fs.writeFileSync(path, '{}', { mode: 0o444 });
-  assert.throws(() => findFile(path), /write-protected/);
+  assert.throws(() => readConfigFile(path), /write-protected/);
   fs.chmodSync(path, 0o600);
   fs.writeFileSync(path, Buffer.from('{"a": "\xff"}', 'latin1'));
-  assert.throws(() => findFile(path), /not valid UTF-8/);
+  assert.throws(() => readConfigFile(path), /not valid UTF-8/);
   fs.writeFileSync(path, '{}');
-  const found = findFile(path);
+  const found = readConfigFile(path);
   fs.writeFileSync(path, '{"by": "the client"}');
   assert.throws(() => replaceFile(found, '{}'), /changed by another program/);
   assert.equal(fs.readFileSync(path, 'utf8'), '{"by": "the client"}');
@@ -79,5 +79,5 @@ test('as root: rejects a file of another user', { skip: process.getuid?.() !== 0
   const path = join(makeFolder(t), 'mcp.json');
   fs.writeFileSync(path, '{}');
   fs.chownSync(path, 12345, 12345);
-  assert.throws(() => findFile(path), /belongs to another user/);
+  assert.throws(() => readConfigFile(path), /belongs to another user/);
 });

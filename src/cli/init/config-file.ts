@@ -5,7 +5,7 @@ import { CarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 
 /** A client's configuration file on disk. */
-export interface FoundFile {
+export interface ConfigFile {
   readonly path: string;
   /** The path with symlinks resolved; the path itself if the file doesn't exist. */
   readonly target: string;
@@ -18,11 +18,11 @@ export interface FoundFile {
 /** Max bytes of a file. The limit is high, because Claude Code keeps its history in the same file. */
 const bytesMax = 32 * 1024 * 1024;
 
-/** Mode of new files, readable by their owner only, because they may later contain keys. */
+/** Mode of new files. Only their owner may read them, because they may later contain keys. */
 const newMode = 0o600;
 
 /** Reads a file that this user owns and may change; throws otherwise. */
-export function findFile(path: string): FoundFile {
+export function readConfigFile(path: string): ConfigFile {
   checkFolder(path);
   const link = fs.lstatSync(path, { throwIfNoEntry: false });
   if (link === undefined) {
@@ -31,10 +31,10 @@ export function findFile(path: string): FoundFile {
   const target = link.isSymbolicLink() ? resolveLink(path) : path;
   const stat = fs.statSync(target);
   if (!stat.isFile())
-    throw refusal(path, target === path ? 'is not a file' : `is a link to ${target}, which is not a file`);
+    throw fileRefused(path, target === path ? 'is not a file' : `is a link to ${target}, which is not a file`);
   checkOwner(path, stat);
-  if ((stat.mode & 0o222) === 0) throw refusal(path, 'is write-protected (chmod u+w makes it writable)');
-  if (stat.size > bytesMax) throw refusal(path, `has more than ${bytesMax} bytes`);
+  if ((stat.mode & 0o222) === 0) throw fileRefused(path, 'is write-protected (chmod u+w makes it writable)');
+  if (stat.size > bytesMax) throw fileRefused(path, `has more than ${bytesMax} bytes`);
   if (target !== path) checkFolder(target);
   const bytes = fs.readFileSync(target);
   try {
@@ -43,14 +43,14 @@ export function findFile(path: string): FoundFile {
     const hasBom = bytes.subarray(0, 3).equals(bom);
     return { path, target, exists: true, text, hasBom, mode: stat.mode & 0o7777 };
   } catch {
-    throw refusal(path, 'is not valid UTF-8');
+    throw fileRefused(path, 'is not valid UTF-8');
   }
 }
 
 const bom = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Saves a copy next to the file and returns its path. */
-export function backUpFile({ path, target, mode }: FoundFile, now: Date): string {
+export function backUpFile({ path, target, mode }: ConfigFile, now: Date): string {
   const stamp = now.toISOString().replaceAll(/[-:]|\.\d+Z/g, '');
   for (let count = 0; ; count += 1) {
     const copy = `${path}.carrel-${stamp}${count === 0 ? '' : `-${count}`}.bak`;
@@ -65,13 +65,13 @@ export function backUpFile({ path, target, mode }: FoundFile, now: Date): string
 }
 
 /** Replaces the file's content atomically. Its mode stays the same, and a symlink stays a symlink. */
-export function replaceFile(file: FoundFile, text: string): void {
+export function replaceFile(file: ConfigFile, text: string): void {
   const folder = dirname(file.target);
   makeFolder(folder);
   const bytes = Buffer.concat([...(file.hasBom ? [bom] : []), Buffer.from(text)]);
-  const draft = join(folder, `.${basename(file.target)}.${randomUUID()}.tmp`);
+  const temporary = join(folder, `.${basename(file.target)}.${randomUUID()}.tmp`);
   try {
-    const handle = fs.openSync(draft, 'wx', newMode);
+    const handle = fs.openSync(temporary, 'wx', newMode);
     try {
       fs.writeFileSync(handle, bytes);
       fs.fchmodSync(handle, file.mode);
@@ -80,30 +80,30 @@ export function replaceFile(file: FoundFile, text: string): void {
       fs.closeSync(handle);
     }
     checkUnchanged(file);
-    fs.renameSync(draft, file.target);
+    fs.renameSync(temporary, file.target);
   } finally {
-    fs.rmSync(draft, { force: true });
+    fs.rmSync(temporary, { force: true });
   }
 }
 
 /** Throws if the file has changed since it was read, because the client writes to it, too. */
-function checkUnchanged({ path, target, exists, text }: FoundFile): void {
+function checkUnchanged({ path, target, exists, text }: ConfigFile): void {
   const now = fs.existsSync(target) ? new TextDecoder().decode(fs.readFileSync(target)) : undefined;
   if (now !== (exists ? text : undefined))
-    throw refusal(path, 'was just changed by another program; run carrel init again');
+    throw fileRefused(path, 'was just changed by another program; run carrel init again');
 }
 
 function resolveLink(path: string): string {
   try {
     return fs.realpathSync(path);
   } catch (error) {
-    throw refusal(path, isCode(error, 'ELOOP') ? 'is a link to itself' : 'is a broken link');
+    throw fileRefused(path, isCode(error, 'ELOOP') ? 'is a link to itself' : 'is a broken link');
   }
 }
 
 function checkOwner(path: string, { uid }: fs.Stats): void {
   const currentUser = process.getuid?.();
-  if (currentUser !== undefined && uid !== currentUser) throw refusal(path, 'belongs to another user');
+  if (currentUser !== undefined && uid !== currentUser) throw fileRefused(path, 'belongs to another user');
 }
 
 /** Checks that this user owns the nearest existing parent folder. Another owner could read new files in it. */
@@ -114,7 +114,7 @@ function checkFolder(path: string): void {
     folder = dirname(folder);
     stat = statOf(folder);
   }
-  if (stat?.isDirectory() !== true) throw refusal(folder, 'is not a folder');
+  if (stat?.isDirectory() !== true) throw fileRefused(folder, 'is not a folder');
   checkOwner(folder, stat);
 }
 
@@ -127,8 +127,8 @@ function statOf(path: string): fs.Stats | undefined {
   }
 }
 
-function refusal(path: string, what: string): CarrelError {
-  return new CarrelError('invalid_config', `${path} ${what}. Nothing was changed.`);
+function fileRefused(path: string, problem: string): CarrelError {
+  return new CarrelError('invalid_config', `${path} ${problem}. Nothing was changed.`);
 }
 
 function isCode(error: unknown, code: string): boolean {

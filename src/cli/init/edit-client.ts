@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { CarrelError } from '../../base/errors.ts';
 import type { Client, ClientFile } from './clients.ts';
-import { backUpFile, type FoundFile, findFile, replaceFile } from './config-file.ts';
+import { backUpFile, type ConfigFile, readConfigFile, replaceFile } from './config-file.ts';
 import { jsonFormat } from './json-format.ts';
 import type { Machine } from './machine.ts';
 import {
@@ -52,15 +52,15 @@ export async function planEdit(
   hasToken = false,
 ): Promise<PlannedEdit> {
   const format = formats[client.format];
-  const entryPath: EntryPath = { servers: client.servers, name: serverName, start: client.start ?? '' };
-  const found = findFile(path);
+  const entryPath: EntryPath = { servers: client.servers, name: serverName, initialText: client.initialText ?? '' };
+  const found = readConfigFile(path);
   // Only the owner may read a file with a token.
   const file = hasToken ? { ...found, mode: found.mode & ownerBits } : found;
   const restrictsAccess = file.mode !== found.mode;
   try {
     const before = await format.read(file.text);
     const previous = findEntry(before, entryPath);
-    if (previous !== undefined && !isOurs(previous)) throw nameTaken(path);
+    if (previous !== undefined && !isOurs(previous)) throw nameTakenError(path);
     const entry = newEntry && mergeEntry(previous, newEntry);
     const none: PlannedEdit = {
       path,
@@ -86,23 +86,23 @@ export async function planEdit(
 
 const ownerBits = 0o700;
 
-function restrictMode({ target, mode }: FoundFile, restrictsAccess: boolean): undefined {
+function restrictMode({ target, mode }: ConfigFile, restrictsAccess: boolean): undefined {
   if (restrictsAccess) chmodSync(target, mode);
 }
 
-function write(file: FoundFile, text: string, now: Date): string | undefined {
-  const copy = file.exists ? backUpFile(file, now) : undefined;
+function write(file: ConfigFile, text: string, now: Date): string | undefined {
+  const backup = file.exists ? backUpFile(file, now) : undefined;
   replaceFile(file, text);
-  return copy;
+  return backup;
 }
 
 /** Returns what `--print` shows: a file that contains only our entry. */
 export async function snippetOf(client: Client, entry: Entry): Promise<string> {
-  const entryPath: EntryPath = { servers: client.servers, name: serverName, start: '' };
+  const entryPath: EntryPath = { servers: client.servers, name: serverName, initialText: '' };
   return formats[client.format].set('', entryPath, entry);
 }
 
-function nameTaken(path: string): CarrelError {
+function nameTakenError(path: string): CarrelError {
   return new CarrelError(
     'invalid_config',
     `${path} already has another server named ${serverName}. Rename or remove that one first. Nothing was changed.`,

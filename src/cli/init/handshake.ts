@@ -32,15 +32,15 @@ async function performHandshake(
   send: (message: Message) => Promise<unknown>,
   startedAt: number,
 ): Promise<ServerReport> {
-  const reported = await send(initialize);
+  const answer = await send(initialize);
   await send(initialized);
   const tools = await send(listTools);
-  const info = isObject(reported) && isObject(reported['serverInfo']) ? reported['serverInfo'] : {};
+  const info = isObject(answer) && isObject(answer['serverInfo']) ? answer['serverInfo'] : {};
   const list = isObject(tools) ? tools['tools'] : undefined;
   if (!Array.isArray(list) || typeof info['name'] !== 'string') {
     throw new CarrelError('unavailable', 'The server that answered does not speak MCP. Nothing was changed.');
   }
-  const revision = isObject(reported) ? String(reported['protocolVersion']) : '';
+  const revision = isObject(answer) ? String(answer['protocolVersion']) : '';
   return {
     server: `${info['name']} ${String(info['version'] ?? '')}`.trim(),
     revision,
@@ -61,7 +61,7 @@ export async function testLaunch({ command, args }: Launch): Promise<ServerRepor
   });
   child.stdin.on('error', () => {});
   const ended = new Promise<never>((_, reject) => {
-    const fail = (): void => reject(notStarted([command, ...args].join(' '), stderrTail));
+    const fail = (): void => reject(startFailure([command, ...args].join(' '), stderrTail));
     child.once('error', fail);
     child.once('close', fail);
   });
@@ -117,12 +117,12 @@ export function minimalEnvironment(
   return { ...Object.fromEntries(inheritedVariables), PATH: path };
 }
 
-function notStarted(command: string, stderrTail: string): CarrelError {
+function startFailure(command: string, stderrTail: string): CarrelError {
   // Quoting stderr is safe, because the process is Carrel itself.
-  const why = stderrTail.trim().split('\n').at(-1) ?? '';
+  const lastLine = stderrTail.trim().split('\n').at(-1) ?? '';
   return new CarrelError(
     'unavailable',
-    `The server does not start with ${command}: ${why || 'it exited without output'}. Nothing was changed.`,
+    `The server does not start with ${command}: ${lastLine || 'it exited without output'}. Nothing was changed.`,
   );
 }
 
@@ -142,10 +142,10 @@ export async function testRemote({ url, token }: Remote): Promise<ServerReport |
   });
   try {
     let headers: Record<string, string> = {};
-    const reported = await performHandshake(async (message) => {
+    const report = await performHandshake(async (message) => {
       const body = Buffer.from(JSON.stringify(message));
       const answer = await client.request({ method: 'POST', path, headers, body });
-      if (answer.status === 401 || answer.status === 403) throw refused(url);
+      if (answer.status === 401 || answer.status === 403) throw tokenRejected(url);
       if (message === initialize) {
         const session = answer.headers['mcp-session-id'];
         headers = {
@@ -156,7 +156,7 @@ export async function testRemote({ url, token }: Remote): Promise<ServerReport |
       return resultOf(answer.body.toString('utf8'));
     }, startedAt);
     await client.request({ method: 'DELETE', path, headers }).catch(() => {});
-    return reported;
+    return report;
   } catch (error) {
     if (error instanceof ServiceFailure) return undefined;
     throw error;
@@ -176,7 +176,7 @@ function resultOf(body: string): unknown {
   return undefined;
 }
 
-function refused(url: string): CarrelError {
+function tokenRejected(url: string): CarrelError {
   return new CarrelError(
     'unavailable',
     `The server at ${url} rejects the configured token (CARREL_AUTH_TOKEN or http.authToken). Nothing was changed.`,

@@ -10,7 +10,7 @@ import { quote, suggestion, usageError } from '../usage-error.ts';
 import { type Client, type ClientFile, clients, type Launch, type Remote } from './clients.ts';
 import { findClientFiles, type PlannedEdit, planEdit, snippetOf } from './edit-client.ts';
 import { type ServerReport, testLaunch, testRemote } from './handshake.ts';
-import { type LaunchOffer, launchOf, localVariables, remoteOf } from './launch-command.ts';
+import { type LaunchOptions, launchOf, localVariables, remoteOf } from './launch-command.ts';
 import { type Machine, thisMachine } from './machine.ts';
 import type { Entry } from './server-entry.ts';
 
@@ -29,18 +29,20 @@ export async function initCommand(line: CommandLine): Promise<void> {
 async function init(line: CommandLine, prompt: Prompt | undefined): Promise<void> {
   const machine = thisMachine();
   const selected =
-    line.args.length > 0 ? line.args.flatMap((word) => clientsByName(word, machine)) : await choose(machine, prompt);
+    line.args.length > 0
+      ? line.args.flatMap((word) => clientsByName(word, machine))
+      : await chooseClients(machine, prompt);
   if (selected.length === 0) return;
   if (line.flags['remove'] === true) return removeEntries(selected, machine);
   // Reports wrong flags and settings before anything is written.
   const config = loadRoleConfig(serveRole, line.flags);
-  const prints = line.flags['print'] === true;
+  const isPrintOnly = line.flags['print'] === true;
   const target: Target =
     line.flags['http'] === true
       ? { remote: remoteOf(line) }
-      : { launch: launchOf(line, await chooseOffer(line, prints ? undefined : prompt)) };
+      : { launch: launchOf(line, await chooseOptions(line, isPrintOnly ? undefined : prompt)) };
   for (const client of selected) checkRemoteSupport(client, target);
-  if (prints) return printSnippets(selected, machine, target, line.flags['show-token'] === true);
+  if (isPrintOnly) return printSnippets(selected, machine, target, line.flags['show-token'] === true);
   await writeAll(selected, machine, target, line);
   const allowsFolder = config.of(kbSlice).allowedRoots.length > 0;
   if ('launch' in target && !allowsFolder && !target.launch.args.includes('--allow')) printLine(rootsHint);
@@ -50,7 +52,7 @@ const rootsHint =
   'To let agents add files by path, allow their folders with --allow or KB_ALLOWED_ROOTS (kb.allowedRoots in config.json).';
 
 /** Takes the tools and the allowed folder from the flags, or asks the user. */
-async function chooseOffer({ flags }: CommandLine, prompt: Prompt | undefined): Promise<LaunchOffer> {
+async function chooseOptions({ flags }: CommandLine, prompt: Prompt | undefined): Promise<LaunchOptions> {
   const tools =
     typeof flags['tools'] === 'string'
       ? flags['tools']
@@ -82,7 +84,7 @@ function clientsByName(word: string, machine: Machine): Client[] {
 }
 
 /** Lists the installed clients and, on a terminal, asks which ones to connect. Used if the command names none. */
-async function choose(machine: Machine, prompt: Prompt | undefined): Promise<Client[]> {
+async function chooseClients(machine: Machine, prompt: Prompt | undefined): Promise<Client[]> {
   const found = clients.filter((client) => findClientFiles(client, machine).isFound);
   if (found.length === 0) {
     printLine(

@@ -5,7 +5,7 @@ import { size } from '../../../test/support/sizes.ts';
 import { jsonFormat } from './json-format.ts';
 import { checkOutcome, findEntry, sameData } from './server-entry.ts';
 
-const entryPath = { servers: 'mcpServers', name: 'carrel', start: '' };
+const entryPath = { servers: 'mcpServers', name: 'carrel', initialText: '' };
 const entry = { command: '/usr/bin/node', args: ['/opt/carrel/bin/carrel.js', 'serve'] };
 
 const set = (text: string, wanted: Record<string, unknown> = entry) => jsonFormat.set(text, entryPath, wanted);

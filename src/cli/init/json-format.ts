@@ -11,21 +11,21 @@ export const jsonFormat: ConfigFormat = {
     const value: unknown = root === undefined ? {} : toData(root);
     return isObject(value) ? { ...value } : {};
   },
-  async set(text, { servers, name, start }, entry) {
+  async set(text, { servers, name, initialText }, entry) {
     const { root } = await parse(text);
     const layout = layoutOf(text);
     if (root === undefined) {
-      const whole = JSON.stringify({ [servers]: { [name]: entry } }, null, layout.unit).replaceAll('\n', layout.eol);
-      const before = text.trim() === '' ? start : `${text.trimEnd()}${layout.eol}`;
-      return `${before}${whole}${layout.eol}`;
+      const content = JSON.stringify({ [servers]: { [name]: entry } }, null, layout.unit).replaceAll('\n', layout.eol);
+      const before = text.trim() === '' ? initialText : `${text.trimEnd()}${layout.eol}`;
+      return `${before}${content}${layout.eol}`;
     }
     const list = property(text, root, servers);
     if (list === undefined) return insertProperty(text, root, servers, { [name]: entry }, layout);
     const container = objectOf(text, list, servers);
     const previous = property(text, container, name);
     if (previous === undefined) return insertProperty(text, container, name, entry, layout);
-    const own = valueNode(previous);
-    if (own.type !== 'object') return replaceValue(text, own, entry, layout);
+    const previousValue = valueNode(previous);
+    if (previousValue.type !== 'object') return replaceValue(text, previousValue, entry, layout);
     return setFields(text, [servers, name], entry, layout);
   },
   async remove(text, entryPath) {

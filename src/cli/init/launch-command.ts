@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadRoleConfig } from '../../app/program.ts';
 import { serveRole } from '../../app/roles.ts';
-import type { Secret } from '../../base/secret.ts';
 import { dataDirOf } from '../../config/data-dir.ts';
 import { httpSlice } from '../../config/slices.ts';
 import type { CommandLine } from '../command-line.ts';
@@ -17,7 +16,7 @@ const program = new URL(
 );
 
 /** The tools and folders that the client's agent gets. */
-export interface LaunchOffer {
+export interface LaunchOptions {
   readonly tools: string;
   /** Comma-separated folders whose files agents may add by path. */
   readonly allow: string;
@@ -27,7 +26,7 @@ export interface LaunchOffer {
  * Returns the command that starts this server. Node and the program have absolute paths, because the PATH of desktop clients
  * differs from that of terminals.
  */
-export function launchOf({ flags }: CommandLine, { tools, allow }: LaunchOffer): Launch {
+export function launchOf({ flags }: CommandLine, { tools, allow }: LaunchOptions): Launch {
   const file = realpathSync(fileURLToPath(program));
   if (/[\\/]_npx[\\/]/.test(file)) {
     throw usageError(
@@ -53,25 +52,24 @@ export function launchOf({ flags }: CommandLine, { tools, allow }: LaunchOffer):
 }
 
 /** Returns a path to Node that survives upgrades. Homebrew removes the folder of the old version, but not the one in `opt`. */
-export function stableNodePath(execPath: string, isSame: (one: string, other: string) => boolean): string {
+export function stableNodePath(execPath: string, isSame: (a: string, b: string) => boolean): string {
   const match = /^(.*)\/Cellar\/([^/]+)\/[^/]+\/bin\/node$/.exec(execPath);
   if (match === null) return execPath;
   const stable = `${match[1]}/opt/${match[2]}/bin/node`;
   return isSame(stable, execPath) ? stable : execPath;
 }
 
-function isSameFile(one: string, other: string): boolean {
-  return existsSync(one) && realpathSync(one) === realpathSync(other);
+function isSameFile(a: string, b: string): boolean {
+  return existsSync(a) && realpathSync(a) === realpathSync(b);
 }
 
 /** Returns address and token of the server that `carrel serve --transport http` starts with these settings. */
 export function remoteOf({ flags }: CommandLine): Remote {
   const config = loadRoleConfig(serveRole, { ...flags, transport: 'http' });
   const { host, port, path, authToken } = config.of(httpSlice);
-  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  const shown = reached.includes(':') ? `[${reached}]` : reached;
-  const token: Secret | undefined = authToken;
-  return { url: `http://${shown}:${port}${path}`, token: token?.reveal() };
+  const reachableHost = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const urlHost = reachableHost.includes(':') ? `[${reachableHost}]` : reachableHost;
+  return { url: `http://${urlHost}:${port}${path}`, token: authToken?.reveal() };
 }
 
 /** Returns the environment variables that settings came from. Clients probably won't pass them on to the server. */

@@ -17,7 +17,7 @@ export interface EntryPath {
   readonly servers: string;
   readonly name: string;
   /** Initial content of a new file. */
-  readonly start: string;
+  readonly initialText: string;
 }
 
 /** Entry keys that say how to reach the server. The user's other keys are kept. */
@@ -73,10 +73,10 @@ export function checkOutcome(
   entryPath: EntryPath,
   entry: Entry | undefined,
 ): void {
-  const isRight =
+  const isSafe =
     sameData(findEntry(after, entryPath), entry) &&
     sameData(withoutEntry(before, entryPath), withoutEntry(after, entryPath));
-  if (!isRight) {
+  if (!isSafe) {
     throw new FileFault(1, 1, "its layout can't be edited safely; --print shows what to add manually");
   }
 }
@@ -94,14 +94,14 @@ function withoutEntry(content: Record<string, unknown>, { servers, name }: Entry
 }
 
 /** True if both are equal as data, ignoring prototypes and key order. */
-export function sameData(one: unknown, other: unknown): boolean {
-  if (Array.isArray(one) || Array.isArray(other)) {
-    if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
-    return one.every((each, index) => sameData(each, other[index]));
+export function sameData(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((each, index) => sameData(each, b[index]));
   }
-  if (one instanceof Date || other instanceof Date) return String(one) === String(other);
-  if (!isObject(one) || !isObject(other)) return Object.is(one, other);
-  const keys = Object.keys(one);
-  if (keys.length !== Object.keys(other).length) return false;
-  return keys.every((key) => Object.hasOwn(other, key) && sameData(one[key], other[key]));
+  if (a instanceof Date || b instanceof Date) return String(a) === String(b);
+  if (!isObject(a) || !isObject(b)) return Object.is(a, b);
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every((key) => Object.hasOwn(b, key) && sameData(a[key], b[key]));
 }

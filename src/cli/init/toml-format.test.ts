@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { checkOutcome, findEntry, sameData } from './server-entry.ts';
 import { tomlFormat } from './toml-format.ts';
 
-const entryPath = { servers: 'mcp_servers', name: 'carrel', start: '' };
+const entryPath = { servers: 'mcp_servers', name: 'carrel', initialText: '' };
 const entry = { command: '/usr/bin/node', args: ['/opt/carrel/bin/carrel.js', 'serve'] };
 const table = '[mcp_servers.carrel]\ncommand = "/usr/bin/node"\nargs = ["/opt/carrel/bin/carrel.js", "serve"]\n';
 

@@ -11,42 +11,42 @@ export const tomlFormat: ConfigFormat = {
   async set(text, entryPath, entry) {
     const { top, data } = await parse(text);
     const { eol } = layoutOf(text);
-    const own = tablesOf(top, entryPath).find(({ resolvedKey }) => resolvedKey.length === 2);
+    const ourTable = tablesOf(top, entryPath).find(({ resolvedKey }) => resolvedKey.length === 2);
     const previous = findEntry(data, entryPath);
-    if (own === undefined || previous === undefined) {
+    if (ourTable === undefined || previous === undefined) {
       const without = await tomlFormat.remove(text, entryPath);
       const before = without.trim() === '' ? '' : `${without.replace(/[\r\n]*$/, '')}${eol}${eol}`;
       return `${before}${[header(entryPath), ...fields(entry)].join(eol)}${eol}`;
     }
-    const isStale = (key: unknown): boolean => !sameData(previous[String(key)], entry[String(key)]);
-    const cuts = [
-      ...own.body.filter(({ key }) => isStale(nameOf(key.keys[0]))),
-      ...tablesOf(top, entryPath).filter(({ resolvedKey }) => resolvedKey.length > 2 && isStale(resolvedKey[2])),
-    ].map(({ range }) => lines(text, range));
-    const changed = Object.fromEntries(Object.entries(entry).filter(([key]) => isStale(key)));
-    const at = lineEnd(text, own.key.range[1]);
+    const differs = (key: unknown): boolean => !sameData(previous[String(key)], entry[String(key)]);
+    const removals = [
+      ...ourTable.body.filter(({ key }) => differs(nameOf(key.keys[0]))),
+      ...tablesOf(top, entryPath).filter(({ resolvedKey }) => resolvedKey.length > 2 && differs(resolvedKey[2])),
+    ].map(({ range }) => wholeLines(text, range));
+    const changed = Object.fromEntries(Object.entries(entry).filter(([key]) => differs(key)));
+    const at = lineEnd(text, ourTable.key.range[1]);
     const added = fields(changed).map((line) => `${eol}${line}`);
     return apply(text, [
-      ...cuts.map((range) => ({ range, content: '' })),
+      ...removals.map((range) => ({ range, content: '' })),
       { range: [at, at], content: added.join('') },
     ]);
   },
   async remove(text, entryPath) {
     const { top } = await parse(text);
     const tables = tablesOf(top, entryPath);
-    const inside = top.body.flatMap((each) => {
+    const pairs = top.body.flatMap((each) => {
       if (each.type === 'TOMLTable' && tables.includes(each)) return [];
       const base = each.type === 'TOMLTable' ? each.resolvedKey : [];
-      const pairs = each.type === 'TOMLTable' ? each.body : [each];
-      return pairs.filter(({ key }) => isBelow([...base, ...key.keys.map(nameOf)], entryPath));
+      const candidates = each.type === 'TOMLTable' ? each.body : [each];
+      return candidates.filter(({ key }) => isBelow([...base, ...key.keys.map(nameOf)], entryPath));
     });
-    const cuts = [
-      ...tables.map(({ range }) => withBlank(text, lines(text, range))),
-      ...inside.map(({ range }) => lines(text, range)),
+    const removals = [
+      ...tables.map(({ range }) => withBlankLine(text, wholeLines(text, range))),
+      ...pairs.map(({ range }) => wholeLines(text, range)),
     ];
     return apply(
       text,
-      cuts.map((range) => ({ range, content: '' })),
+      removals.map((range) => ({ range, content: '' })),
     );
   },
 };
@@ -105,13 +105,13 @@ function stringText(text: string): string {
 }
 
 /** Extends the range to whole lines. */
-function lines(text: string, [start, end]: Range): Range {
+function wholeLines(text: string, [start, end]: Range): Range {
   const to = lineEnd(text, end);
   return [lineStart(text, start), to + lineBreakLength(text, to)];
 }
 
 /** Extends the range to the preceding blank line, if a blank line or the end of the file follows. */
-function withBlank(text: string, [start, end]: Range): Range {
+function withBlankLine(text: string, [start, end]: Range): Range {
   const blank = /(?:^|(?:\r\n|\r|\n))(\r\n|\r|\n)$/.exec(text.slice(0, start))?.[1]?.length ?? 0;
   return /^\s*$/.test(text.slice(end)) || /^[\r\n]/.test(text.slice(end)) ? [start - blank, end] : [start, end];
 }

@@ -3,7 +3,11 @@ import { test } from 'node:test';
 import { checkOutcome } from './server-entry.ts';
 import { yamlFormat } from './yaml-format.ts';
 
-const entryPath = { servers: 'mcpServers', name: 'carrel', start: 'name: Local Config\nversion: 1.0.0\nschema: v1\n' };
+const entryPath = {
+  servers: 'mcpServers',
+  name: 'carrel',
+  initialText: 'name: Local Config\nversion: 1.0.0\nschema: v1\n',
+};
 const entry = { name: 'carrel', command: '/usr/bin/node', args: ['/opt/carrel/bin/carrel.js', 'serve'] };
 const item = `  - name: carrel
     command: /usr/bin/node
@@ -46,7 +50,7 @@ test('appends our item, keeps everything else, and removal restores the file', a
 });
 
 test('creates a valid Continue file from a missing or empty one', async () => {
-  assert.equal(await set(''), `${entryPath.start}mcpServers:\n${item}`);
+  assert.equal(await set(''), `${entryPath.initialText}mcpServers:\n${item}`);
   assert.equal(await set('# mine\n'), `# mine\nmcpServers:\n${item}`);
 });
 

@@ -12,7 +12,7 @@ export const yamlFormat: ConfigFormat = {
     const { root, servers, items } = await parse(text, entryPath);
     const { eol } = layoutOf(text);
     if (root === undefined) {
-      const before = text.trim() === '' ? entryPath.start : `${text.trimEnd()}\n`;
+      const before = text.trim() === '' ? entryPath.initialText : `${text.trimEnd()}\n`;
       return `${before}${entryPath.servers}:\n${await itemText(entry, '  ')}\n`.replaceAll(/\r\n|\n/g, eol);
     }
     if (servers === undefined) {

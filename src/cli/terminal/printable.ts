@@ -14,7 +14,7 @@ export function printableText(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(/\r\n?/g, '\n')
-    .replaceAll(controlCharacters, (found) => (found === '\n' || found === '\t' ? found : replacement));
+    .replaceAll(controlCharacters, (character) => (character === '\n' || character === '\t' ? character : replacement));
 }
 
 /** Replaces control characters and joins all lines into one. */
@@ -24,12 +24,12 @@ export function printableLine(text: string): string {
 
 /** Formats JSON for a terminal, with control characters as escapes. */
 export function printableJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).replaceAll(controlCharacters, (found) =>
-    found === '\n' ? found : escaped(found),
+  return JSON.stringify(value, null, 2).replaceAll(controlCharacters, (character) =>
+    character === '\n' ? character : escapeCharacter(character),
   );
 }
 
-function escaped(found: string): string {
-  const units = Array.from({ length: found.length }, (_, index) => found.charCodeAt(index));
+function escapeCharacter(character: string): string {
+  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
 }

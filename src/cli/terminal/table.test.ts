@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Column, renderTable } from './table.ts';
-import { fit, widthOf, wrap } from './text-width.ts';
+import { truncate, widthOf, wrap } from './text-width.ts';
 
 const columns: Column[] = [
   { title: 'SCORE', align: 'right' },
-  { title: 'PATH', share: 1, keeps: 'end' },
+  { title: 'PATH', weight: 1, keepEnd: true },
   { title: 'PAGE' },
-  { title: 'PASSAGE', share: 2, lines: 2 },
+  { title: 'PASSAGE', weight: 2, lines: 2 },
 ];
 const style = (text: string): string => text;
 
-test('a table fits into the terminal, keeps the end of paths and wraps passages', () => {
+test('fits a table into the terminal, keeps the end of paths and wraps passages', () => {
   const rows = [
     ['0.913', '~/Documents/contracts/2024/harbour-dues.pdf', '12', 'Dues are paid by the ton. '.repeat(9)],
     ['0.1', 'a.md', '', 'Short.'],
@@ -32,7 +32,7 @@ test('counts wide characters as two columns, and combining ones as none', () => 
   assert.equal(widthOf('港の灯台'), 8);
   assert.equal(widthOf('e\u0301a'), 2);
   assert.equal(widthOf('👩‍👩‍👧x'), 3);
-  assert.equal(fit('港の灯台', 5), '港の…');
+  assert.equal(truncate('港の灯台', 5), '港の…');
   const table = renderTable(
     [{ title: 'A' }, { title: 'B' }],
     [

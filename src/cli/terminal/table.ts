@@ -1,13 +1,13 @@
 import { printableLine } from './printable.ts';
-import { fit, widthOf, wrap } from './text-width.ts';
+import { truncate, widthOf, wrap } from './text-width.ts';
 
 export interface Column {
   readonly title: string;
   readonly align?: 'right';
-  /** Share of the remaining width. If absent, the column is as wide as its longest cell. */
-  readonly share?: number;
-  /** Which end of a truncated cell to keep: `end` for paths, because their last part matters most. */
-  readonly keeps?: 'start' | 'end';
+  /** Relative share of the remaining width. If absent, the column is as wide as its longest cell. */
+  readonly weight?: number;
+  /** Truncates long cells at their start. For paths, whose last part matters most. */
+  readonly keepEnd?: boolean;
   /** Max lines per cell. */
   readonly lines?: number;
 }
@@ -18,7 +18,8 @@ export interface TableOptions {
 }
 
 const gap = 2;
-const shareMin = 8;
+/** Min width of a weighted column, unless its content is narrower. */
+const weightedWidthMin = 8;
 
 /** Renders rows as a table that fits the terminal. Cells are untrusted text. */
 export function renderTable(
@@ -31,10 +32,10 @@ export function renderTable(
   const shownColumns = columns.flatMap((column, index) =>
     cells.some((row) => row[index] !== '') ? [{ column, cells: cells.map((row) => row[index] ?? '') }] : [],
   );
-  const widths = share(
-    shownColumns.map(({ column, cells: own }) => ({
-      natural: Math.max(widthOf(column.title), ...own.map(widthOf)),
-      share: column.share,
+  const widths = distributeWidth(
+    shownColumns.map(({ column, cells: columnCells }) => ({
+      natural: Math.max(widthOf(column.title), ...columnCells.map(widthOf)),
+      weight: column.weight,
     })),
     totalWidth - gap * (shownColumns.length - 1),
   );
@@ -43,15 +44,15 @@ export function renderTable(
       .map((part, index) => pad(part, widths[index] ?? 0, shownColumns[index]?.column.align))
       .join(' '.repeat(gap))
       .trimEnd();
-  const shown = cells.map((_, row) => {
-    const parts = shownColumns.map(({ column, cells: own }, index) => {
-      const [text, width] = [own[row] ?? '', widths[index] ?? 0];
-      return column.lines === undefined ? [fit(text, width, column.keeps)] : wrap(text, width, column.lines);
+  const renderedRows = cells.map((_, row) => {
+    const parts = shownColumns.map(({ column, cells: columnCells }, index) => {
+      const [text, width] = [columnCells[row] ?? '', widths[index] ?? 0];
+      return column.lines === undefined ? [truncate(text, width, column.keepEnd)] : wrap(text, width, column.lines);
     });
     const height = Math.max(...parts.map((part) => part.length));
     return Array.from({ length: height }, (__, index) => line(parts.map((part) => part[index] ?? ''))).join('\n');
   });
-  return `${[style(line(shownColumns.map(({ column }) => column.title))), ...shown].join('\n')}\n`;
+  return `${[style(line(shownColumns.map(({ column }) => column.title))), ...renderedRows].join('\n')}\n`;
 }
 
 function pad(text: string, width: number, align: 'right' | undefined): string {
@@ -59,20 +60,25 @@ function pad(text: string, width: number, align: 'right' | undefined): string {
   return align === 'right' ? `${blank}${text}` : `${text}${blank}`;
 }
 
-/** Distributes the remaining width. If a column needs less than its share, the other columns get the rest. */
-function share(columns: readonly { natural: number; share: number | undefined }[], totalWidth: number): number[] {
-  const widths = columns.map(({ natural, share: part }) => (part === undefined ? natural : 0));
-  let left = totalWidth - widths.reduce((sum, width) => sum + width, 0);
-  let parts = columns.reduce((sum, column) => sum + (column.share ?? 0), 0);
-  const sharing = columns.flatMap((column, index) => (column.share === undefined ? [] : [{ ...column, index }]));
-  // Starts with the columns that need the least in relation to their share.
-  for (const { natural, share: part = 0, index } of sharing.toSorted(
-    (a, b) => a.natural / (a.share ?? 1) - b.natural / (b.share ?? 1),
-  )) {
-    const width = Math.max(Math.min(natural, shareMin), Math.min(natural, Math.floor((left * part) / parts)));
+/** Distributes the remaining width by weight. If a column needs less, the other columns get the difference. */
+function distributeWidth(
+  columns: readonly { natural: number; weight: number | undefined }[],
+  totalWidth: number,
+): number[] {
+  const widths = columns.map(({ natural, weight }) => (weight === undefined ? natural : 0));
+  let remainingWidth = totalWidth - widths.reduce((sum, width) => sum + width, 0);
+  let remainingWeight = columns.reduce((sum, { weight = 0 }) => sum + weight, 0);
+  const weighted = columns.flatMap(({ natural, weight }, index) =>
+    weight === undefined ? [] : [{ natural, weight, index }],
+  );
+  // Starts with the columns that need the least in relation to their weight.
+  weighted.sort((a, b) => a.natural / a.weight - b.natural / b.weight);
+  for (const { natural, weight, index } of weighted) {
+    const share = Math.floor((remainingWidth * weight) / remainingWeight);
+    const width = Math.min(natural, Math.max(weightedWidthMin, share));
     widths[index] = width;
-    left -= width;
-    parts -= part;
+    remainingWidth -= width;
+    remainingWeight -= weight;
   }
   return widths;
 }

@@ -7,9 +7,9 @@ import type { Rights } from '../../base/rights.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { storageSlice } from '../../storage/storage-slice.ts';
 import type { StoredToken, TokenStore } from '../../storage/tokens/token.ts';
-import { date, list, printJson, type ShownColumn, show } from '../ask/show.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
+import { date, list, printJson, type ShownColumn, show } from '../tool-commands/show.ts';
 import { quote, usageError } from '../usage-error.ts';
 
 /** `carrel token add <name>`, `carrel token list`, `carrel token revoke <name>`. */
@@ -25,7 +25,7 @@ type Action = (line: CommandLine, name: string | undefined) => Promise<void>;
 const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(null), {
   async add(line, name) {
     if (name === undefined) throw usageError('carrel token add needs a name for the token.');
-    refuseFlags(line, ['all'], 'add');
+    rejectFlags(line, ['all'], 'add');
     const { token, stored } = newToken(requestOf(line, name), {
       toolsetNames,
       now: new Date(),
@@ -39,7 +39,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
       }
     });
     const { rights, expiresAt = null } = stored;
-    if (line.flags['json'] === true) printJson({ name, token, ...describedRights(rights), expires_at: expiresAt });
+    if (line.flags['json'] === true) printJson({ name, token, ...rightsJson(rights), expires_at: expiresAt });
     else {
       process.stdout.write(`${token}\n`);
       process.stderr.write('carrel: copy the token now. It is not stored and cannot be shown again.\n');
@@ -48,14 +48,14 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
   },
   async list(line, name) {
     if (name !== undefined) throw usageError('carrel token list takes no name.');
-    refuseFlags(line, [...scopeFlags, 'all'], 'list');
+    rejectFlags(line, [...scopeFlags, 'all'], 'list');
     await withTokens(line, async (tokens) => {
       const all = await tokens.list();
-      show(line, { tokens: all.map(described) }, columns, all, 'no tokens');
+      show(line, { tokens: all.map(tokenJson) }, columns, all, 'no tokens');
     });
   },
   async revoke(line, name) {
-    refuseFlags(line, scopeFlags, 'revoke');
+    rejectFlags(line, scopeFlags, 'revoke');
     const isAll = line.flags['all'] === true;
     if ((name === undefined) !== isAll) throw usageError('carrel token revoke needs a token name or --all.');
     await withTokens(line, async (tokens) => {
@@ -94,27 +94,27 @@ function namesOf({ flags, lists }: CommandLine, flag: string): string[] | undefi
 const scopeFlags = ['toolsets', 'read-only', 'collections', 'threads', 'expires'];
 
 /** Rejects flags that the action doesn't take. Ignoring them would be dangerous: the user may expect a restriction. */
-function refuseFlags({ flags, lists }: CommandLine, unwanted: readonly string[], action: string): void {
-  const unsupported = unwanted.find((name) => flags[name] !== undefined || lists[name] !== undefined);
+function rejectFlags({ flags, lists }: CommandLine, rejected: readonly string[], action: string): void {
+  const unsupported = rejected.find((name) => flags[name] !== undefined || lists[name] !== undefined);
   if (unsupported !== undefined) throw usageError(`carrel token ${action} does not take --${unsupported}.`);
 }
 
 const columns: readonly ShownColumn<StoredToken>[] = [
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'ACCESS', cell: ({ rights }) => (rights.readOnly === true ? 'read' : 'all') },
-  { title: 'TOOLSETS', share: 2, lines: 3, cell: ({ rights }) => list(rights.toolsets) },
-  { title: 'COLLECTIONS', share: 2, lines: 3, cell: ({ rights }) => list(rights.collections) },
-  { title: 'THREADS', share: 2, lines: 3, cell: ({ rights }) => list(rights.threads) },
+  { title: 'TOOLSETS', weight: 2, lines: 3, cell: ({ rights }) => list(rights.toolsets) },
+  { title: 'COLLECTIONS', weight: 2, lines: 3, cell: ({ rights }) => list(rights.collections) },
+  { title: 'THREADS', weight: 2, lines: 3, cell: ({ rights }) => list(rights.threads) },
   { title: 'CREATED', cell: ({ createdAt }) => date(createdAt) },
   { title: 'EXPIRES', cell: (token) => (isExpired(token) ? 'expired' : date(token.expiresAt)) },
   { title: 'LAST USED', cell: ({ lastUsedAt }) => date(lastUsedAt) },
 ];
 
-function described(token: StoredToken): object {
+function tokenJson(token: StoredToken): object {
   const { name, rights, createdAt, expiresAt = null, lastUsedAt = null } = token;
   return {
     name,
-    ...describedRights(rights),
+    ...rightsJson(rights),
     created_at: createdAt,
     expires_at: expiresAt,
     expired: isExpired(token),
@@ -123,7 +123,7 @@ function described(token: StoredToken): object {
 }
 
 /** Describes rights as JSON. Null means all. */
-function describedRights({ toolsets, readOnly = false, collections, threads }: Rights): object {
+function rightsJson({ toolsets, readOnly = false, collections, threads }: Rights): object {
   return {
     toolsets: toolsets ?? null,
     read_only: readOnly,
@@ -137,7 +137,7 @@ function isExpired({ expiresAt }: StoredToken): boolean {
 }
 
 async function withTokens(line: CommandLine, work: (tokens: TokenStore) => Promise<void>): Promise<void> {
-  const config = loadRoleConfig(contextRole, withoutScopes(line.flags));
+  const config = loadRoleConfig(contextRole, withoutScopeFlags(line.flags));
   const storage: Storage = await openConfiguredStorage(config.of(storageSlice), config.dataDir, logOf(line));
   try {
     await work(storage.tokens);
@@ -147,6 +147,6 @@ async function withTokens(line: CommandLine, work: (tokens: TokenStore) => Promi
 }
 
 /** Removes the flags for rights before settings are loaded, because some settings have flags with the same names. */
-function withoutScopes(flags: CommandLine['flags']): CommandLine['flags'] {
+function withoutScopeFlags(flags: CommandLine['flags']): CommandLine['flags'] {
   return Object.fromEntries(Object.entries(flags).filter(([name]) => !scopeFlags.includes(name)));
 }

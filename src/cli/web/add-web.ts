@@ -1,9 +1,9 @@
 import { isCarrelError } from '../../base/errors.ts';
 import { readRequest, type SourceRequest } from '../../crawl/web-sources.ts';
 import { tagsToStore } from '../../toolsets/kb/inputs/collections.ts';
-import { printJson } from '../ask/show.ts';
 import type { CommandLine } from '../command-line.ts';
 import { printableLine } from '../terminal/printable.ts';
+import { printJson } from '../tool-commands/show.ts';
 import { usageError } from '../usage-error.ts';
 import { followRuns } from './follow-runs.ts';
 import { withSources } from './open-sources.ts';
@@ -12,17 +12,17 @@ import { withSources } from './open-sources.ts';
 export const webFlags = ['site', 'sitemap', 'feed', 'depth', 'pages', 'refresh', 'version', 'wait'];
 const fileFlags = ['watch', 'no-gitignore'];
 
-export function isAddress(word: string): boolean {
+export function isUrl(word: string): boolean {
   return /^https?:\/\//i.test(word);
 }
 
 /** `carrel add <url…>`: adds pages, sites and feeds to the knowledge base. A single page is fetched right away. */
 export async function addWeb(line: CommandLine): Promise<void> {
   const { flags, args } = line;
-  const file = args.find((word) => !isAddress(word));
+  const file = args.find((word) => !isUrl(word));
   if (file !== undefined) throw usageError('Add files and URLs with separate commands.');
-  const wrong = fileFlags.find((name) => flags[name] === true);
-  if (wrong !== undefined) throw usageError(`--${wrong} is for files and folders.`);
+  const unsupported = fileFlags.find((name) => flags[name] === true);
+  if (unsupported !== undefined) throw usageError(`--${unsupported} is for files and folders.`);
   const requests = args.map((url) => requestOf(line, url));
   const isPage = flags['site'] !== true && flags['sitemap'] !== true && flags['feed'] !== true;
   const waits = flags['wait'] === true || isPage;

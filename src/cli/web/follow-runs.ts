@@ -5,11 +5,11 @@ import type { LocalEngine } from '../../engine/local/submit.ts';
 import { waitForJob } from '../../engine/wait-for-job.ts';
 import { waitForVectors } from '../add/add-all.ts';
 import { createReporter } from '../add/report.ts';
-import { printJson } from '../ask/show.ts';
 import type { CommandLine } from '../command-line.ts';
-import { barOf, createProgressLine } from '../progress-line.ts';
+import { createProgressLine, renderBar } from '../progress-line.ts';
 import { stopOnSignal } from '../stop-on-signal.ts';
 import { printableLine } from '../terminal/printable.ts';
+import { printJson } from '../tool-commands/show.ts';
 
 export interface StartedRun {
   readonly url: string;
@@ -26,7 +26,7 @@ export async function followRuns(line: CommandLine, engine: LocalEngine, runs: r
     for (const { url, job: id } of runs) {
       const job = await waitForJob(engine, id, signal, ({ progress }) => {
         const { done = 0, total = 0 } = progress ?? {};
-        bar.show(`${barOf(total === 0 ? 0 : done / total)} ${done}/${total} pages  ${printableLine(url)}`);
+        bar.show(`${renderBar(total === 0 ? 0 : done / total)} ${done}/${total} pages  ${printableLine(url)}`);
       });
       bar.clear();
       const summary = isObject(job.details?.['summary']) ? job.details['summary'] : {};

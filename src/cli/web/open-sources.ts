@@ -8,10 +8,10 @@ import type { LocalEngine } from '../../engine/local/submit.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
 
-/** Flags of these commands that must not be read as settings, although settings have flags with the same names. */
+/** Flags of these commands that are not settings, although some settings have flags with the same names. */
 const commandFlags = ['version', 'pages', 'depth'];
 
-/** Opens the web sources for a command. If `crawls` is set, the command itself performs the runs that it starts. */
+/** Opens the web sources for a command. With `crawls`, the command fetches the pages itself. */
 export async function withSources(
   line: CommandLine,
   crawls: boolean,

@@ -1,9 +1,9 @@
 import { isObject } from '../../base/json.ts';
 import type { ShownSource, WebSources } from '../../crawl/web-sources.ts';
-import { date, printJson, type ShownColumn, show } from '../ask/show.ts';
 import type { CommandLine } from '../command-line.ts';
 import { printableLine } from '../terminal/printable.ts';
 import { confirm } from '../terminal/prompt.ts';
+import { date, printJson, type ShownColumn, show } from '../tool-commands/show.ts';
 import { quote, usageError } from '../usage-error.ts';
 import { followRuns } from './follow-runs.ts';
 import { withSources } from './open-sources.ts';
@@ -39,13 +39,13 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
       printJson({ jobs: runs.map(({ url, job }) => ({ url, job_id: job })) });
     });
   },
-  pause: (line, ids) => each(line, ids, 'paused', (sources, id) => sources.pause(id)),
-  resume: (line, ids) => each(line, ids, 'resumed', (sources, id) => sources.resume(id)),
+  pause: (line, ids) => changeEach(line, ids, 'paused', (sources, id) => sources.pause(id)),
+  resume: (line, ids) => changeEach(line, ids, 'resumed', (sources, id) => sources.resume(id)),
   async remove(line, ids) {
     if (ids.length === 0) throw usageError('carrel sources remove needs a source id.');
     await withSources(line, false, async ({ sources }) => {
       for (const source of await findSources(sources, ids)) {
-        const documents = await deletesDocuments(line, source);
+        const documents = await shouldDeleteDocuments(line, source);
         const { url, deleted, kept } = await sources.remove(source.source_id, { documents });
         print(`removed ${url}; ${documents ? `${deleted} documents moved to the trash` : `${kept} documents kept`}`);
       }
@@ -53,7 +53,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
   },
 } satisfies Record<string, Action>);
 
-async function each(
+async function changeEach(
   line: CommandLine,
   ids: readonly number[],
   result: string,
@@ -76,7 +76,7 @@ async function findSources(sources: WebSources, ids: readonly number[] | undefin
   return found;
 }
 
-async function deletesDocuments({ flags }: CommandLine, { url, documents }: ShownSource): Promise<boolean> {
+async function shouldDeleteDocuments({ flags }: CommandLine, { url, documents }: ShownSource): Promise<boolean> {
   if (flags['with-documents'] === true) return true;
   if (flags['keep-documents'] === true || documents === 0) return false;
   const isConfirmed = await confirm(`Also delete the ${documents} documents of ${printableLine(url)}?`);
@@ -86,9 +86,9 @@ async function deletesDocuments({ flags }: CommandLine, { url, documents }: Show
 
 const columns: readonly ShownColumn<ShownSource>[] = [
   { title: 'ID', align: 'right', cell: ({ source_id: id }) => String(id) },
-  { title: 'ADDRESS', share: 4, lines: 2, cell: ({ url }) => url },
+  { title: 'ADDRESS', weight: 4, lines: 2, cell: ({ url }) => url },
   { title: 'MODE', cell: ({ mode }) => mode },
-  { title: 'COLLECTION', share: 1, cell: ({ collection }) => collection ?? '' },
+  { title: 'COLLECTION', weight: 1, cell: ({ collection }) => collection ?? '' },
   { title: 'STATUS', cell: ({ status }) => status },
   { title: 'DOCUMENTS', align: 'right', cell: ({ documents }) => String(documents) },
   { title: 'LAST RUN', cell: (source) => (isObject(source.last_run) ? date(source.last_run['ended_at']) : '') },

@@ -15,7 +15,7 @@ export interface OpenedTools extends Pick<ToolSession, 'call' | 'read' | 'close'
 export type OpenTools = (line: CommandLine, toolset: string) => Promise<OpenedTools>;
 
 /** Opens the tools that a command needs, and always closes them. */
-export async function ask<Answer>(
+export async function withTools<Answer>(
   open: OpenTools,
   line: CommandLine,
   toolset: string,
@@ -27,24 +27,24 @@ export async function ask<Answer>(
     process.stderr.write(`carrel: from ${describeData(tools.data, toolset)}\n`);
     return await work(tools);
   } catch (error) {
-    throw asUsage(error);
+    throw asUsageError(error);
   } finally {
     await tools.close();
   }
 }
 
-/** Names the data source, so that users notice if an empty answer comes from the wrong folder. */
+/** Names the data source. Users then notice if an empty answer comes from the wrong folder. */
 function describeData({ database, engine }: ServedData, toolset: string): string {
   if (engine === undefined || (toolset !== 'kb' && toolset !== 'find')) return database;
   return toolset === 'kb' ? `the engine at ${engine}` : `${database} and the engine at ${engine}`;
 }
 
 /** Turns errors about a tool's arguments into errors about flags: `top` is --limit here. */
-function asUsage(error: unknown): unknown {
+function asUsageError(error: unknown): unknown {
   if (!(error instanceof CarrelError)) return error;
   if (error.code !== 'invalid_arguments' && error.code !== 'validation_error') return error;
-  const fault = error.message.replace(/^Invalid arguments for \w+: /, '').replace(/^top\b/, 'limit');
-  return usageError(fault, { cause: error });
+  const message = error.message.replace(/^Invalid arguments for \w+: /, '').replace(/^top\b/, 'limit');
+  return usageError(message, { cause: error });
 }
 
 /** Returns the value of a numeric flag. */

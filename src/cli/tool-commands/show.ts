@@ -7,22 +7,22 @@ import { type Column, renderTable } from '../terminal/table.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-export interface ShownColumn<Of = Row> extends Column {
-  cell(row: Of): string;
+export interface ShownColumn<R = Row> extends Column {
+  cell(row: R): string;
 }
 
 /** Prints a table on a terminal; otherwise, or with --json, the tool's answer as JSON. */
-export function show<Of>(
+export function show<R>(
   { flags }: CommandLine,
   answer: object,
-  columns: readonly ShownColumn<Of>[],
-  rows: readonly Of[],
-  nothing: string,
+  columns: readonly ShownColumn<R>[],
+  rows: readonly R[],
+  emptyText: string,
 ): void {
   if (flags['json'] === true || !process.stdout.isTTY) {
     printJson(answer);
   } else if (rows.length === 0) {
-    process.stderr.write(`carrel: ${nothing}\n`);
+    process.stderr.write(`carrel: ${emptyText}\n`);
   } else {
     const style = (text: string): string => styleText('bold', text, { stream: process.stdout });
     const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
@@ -35,16 +35,16 @@ export function printJson(answer: object): void {
   process.stdout.write(`${json}\n`);
 }
 
-/** Prints a remark on stderr, unless stdout is redirected. */
-export function remark(text: string): void {
+/** Prints a hint on stderr, unless stdout is redirected. */
+export function printHint(text: string): void {
   if (process.stdout.isTTY) process.stderr.write(`carrel: ${printableLine(text)}\n`);
 }
 
 /** Explains an empty or degraded answer. */
-export function printRemarks(answer: Row): void {
-  for (const key of ['degraded', 'hint']) if (text(answer[key]) !== '') remark(text(answer[key]));
+export function printAnswerHints(answer: Row): void {
+  for (const key of ['degraded', 'hint']) if (text(answer[key]) !== '') printHint(text(answer[key]));
   const weak = answer['weak_omitted'];
-  if (typeof weak === 'number' && weak > 0) remark(`${weak} low-relevance results hidden`);
+  if (typeof weak === 'number' && weak > 0) printHint(`${weak} low-relevance results hidden`);
 }
 
 export function rowsOf(value: unknown): Row[] {

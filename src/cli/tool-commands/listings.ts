@@ -2,21 +2,21 @@ import { isObject } from '../../base/json.ts';
 import { makeSnippet } from '../../words/snippet.ts';
 import { plainQuery } from '../../words/word-query.ts';
 import type { CommandLine } from '../command-line.ts';
-import { ask, numberFlag, type OpenTools, textFlag, withoutUndefined } from './ask.ts';
 import { openFile } from './open-file.ts';
 import {
   date,
   list,
   number,
   path,
-  printRemarks,
+  printAnswerHints,
+  printHint,
   type Row,
-  remark,
   rowsOf,
   type ShownColumn,
   show,
   text,
 } from './show.ts';
+import { numberFlag, type OpenTools, textFlag, withoutUndefined, withTools } from './with-tools.ts';
 
 /** A command that calls one tool and prints a list from its answer as a table. */
 interface Listing {
@@ -28,9 +28,9 @@ interface Listing {
   readonly total?: string;
   columns(line: CommandLine, rows: readonly Row[]): readonly ShownColumn[];
   /** Shown instead of an empty table. */
-  readonly nothing: string;
-  /** Prints the answer's other fields. */
-  remarks?(answer: Row): void;
+  readonly emptyText: string;
+  /** Prints hints from the answer's other fields. */
+  printHints?(answer: Row): void;
 }
 
 const find: Listing = {
@@ -41,16 +41,16 @@ const find: Listing = {
   columns: (_, hits) => [
     relevanceColumn(hits),
     { title: 'SOURCE', cell: ({ source }) => text(source) },
-    { title: 'TITLE', share: 2, lines: 2, cell: ({ title }) => text(title) },
-    { title: 'PASSAGE', share: 4, lines: 3, cell: ({ snippet }) => text(snippet) },
+    { title: 'TITLE', weight: 2, lines: 2, cell: ({ title }) => text(title) },
+    { title: 'PASSAGE', weight: 4, lines: 3, cell: ({ snippet }) => text(snippet) },
     // Never truncated, because `carrel get` needs all of it.
     { title: 'URI', cell: ({ uri }) => text(uri) },
   ],
-  nothing: 'nothing found',
-  remarks(answer) {
-    printRemarks(answer);
+  emptyText: 'nothing found',
+  printHints(answer) {
+    printAnswerHints(answer);
     for (const { source, status, message } of rowsOf(answer['sources'])) {
-      if (status === 'failed' || status === 'degraded') remark(`${text(source)} ${text(status)}: ${text(message)}`);
+      if (status === 'failed' || status === 'degraded') printHint(`${text(source)} ${text(status)}: ${text(message)}`);
     }
   },
 };
@@ -69,14 +69,19 @@ const search: Listing = {
     const words = plainQuery(queryOf(line));
     return [
       relevanceColumn(hits),
-      { title: 'PATH', share: 2, keeps: 'end', cell: (hit) => path(hit['source_path']) || text(hit['title']) },
+      { title: 'PATH', weight: 2, keepEnd: true, cell: (hit) => path(hit['source_path']) || text(hit['title']) },
       { title: 'PAGE', cell: (hit) => pageOrLines(hit['chunk_metadata']) },
-      { title: 'PASSAGE', share: 5, lines: 3, cell: (hit) => makeSnippet(text(hit['text']), words, snippetUnits).text },
+      {
+        title: 'PASSAGE',
+        weight: 5,
+        lines: 3,
+        cell: (hit) => makeSnippet(text(hit['text']), words, snippetUnits).text,
+      },
       { title: 'ID', align: 'right', cell: (hit) => text(hit['document_id']) },
     ];
   },
-  nothing: 'nothing found',
-  remarks: printRemarks,
+  emptyText: 'nothing found',
+  printHints: printAnswerHints,
 };
 
 const documents: Listing = {
@@ -87,89 +92,89 @@ const documents: Listing = {
     tag: line.lists['tag']?.join(','),
     type: textFlag(line, 'type'),
     query: queryOf(line) || undefined,
-    ...page(line),
+    ...pageArguments(line),
   }),
   list: 'documents',
   total: 'total',
   columns: () => [
     { title: 'ID', align: 'right', cell: (each) => text(each['document_id']) },
-    { title: 'TITLE', share: 3, cell: ({ title }) => text(title) },
+    { title: 'TITLE', weight: 3, cell: ({ title }) => text(title) },
     { title: 'TYPE', cell: ({ type }) => text(type) },
-    { title: 'COLLECTION', share: 1, cell: ({ collection }) => text(collection) },
-    { title: 'TAGS', share: 1, cell: ({ tags }) => list(tags) },
-    { title: 'PATH', share: 3, keeps: 'end', cell: (each) => path(each['source_path']) },
+    { title: 'COLLECTION', weight: 1, cell: ({ collection }) => text(collection) },
+    { title: 'TAGS', weight: 1, cell: ({ tags }) => list(tags) },
+    { title: 'PATH', weight: 3, keepEnd: true, cell: (each) => path(each['source_path']) },
     { title: 'ADDED', cell: (each) => date(each['created_at']) },
   ],
-  nothing: 'no documents',
+  emptyText: 'no documents',
 };
 
 const jobs: Listing = {
   toolset: 'kb',
   tool: 'kb_jobs',
-  arguments: (line) => ({ job_id: line.args[0], status: textFlag(line, 'status'), ...page(line) }),
+  arguments: (line) => ({ job_id: line.args[0], status: textFlag(line, 'status'), ...pageArguments(line) }),
   list: 'jobs',
   total: 'total',
   columns: () => [
     { title: 'JOB', align: 'right', cell: (job) => text(job['job_id']) },
     { title: 'STATUS', cell: ({ status }) => text(status) },
     { title: 'PROGRESS', cell: ({ status, progress }) => (status === 'done' ? '' : progressText(progress)) },
-    { title: 'FILE', share: 3, keeps: 'end', cell: ({ filename }) => text(filename) },
+    { title: 'FILE', weight: 3, keepEnd: true, cell: ({ filename }) => text(filename) },
     { title: 'ID', align: 'right', cell: (job) => text(job['document_id']) },
     { title: 'UPDATED', cell: (job) => date(job['updated_at']) },
-    { title: 'ERROR', share: 3, lines: 3, cell: ({ error }) => text(error) },
+    { title: 'ERROR', weight: 3, lines: 3, cell: ({ error }) => text(error) },
   ],
-  nothing: 'no jobs',
+  emptyText: 'no jobs',
 };
 
 const notes: Listing = {
   toolset: 'research',
   tool: 'list_notes',
-  arguments: (line) => ({ query: queryOf(line) || undefined, tags: line.lists['tag'], ...page(line) }),
+  arguments: (line) => ({ query: queryOf(line) || undefined, tags: line.lists['tag'], ...pageArguments(line) }),
   list: 'notes',
   total: 'total_count',
   columns: () => [
     { title: 'RELEVANCE', align: 'right', cell: ({ relevance }) => number(relevance) },
-    { title: 'TITLE', share: 2, lines: 2, cell: ({ title }) => text(title) },
-    { title: 'TAGS', share: 1, lines: 2, cell: ({ tags }) => list(tags) },
-    { title: 'PASSAGE', share: 3, lines: 3, cell: ({ snippet }) => text(snippet) },
+    { title: 'TITLE', weight: 2, lines: 2, cell: ({ title }) => text(title) },
+    { title: 'TAGS', weight: 1, lines: 2, cell: ({ tags }) => list(tags) },
+    { title: 'PASSAGE', weight: 3, lines: 3, cell: ({ snippet }) => text(snippet) },
     { title: 'CREATED', cell: (note) => date(note['created_at']) },
     // Never truncated, because `carrel get` needs all of it.
     { title: 'ID', cell: ({ id }) => text(id) },
   ],
-  nothing: 'no notes',
+  emptyText: 'no notes',
 };
 
 const threads: Listing = {
   toolset: 'context',
   tool: 'list_threads',
-  arguments: page,
+  arguments: pageArguments,
   list: 'threads',
   total: 'total_threads',
   columns: () => [
-    { title: 'THREAD', share: 1, cell: (each) => text(each['thread_id']) },
+    { title: 'THREAD', weight: 1, cell: (each) => text(each['thread_id']) },
     { title: 'ENTRIES', align: 'right', cell: (each) => text(each['entry_count']) },
     { title: 'FIRST', cell: (each) => date(each['first_entry']) },
     { title: 'LAST', cell: (each) => date(each['last_entry']) },
   ],
-  nothing: 'no threads',
+  emptyText: 'no threads',
 };
 
 /** The entries of one thread. */
 const thread: Listing = {
   toolset: 'context',
   tool: 'search_context',
-  arguments: (line) => ({ thread_id: line.args[0], ...page(line) }),
+  arguments: (line) => ({ thread_id: line.args[0], ...pageArguments(line) }),
   list: 'results',
   columns: () => [
     { title: 'ID', align: 'right', cell: ({ id }) => text(id) },
     { title: 'CREATED', cell: (entry) => date(entry['created_at']) },
     { title: 'SOURCE', cell: ({ source }) => text(source) },
-    { title: 'TAGS', share: 1, lines: 2, cell: ({ tags }) => list(tags) },
-    { title: 'TEXT', share: 4, lines: 3, cell: (entry) => text(entry['text_content']) },
+    { title: 'TAGS', weight: 1, lines: 2, cell: ({ tags }) => list(tags) },
+    { title: 'TEXT', weight: 4, lines: 3, cell: (entry) => text(entry['text_content']) },
   ],
-  nothing: 'no entries in this thread',
-  remarks(answer) {
-    if (answer['has_more'] === true) remark('there are more: use --limit and --offset');
+  emptyText: 'no entries in this thread',
+  printHints(answer) {
+    if (answer['has_more'] === true) printHint('there are more: use --limit and --offset');
   },
 };
 
@@ -180,14 +185,14 @@ export async function listingCommand(line: CommandLine, open: OpenTools): Promis
   const listing = line.command === 'threads' && line.args.length > 0 ? thread : listings[line.command];
   if (listing === undefined) throw new Error(`${line.command} is not a listing command`);
   const args = withoutUndefined(listing.arguments(line));
-  const answer: Row = await ask(open, line, listing.toolset, (tools) => tools.call(listing.tool, args));
+  const answer: Row = await withTools(open, line, listing.toolset, (tools) => tools.call(listing.tool, args));
   const rows = rowsOf(answer[listing.list]);
-  show(line, answer, listing.columns(line, rows), rows, listing.nothing);
+  show(line, answer, listing.columns(line, rows), rows, listing.emptyText);
   const total = listing.total === undefined ? undefined : answer[listing.total];
   if (typeof total === 'number' && total > rows.length) {
-    remark(`${rows.length} of ${total}; use --limit and --offset for the others`);
+    printHint(`${rows.length} of ${total}; use --limit and --offset for the others`);
   }
-  listing.remarks?.(answer);
+  listing.printHints?.(answer);
   if (line.flags['open'] === true) openFile(rows[0]?.['source_path']);
 }
 
@@ -197,7 +202,7 @@ function queryOf({ args }: CommandLine): string {
   return args.join(' ');
 }
 
-function page(line: CommandLine): Record<string, unknown> {
+function pageArguments(line: CommandLine): Record<string, unknown> {
   return { limit: numberFlag(line, 'limit'), offset: numberFlag(line, 'offset') };
 }
 

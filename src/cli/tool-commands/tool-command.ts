@@ -1,13 +1,13 @@
 import type { CommandLine } from '../command-line.ts';
-import type { OpenTools } from './ask.ts';
 import { getCommand } from './get.ts';
 import { listingCommand } from './listings.ts';
 import { rememberCommand } from './remember.ts';
 import { rmCommand } from './rm.ts';
 import { statusCommand } from './status.ts';
+import type { OpenTools } from './with-tools.ts';
 
 /** Runs a command that calls tools and shows their answers. */
-export function askingCommand(line: CommandLine, open: OpenTools): Promise<void> {
+export function runToolCommand(line: CommandLine, open: OpenTools): Promise<void> {
   switch (line.command) {
     case 'get':
       return getCommand(line, open);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeFolder } from '../../../test/support/child-program.ts';
 import { pageOrLines } from './listings.ts';
-import { checkedFile, openerOf } from './open-file.ts';
+import { openerOf, requireDisplayableFile } from './open-file.ts';
 
 test('opens only displayable files, and only on this machine', (t) => {
   const folder = makeFolder(t);
@@ -14,7 +14,7 @@ test('opens only displayable files, and only on this machine', (t) => {
   };
   mkdirSync(join(folder, 'Evil.pdf'));
   const fine = file('a b; rm -rf $HOME & "c".PDF');
-  assert.equal(checkedFile(fine), fine);
+  assert.equal(requireDisplayableFile(fine), fine);
   for (const path of [
     file('run.sh'),
     file('run.desktop'),
@@ -30,7 +30,7 @@ test('opens only displayable files, and only on this machine', (t) => {
     undefined,
     7,
   ]) {
-    assert.throws(() => checkedFile(path), { code: 'invalid_usage' }, String(path));
+    assert.throws(() => requireDisplayableFile(path), { code: 'invalid_usage' }, String(path));
   }
 });
 

@@ -15,7 +15,7 @@ const displayable: ReadonlySet<string> = new Set(
 
 /** Opens a document in the system's default program, without waiting for it. */
 export function openFile(sourcePath: unknown): void {
-  const file = checkedFile(sourcePath);
+  const file = requireDisplayableFile(sourcePath);
   const [command, ...args] = openerOf(process.platform, file);
   const child = spawn(command, args, { detached: true, stdio: 'ignore', shell: false });
   child.on('error', () => process.stderr.write(`carrel: cannot start ${command}; the file is ${file}\n`));
@@ -29,15 +29,15 @@ export function openerOf(platform: NodeJS.Platform, file: string): [command: str
   return ['xdg-open', file];
 }
 
-export function checkedFile(sourcePath: unknown): string {
+export function requireDisplayableFile(sourcePath: unknown): string {
   if (typeof sourcePath !== 'string' || sourcePath === '') {
     throw usageError('There is no file to open: nothing was found, or the result has no path.');
   }
-  const named = JSON.stringify(sourcePath.slice(0, 200));
+  const quoted = JSON.stringify(sourcePath.slice(0, 200));
   const isFile = isAbsolute(sourcePath) && statSync(sourcePath, { throwIfNoEntry: false })?.isFile() === true;
-  if (!isFile) throw usageError(`${named} is not a file on this machine, so it was not opened.`);
+  if (!isFile) throw usageError(`${quoted} is not a file on this machine, so it was not opened.`);
   if (!displayable.has(extname(sourcePath).slice(1).toLowerCase())) {
-    throw usageError(`${named} might be executed instead of displayed, so it was not opened.`);
+    throw usageError(`${quoted} might be executed instead of displayed, so it was not opened.`);
   }
   return sourcePath;
 }

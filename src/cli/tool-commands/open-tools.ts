@@ -2,7 +2,7 @@ import { servedData } from '../../app/configured-storage.ts';
 import { serveRole } from '../../app/roles.ts';
 import { openToolSession } from '../../app/tool-session.ts';
 import { logOf } from '../debug-log.ts';
-import type { OpenedTools, OpenTools } from './ask.ts';
+import type { OpenedTools, OpenTools } from './with-tools.ts';
 
 /** Opens the tools in this process. */
 export const openTools: OpenTools = async (line, toolset): Promise<OpenedTools> => {

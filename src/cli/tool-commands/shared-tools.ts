@@ -9,17 +9,17 @@ import { commandKey, processKey, readSharingFacts } from '../../sharing/process-
 import { type Link, reachOwner } from '../../sharing/reach-owner.ts';
 import type { ResourceContents } from '../../tools/resource.ts';
 import type { CommandLine } from '../command-line.ts';
-import type { OpenedTools } from './ask.ts';
+import type { OpenedTools } from './with-tools.ts';
 
 type Fields = Record<string, unknown>;
 
-/** How long the shared process keeps running after a command, so that the next command finds the models loaded. */
+/** How long the shared process stays after a command, with its models loaded for the next one. */
 const idleSeconds = '300';
 
-/** Commands that need a model. If no shared process is running, they start one, so that later commands find the model loaded. */
+/** Commands that need a model. They start a shared process if none is running. */
 const modelCommands: ReadonlySet<string> = new Set(['search', 'find', 'get', 'remember']);
 
-/** Opens the tools of a running process with the same data and settings. If undefined, this process must open its own. */
+/** Opens the tools of a running process with the same data and settings. Undefined if there is none. */
 export async function openSharedTools(line: CommandLine): Promise<OpenedTools | undefined> {
   const link = await findLink(line);
   return link && openLink(link);
@@ -46,8 +46,8 @@ async function findLink({ command, flags }: CommandLine): Promise<Link | undefin
   const args = ['--transport', 'stdio', ...flagWords(flags, 'data-dir'), ...flagWords(flags, 'config')];
   const files = ownerFiles(folder, processKey({ facts, command: 'serve', args, paths, env }));
   // If the shared process does not start, this process opens the tools itself and reports what is wrong.
-  const found = await createOwnerFinder(files, ['serve', ...args], client, () => {}).find();
-  return found.kind === 'link' ? found.link : undefined;
+  const owner = await createOwnerFinder(files, ['serve', ...args], client, () => {}).find();
+  return owner.kind === 'link' ? owner.link : undefined;
 }
 
 function flagWords(flags: CommandLine['flags'], name: string): string[] {
@@ -65,13 +65,13 @@ async function openLink({ socket, welcome, listen }: Link): Promise<OpenedTools>
     socket.write(encodeFrame(frameKinds.line, lines, JSON.stringify({ jsonrpc: '2.0', ...message })));
   };
   const request = (method: string, params: Fields): Promise<Fields | undefined> =>
-    new Promise((answered) => {
+    new Promise((resolve) => {
       if (isClosed) {
-        answered(undefined);
+        resolve(undefined);
         return;
       }
       const id = lines + 1;
-      pending.set(id, answered);
+      pending.set(id, resolve);
       send({ id, method, params });
     });
   listen(
@@ -84,7 +84,7 @@ async function openLink({ socket, welcome, listen }: Link): Promise<OpenedTools>
     },
     () => {
       isClosed = true;
-      for (const answered of pending.values()) answered(undefined);
+      for (const resolve of pending.values()) resolve(undefined);
     },
   );
   const clientInfo = { name: 'carrel', version };
@@ -114,8 +114,8 @@ function resultOf(answer: Fields | undefined): Fields {
   const { result, error } = answer;
   if (isObject(result) && result['isError'] !== true) return result;
   const { structuredContent } = isObject(result) ? result : {};
-  const fault = isObject(structuredContent) ? structuredContent['error'] : error;
-  const { code, message, data } = isObject(fault) ? fault : {};
+  const failure = isObject(structuredContent) ? structuredContent['error'] : error;
+  const { code, message, data } = isObject(failure) ? failure : {};
   const errorCode = isObject(data) ? data['code'] : code;
   throw new CarrelError(
     (typeof errorCode === 'string' ? errorCode : 'unavailable') as ErrorCode,

@@ -1,12 +1,12 @@
-import type { OpenedTools } from './ask/ask.ts';
-import { askingCommand } from './ask/asking-command.ts';
-import { openSharedTools } from './ask/shared-tools.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
 import { reportFailures } from './report-failures.ts';
+import { openSharedTools } from './tool-commands/shared-tools.ts';
+import { runToolCommand } from './tool-commands/tool-command.ts';
+import type { OpenedTools } from './tool-commands/with-tools.ts';
 
 /**
  * Lets a process that is already running answer a command. Returns false if the full program must run it, for example to report
- * an error. This file is a separate bundle, which loads in a tenth of the time of the full program.
+ * an error. This file is a separate bundle, which loads much faster than the full program.
  */
 export async function runShared(argv: readonly string[]): Promise<boolean> {
   let line: CommandLine;
@@ -21,6 +21,6 @@ export async function runShared(argv: readonly string[]): Promise<boolean> {
   }
   const opened = tools;
   if (opened === undefined) return false;
-  await reportFailures(argv, () => askingCommand(line, async () => opened));
+  await reportFailures(argv, () => runToolCommand(line, async () => opened));
   return true;
 }

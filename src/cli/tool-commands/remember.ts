@@ -1,7 +1,7 @@
 import type { CommandLine } from '../command-line.ts';
 import { usageError } from '../usage-error.ts';
-import { ask, type OpenTools, textFlag, withoutUndefined } from './ask.ts';
 import { printJson, text } from './show.ts';
+import { type OpenTools, textFlag, withoutUndefined, withTools } from './with-tools.ts';
 
 /** The thread to use if none is named. */
 const defaultThread = 'memory';
@@ -19,7 +19,7 @@ export async function rememberCommand(line: CommandLine, open: OpenTools): Promi
     text: content,
     tags: line.lists['tag'],
   });
-  const answer = await ask(open, line, 'context', (tools) => tools.call('store_context', entry));
+  const answer = await withTools(open, line, 'context', (tools) => tools.call('store_context', entry));
   if (flags['json'] === true || !process.stdout.isTTY) {
     printJson(answer);
     return;

@@ -1,9 +1,9 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { CommandLine } from '../command-line.ts';
 import { quote, usageError } from '../usage-error.ts';
-import { ask, type OpenedTools, type OpenTools } from './ask.ts';
 import { namedUri } from './named-uri.ts';
-import { printJson, remark } from './show.ts';
+import { printHint, printJson } from './show.ts';
+import { type OpenedTools, type OpenTools, withTools } from './with-tools.ts';
 
 /** How to delete each kind of URI. */
 const removals: readonly [pattern: RegExp, remove: (tools: OpenedTools, id: string) => Promise<unknown>][] = [
@@ -20,7 +20,7 @@ async function removeEntry(tools: OpenedTools, id: string): Promise<void> {
 /** `carrel rm <uri…>`: deletes documents, notes and memories, each restorable for 30 days. Stops at the first that fails. */
 export async function rmCommand(line: CommandLine, open: OpenTools): Promise<void> {
   // Validate every URI before deleting any.
-  const named = line.args.map((word) => {
+  const targets = line.args.map((word) => {
     const { uri, toolset } = namedUri(word);
     for (const [pattern, remove] of removals) {
       const id = pattern.exec(uri)?.[1];
@@ -29,10 +29,10 @@ export async function rmCommand(line: CommandLine, open: OpenTools): Promise<voi
     throw usageError(`${quote(uri)} cannot be deleted with carrel rm.`);
   });
   const deleted: string[] = [];
-  const toolsets = [...new Set(named.map(({ toolset }) => toolset))].join(',');
+  const toolsets = [...new Set(targets.map(({ toolset }) => toolset))].join(',');
   try {
-    await ask(open, line, toolsets, async (tools) => {
-      for (const { uri, remove } of named) {
+    await withTools(open, line, toolsets, async (tools) => {
+      for (const { uri, remove } of targets) {
         await remove(tools);
         deleted.push(uri);
       }
@@ -40,6 +40,6 @@ export async function rmCommand(line: CommandLine, open: OpenTools): Promise<voi
   } finally {
     if (line.flags['json'] === true || !process.stdout.isTTY) printJson({ deleted });
     else for (const uri of deleted) process.stdout.write(`deleted ${uri}\n`);
-    if (deleted.length > 0) remark('deleted items can be restored for 30 days, by an agent or in the console');
+    if (deleted.length > 0) printHint('deleted items can be restored for 30 days, by an agent or in the console');
   }
 }

@@ -2,13 +2,13 @@ import { isObject } from '../../base/json.ts';
 import { dataDirOf } from '../../config/data-dir.ts';
 import { announcedOwners, ownerFolder } from '../../sharing/owner-files.ts';
 import type { CommandLine } from '../command-line.ts';
-import { ask, type OpenTools } from './ask.ts';
 import { date, printJson } from './show.ts';
+import { type OpenTools, withTools } from './with-tools.ts';
 
 /** `carrel status`: shows what is stored, what is in progress, and which processes are running. */
 export async function statusCommand(line: CommandLine, open: OpenTools): Promise<void> {
   const dataDir = dataDirOf(line.flags['data-dir'], process.env);
-  const status = await ask(open, line, 'kb,context,research', async (tools) => {
+  const status = await withTools(open, line, 'kb,context,research', async (tools) => {
     const [kb, memory, notes] = await Promise.all([
       tools.call('kb_status', {}),
       tools.call('get_statistics', {}),
@@ -32,13 +32,13 @@ export async function statusCommand(line: CommandLine, open: OpenTools): Promise
     };
   });
   if (line.flags['json'] === true || !process.stdout.isTTY) return printJson(status);
-  const waiting = [
+  const pending = [
     status.queued > 0 ? `${status.queued} queued or processing` : '',
     status.unembedded > 0 ? `${status.unembedded} passages not embedded yet` : '',
   ].filter((part) => part !== '');
   const rows: [string, string][] = [
     ['Data folder', status.data_dir],
-    ['Documents', [`${status.documents}, ${status.passages} passages`, ...waiting].join(', ')],
+    ['Documents', [`${status.documents}, ${status.passages} passages`, ...pending].join(', ')],
     ['Memories', `${status.memories} in ${status.threads} threads`],
     ['Notes', String(status.notes)],
     ...status.processes.map(({ pid, role, started_at: at }): [string, string] => [
