@@ -67,7 +67,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
       idleMs,
       survivesRestart,
     },
-    { staging, engine, log, ...(deps.clock ? { clock: deps.clock } : {}) },
+    { staging, log, ...(deps.clock ? { clock: deps.clock } : {}) },
   );
   const paths = { isLocal: deps.isLocal, allowedRoots: config.allowedRoots, bytesMax: config.uploadBytesMax };
   const uploadStartOptions = {

@@ -7,7 +7,7 @@ import { createKbBulkSetTagsTool, createKbBulkTagsTool } from '../tools/bulk-too
 import { setCollection } from '../tools/change-tools.ts';
 import { collectionInput, readTags, splitTags, tagListInput, tagsToMatch, tagsToStore } from './collections.ts';
 
-test('the collection is shown apart from the tags (003 Search results strip collection tags)', () => {
+test('separates the collection from the tags (003 Search results strip collection tags)', () => {
   const tags = ['collection:memory', 'feedback', 'email'];
   assert.deepEqual(splitTags(tags), { collection: 'memory', tags: ['feedback', 'email'] });
   assert.deepEqual(splitTags(['a']), { collection: null, tags: ['a'] });
@@ -57,7 +57,7 @@ for (const halfTags of [false, true]) {
   });
 }
 
-test('leaves a document alone that is already in the collection', async (t) => {
+test('does not change a document that is already in the collection', async (t) => {
   const { fake, engine } = await connect(t);
   const { id } = fake.add({ tags: ['collection:memory'] });
   await setCollection(engine, id, 'memory', {});

@@ -22,12 +22,15 @@ interface TagArguments {
 
 /** Reads `collection` and `tags`. A tag `collection:…` means the same as the argument `collection`. */
 export function readTags({ collection, tags = [] }: TagArguments): { collection: string | undefined; tags: string[] } {
-  const names = [...(collection === undefined ? [] : [collection]), ...tags.filter(isCollectionTag).map(nameIn)];
-  const [first, ...others] = new Set(names);
-  if (others.length > 0) {
+  const names = [
+    ...(collection === undefined ? [] : [collection]),
+    ...tags.filter(isCollectionTag).map(collectionNameOf),
+  ];
+  const [first, ...otherNames] = new Set(names);
+  if (otherNames.length > 0) {
     throw new CarrelError(
       'invalid_arguments',
-      `A document belongs to exactly one collection, but two are named: ${[first, others[0]].join(' and ')}. Choose one.`,
+      `A document belongs to exactly one collection, but two are named: ${[first, otherNames[0]].join(' and ')}. Choose one.`,
     );
   }
   if (first !== undefined && !isName(first)) {
@@ -36,10 +39,10 @@ export function readTags({ collection, tags = [] }: TagArguments): { collection:
   return { collection: first, tags: [...new Set(tags.filter((tag) => !isCollectionTag(tag)))] };
 }
 
-/** Returns the tags to store, starting with the collection's. `allowed` has the collections of a restricted caller. */
-export function tagsToStore(tagArguments: TagArguments, allowed?: readonly string[]): string[] {
-  const { collection = allowed?.[0] ?? defaultCollection, tags } = readTags(tagArguments);
-  if (allowed?.includes(collection) === false) throw outsideCollections(allowed);
+/** Returns the tags to store, starting with the collection's. `allowedCollections` is set for a restricted caller. */
+export function tagsToStore(tagArguments: TagArguments, allowedCollections?: readonly string[]): string[] {
+  const { collection = allowedCollections?.[0] ?? defaultCollection, tags } = readTags(tagArguments);
+  if (allowedCollections?.includes(collection) === false) throw outsideCollections(allowedCollections);
   return [collectionTag(collection), ...tags];
 }
 
@@ -58,7 +61,7 @@ function isName(name: string): boolean {
   return name.trim() !== '' && name.length <= nameCharsMax && !/[\p{Cc}\p{Cs},]/u.test(name);
 }
 
-function nameIn(tag: string): string {
+function collectionNameOf(tag: string): string {
   return isCollectionTag(tag) ? collectionOf(tag).trim() : tag;
 }
 
@@ -68,7 +71,7 @@ const name = z.string().trim().refine(isName, { error: nameRule });
 export const collectionInput = z
   .string()
   .trim()
-  .transform(nameIn)
+  .transform(collectionNameOf)
   .pipe(z.string().refine(isName, { error: nameRule }));
 export const tagListInput = z
   .array(name)

@@ -53,7 +53,7 @@ export function createDocumentResources(
         const { documents, total } = await engine.documents({ limit: 1 }, { signal });
         return JSON.stringify([total, documents[0]?.id, documents[0]?.updated_at]);
       }
-      const id = idOf(uri);
+      const id = requireId(uri);
       const found = await engine.documentWithoutChunks(id, { signal }).catch(rethrowNotFound(uri));
       const { title, content_hash, updated_at, tags } = found;
       return JSON.stringify([title, content_hash, updated_at, tags]);
@@ -64,21 +64,21 @@ export function createDocumentResources(
       return documents.map(({ id }) => String(id));
     },
     async read({ uri, cursor }, { signal }) {
-      const id = idOf(uri);
+      const id = requireId(uri);
       const position = cursor === undefined ? beginning : readCursors.read(cursor);
       const first = position.at;
       const part = { first_chunk: first, bytesMax: readingBytesMax, signal };
       const { chunks, chunks_left: left, ...document } = await engine.document(id, part).catch(rethrowNotFound(uri));
       // Hashed again, because engines have different formats of hashes.
-      const marks = [String(id), hash('sha256', document.content_hash ?? '')];
-      checkSameText(position, marks);
+      const textVersion = [String(id), hash('sha256', document.content_hash ?? '')];
+      checkSameText(position, textVersion);
       const shown = firstChunks(chunks);
-      const { uri: own, ...meta } = showDocument(document);
+      const { uri: documentUri, ...meta } = showDocument(document);
       const hasMore = shown.length < chunks.length || left !== undefined;
-      const next = hasMore ? { nextCursor: readCursors.issue(nextChunk(shown, first), marks) } : {};
+      const next = hasMore ? { nextCursor: readCursors.issue(nextChunk(shown, first), textVersion) } : {};
       const text = shown.map((chunk) => chunk.text).join('\n\n');
       return {
-        contents: [{ uri: own, mimeType, text, _meta: { ...meta, ...next } }],
+        contents: [{ uri: documentUri, mimeType, text, _meta: { ...meta, ...next } }],
         ...next,
       };
     },
@@ -96,10 +96,15 @@ function firstChunks(chunks: readonly EngineChunk[]): readonly EngineChunk[] {
   return tooMany === -1 ? chunks : chunks.slice(0, tooMany);
 }
 
-function idOf(uri: string): number {
+function idIn(uri: string): number | undefined {
   const id = /^[1-9]\d{0,14}$/.exec(uri.slice(documentUriPrefix.length))?.[0];
+  return id === undefined ? undefined : Number(id);
+}
+
+function requireId(uri: string): number {
+  const id = idIn(uri);
   if (id === undefined) throw notFound(uri);
-  return Number(id);
+  return id;
 }
 
 function rethrowNotFound(uri: string): (error: unknown) => never {
@@ -109,9 +114,7 @@ function rethrowNotFound(uri: string): (error: unknown) => never {
 }
 
 function notFound(uri: string): CarrelError {
-  return new CarrelError('resource_not_found', 'No document has this URI.', {
-    data: { uri },
-  });
+  return new CarrelError('resource_not_found', 'No document has this URI.', { data: { uri } });
 }
 
 /** Makes the documents and notes of the knowledge base citable. Each chunk is a passage. */
@@ -119,8 +122,8 @@ export function createCitableDocuments(engine: Pick<Engine, 'document'>): Citabl
   return {
     uriPrefixes: [documentUriPrefix],
     async read(uri, { signal }) {
-      const id = /^[1-9]\d{0,14}$/.exec(uri.slice(documentUriPrefix.length))?.[0];
-      const document = id === undefined ? undefined : await orUndefined(engine.document(Number(id), { signal }));
+      const id = idIn(uri);
+      const document = id === undefined ? undefined : await orUndefined(engine.document(id, { signal }));
       if (document === undefined) return undefined;
       const { content_hash: hash, truncated } = document;
       const chunks = [...document.chunks];

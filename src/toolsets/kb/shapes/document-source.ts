@@ -19,12 +19,12 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
     filters: ['collection', 'type', 'tag'],
     supportsWordsOnly: true,
     async search(
-      { query, limit, includesWeak, filters: { collection: inCollection, type, tag } = {}, wordsOnly },
+      { query, limit, includesWeak, filters: { collection: requestedCollection, type, tag } = {}, wordsOnly },
       { signal },
     ) {
       if (query.trim() === '') return { hits: [] };
       const top = Math.min(chunksMax, limit * chunksPerHit);
-      const tags = tagsToMatch({ collection: inCollection, tags: tag === undefined ? [] : [tag] });
+      const tags = tagsToMatch({ collection: requestedCollection, tags: tag === undefined ? [] : [tag] });
       const request = { query, top, tags, doc_type: type, include_weak: includesWeak };
       const {
         results,
@@ -39,29 +39,29 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
         // If the engine does not report the document's id, a hit is identified by its chunk.
         const uri = id === null ? `carrel://kb/chunk/${chunkId}` : `${documentUriPrefix}${id}`;
         if (hits.has(uri)) continue;
-        const { collection, tags: ownTags } = splitTags(hit.tags);
-        const inside = [metadata.page === undefined ? undefined : `page ${metadata.page}`, metadata.section_header];
-        const where = [collection === null ? undefined : `in ${collection}`, ...inside];
+        const { collection, tags: otherTags } = splitTags(hit.tags);
+        const place = [metadata.page === undefined ? undefined : `page ${metadata.page}`, metadata.section_header];
+        const location = [collection === null ? undefined : `in ${collection}`, ...place];
         const snippet = makeSnippet(hit.text, words);
         hits.set(uri, {
           uri,
           hash: hit.content_hash == null ? null : shortHash(hit.content_hash),
           range: snippet.range,
           chunk_index: hit.chunk_index,
-          place: inside.filter((part) => part !== undefined).join(', ') || undefined,
+          place: place.filter((part) => part !== undefined).join(', ') || undefined,
           title: hit.title,
           snippet: snippet.text,
           date: hit.created_at === '' ? null : hit.created_at,
           collection: collection ?? undefined,
           type: hit.doc_type,
-          tags: ownTags,
+          tags: otherTags,
           origin: originOfDocument(hit),
           relevance: hit.relevance,
           why: whyFound({
             query,
             text: `${hit.title}\n${hit.text}`,
             passage: hit.text,
-            location: where.filter((part) => part !== undefined).join(', ') || undefined,
+            location: location.filter((part) => part !== undefined).join(', ') || undefined,
           }),
           ...scoresOf(hit),
         });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { startFakeEngine } from '../../../../test/fakes/kb-engine/start-fake-engine.ts';
 import { createRemoteEngine } from '../../../engine/remote/create-remote-engine.ts';
 import { createKbListTool } from '../tools/kb-list.ts';
-import { checkCollection, overview, unknownCollection } from './hints.ts';
+import { checkCollection, topNames, unknownCollection } from './hints.ts';
 
 test('lists collections and tags separately, largest first, up to the limit', async (t) => {
   const fake = await startFakeEngine(t);
@@ -12,16 +12,16 @@ test('lists collections and tags separately, largest first, up to the limit', as
   for (const [tag, count] of Object.entries({ 'collection:b': 1, x: 2, 'collection:c': 3, y: 4, z: 1 })) {
     for (let index = 0; index < count; index += 1) fake.add({ tags: [tag] });
   }
-  assert.deepEqual(await overview(engine, 2, {}), {
+  assert.deepEqual(await topNames(engine, 2, {}), {
     collections: {
-      named: [
+      top: [
         { name: 'c', documents: 3 },
         { name: 'b', documents: 1 },
       ],
       total: 2,
     },
     tags: {
-      named: [
+      top: [
         { name: 'y', documents: 4 },
         { name: 'x', documents: 2 },
       ],

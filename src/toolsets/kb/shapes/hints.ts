@@ -11,11 +11,11 @@ export interface DocumentFilters {
 
 /** Explains why a list is empty. */
 export function noDocuments({ tags, type }: DocumentFilters): string {
-  const { collection, tags: others } = splitTags(tags ?? []);
-  const filters = { collection: collection !== null, tags: others.length > 0, type: type !== undefined };
-  const used = Object.entries(filters).flatMap(([name, isUsed]) => (isUsed ? [name] : []));
-  if (used.length === 0) return 'There are no documents yet; kb_jobs shows running ingestions.';
-  return `No document matches the filters (${used.join(', ')}). Leave some out; kb_list shows existing tags.`;
+  const { collection, tags: otherTags } = splitTags(tags ?? []);
+  const filters = { collection: collection !== null, tags: otherTags.length > 0, type: type !== undefined };
+  const usedFilters = Object.entries(filters).flatMap(([name, isUsed]) => (isUsed ? [name] : []));
+  if (usedFilters.length === 0) return 'There are no documents yet; kb_jobs shows running ingestions.';
+  return `No document matches the filters (${usedFilters.join(', ')}). Leave some out; kb_list shows existing tags.`;
 }
 
 interface SearchFilters extends DocumentFilters {
@@ -33,68 +33,69 @@ export async function nothingFound(
   options.signal?.throwIfAborted();
   if (searched === undefined) return undefined;
   if (searched.total === 0) return noDocuments(filters);
-  const among = searched.total === 1 ? 'the one document' : `${searched.total} documents`;
+  const searchedDocuments = searched.total === 1 ? 'the one document' : `${searched.total} documents`;
   if (threshold !== undefined && threshold > 0) {
-    return `Nothing in ${among} reaches the threshold ${threshold}. Search without it.`;
+    return `Nothing in ${searchedDocuments} reaches the threshold ${threshold}. Search without it.`;
   }
-  if (ftsOnly) return `Nothing in ${among} contains any of these words. Try others, or search without fts_only.`;
-  return `Nothing relevant in ${among}. Try other words.`;
+  if (ftsOnly)
+    return `Nothing in ${searchedDocuments} contains any of these words. Try others, or search without fts_only.`;
+  return `Nothing relevant in ${searchedDocuments}. Try other words.`;
 }
 
-interface NamedCount {
+interface NameCount {
   name: string;
   documents: number;
 }
 
-interface UsedNames {
-  readonly named: NamedCount[];
-  /** Number of all names, of which `named` has the most used. */
+interface TopNames {
+  readonly top: NameCount[];
+  /** Number of all names, including those not in `top`. */
   readonly total: number;
 }
 
 /** Returns the collections and the tags with the most documents, at most `max` of each. */
-export async function overview(
+export async function topNames(
   engine: Pick<Engine, 'tags'>,
   max: number,
   options: EngineCall,
-): Promise<{ collections: UsedNames; tags: UsedNames }> {
-  const used = (await engine.tags(options))
+): Promise<{ collections: TopNames; tags: TopNames }> {
+  const sorted = (await engine.tags(options))
     .filter(({ count }) => count > 0)
     .sort((left, right) => right.count - left.count);
-  const mostUsed = (tags: readonly TagCount[], nameOf: (tag: string) => string): UsedNames => ({
-    named: tags.slice(0, max).map(({ tag, count }) => ({ name: nameOf(tag), documents: count })),
+  const mostUsed = (tags: readonly TagCount[], nameOf: (tag: string) => string): TopNames => ({
+    top: tags.slice(0, max).map(({ tag, count }) => ({ name: nameOf(tag), documents: count })),
     total: tags.length,
   });
   return {
     collections: mostUsed(
-      used.filter(({ tag }) => isCollectionTag(tag)),
+      sorted.filter(({ tag }) => isCollectionTag(tag)),
       collectionOf,
     ),
     tags: mostUsed(
-      used.filter(({ tag }) => !isCollectionTag(tag)),
+      sorted.filter(({ tag }) => !isCollectionTag(tag)),
       (tag) => tag,
     ),
   };
 }
 
-const namedMax = 10;
+const suggestionsMax = 10;
 /** Max collections whose spelling is compared with an unknown name. */
 const comparedMax = 10_000;
 
 /** Creates the error for an unknown collection. It names existing collections, the most similar first. */
-export function unknownCollection(requested: string, known: readonly string[]): CarrelError {
+export function unknownCollection(requested: string, existingNames: readonly string[]): CarrelError {
   const word = requested.toLowerCase();
-  const nearest = known
+  const closest = existingNames
     .slice(0, comparedMax)
     .map((name) => ({ name, distance: editDistance(word, name.toLowerCase()) }))
     .sort((left, right) => left.distance - right.distance)
-    .slice(0, namedMax)
+    .slice(0, suggestionsMax)
     .map(({ name }) => name);
-  const others = known.length - nearest.length;
-  const names = nearest.join(', ') + (others > 0 ? ` and ${others} more (kb_list)` : '');
-  const existing = nearest.length === 0 ? 'There are no collections yet.' : `Existing collections: ${names}.`;
+  const unlisted = existingNames.length - closest.length;
+  const names = closest.join(', ') + (unlisted > 0 ? ` and ${unlisted} more (kb_list)` : '');
+  const existing = closest.length === 0 ? 'There are no collections yet.' : `Existing collections: ${names}.`;
   return new CarrelError('collection_not_found', `There is no collection ${requested}. ${existing}`, {
-    data: { collection: requested, collections: nearest },
+    data: { collection: requested, collections: closest },
   });
 }
 
@@ -106,8 +107,8 @@ export async function checkCollection(
 ): Promise<void> {
   const { collection } = splitTags(tags ?? []);
   if (collection === null) return;
-  const used = await overview(engine, Number.POSITIVE_INFINITY, options).catch(() => undefined);
+  const names = await topNames(engine, Number.POSITIVE_INFINITY, options).catch(() => undefined);
   options.signal?.throwIfAborted();
-  const names = used?.collections.named.map(({ name }) => name);
-  if (names?.includes(collection) === false) throw unknownCollection(collection, names);
+  const existing = names?.collections.top.map(({ name }) => name);
+  if (existing?.includes(collection) === false) throw unknownCollection(collection, existing);
 }

@@ -8,7 +8,7 @@ function chunksAt(...list: EngineChunk['chunk_metadata'][]): EngineChunk[] {
   return list.map((metadata, index) => ({ id: index, chunk_index: index, text: 'x', chunk_metadata: metadata }));
 }
 
-test('an entry for each new page and each new heading', () => {
+test('has an entry for each new page and heading', () => {
   const chunks = chunksAt(
     { page: 1 },
     { page: 1, section_header: 'One' },
@@ -27,7 +27,7 @@ test('an entry for each new page and each new heading', () => {
   assert.deepEqual(outlineOf(chunksAt({}, { line_start: 3 }), 1_000), []);
 });
 
-test('an overlong outline loses levels, then entries, and still covers the whole document', () => {
+test('an overlong outline loses levels, then entries, but still covers the document', () => {
   const deep = chunksAt(
     ...Array.from({ length: 400 }, (_, index) => ({
       page: index,

@@ -19,7 +19,7 @@ export function showHit(hit: EngineHit) {
     ...(relevance === undefined ? { score: rounded(hit.score) } : { relevance }),
     title: hit.title,
     text: hit.text,
-    ...placeField(hit),
+    ...chunkMetadataField(hit),
     ...(hit.doc_type === '' ? {} : { doc_type: hit.doc_type }),
     ...(hit.source_path ? { source_path: hit.source_path } : {}),
     ...originField(originOfDocument(hit)),
@@ -32,9 +32,9 @@ export function showHit(hit: EngineHit) {
 }
 
 /** Returns page, section or lines. Omits the lines of notes, which are not useful. */
-function placeField({ doc_type: type, chunk_metadata: metadata }: EngineHit) {
-  const { line_start: _start, line_end: _end, ...rest } = metadata;
-  const shown = type === 'note' ? rest : metadata;
+function chunkMetadataField({ doc_type: type, chunk_metadata: metadata }: EngineHit) {
+  const { line_start: _start, line_end: _end, ...withoutLines } = metadata;
+  const shown = type === 'note' ? withoutLines : metadata;
   return Object.keys(shown).length === 0 ? {} : { chunk_metadata: shown };
 }
 

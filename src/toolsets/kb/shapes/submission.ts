@@ -26,19 +26,19 @@ export async function describeOutcome(
     document_id === undefined
       ? undefined
       : await engine.documentWithoutChunks(document_id, options).catch(() => undefined);
-  const owner = document_id === undefined ? `job ${job_id}` : `document ${document_id}`;
+  const existingItem = document_id === undefined ? `job ${job_id}` : `document ${document_id}`;
   return {
     status: 'duplicate',
     ...(document_id === undefined ? {} : { document_id }),
     ...(job_id === undefined ? {} : { job_id }),
     title: title ?? existing?.title ?? null,
     ...(existing === undefined ? {} : splitTags(existing.tags)),
-    message: `The same content is already ${owner}, so nothing was added.${hintToMove(tags, existing)}`,
+    message: `The same content is already ${existingItem}, so nothing was added.${moveHint(tags, existing)}`,
   };
 }
 
 /** Returns a hint if the existing document is not in the requested collection. */
-function hintToMove(requested: readonly string[], existing: EngineDocument | undefined): string {
+function moveHint(requested: readonly string[], existing: EngineDocument | undefined): string {
   if (existing === undefined) return '';
   const [from, to] = [splitTags(existing.tags).collection, splitTags(requested).collection];
   if (from === to || to === null) return '';

@@ -8,8 +8,8 @@ import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, readTags, tagListInput, tagsToMatch } from '../inputs/collections.ts';
 import { docTypeInput, documentIdInput } from '../inputs/document-inputs.ts';
 
-/** Part of the tool descriptions: which documents are affected. */
-const selected =
+/** Names the affected documents in tool descriptions. */
+const selectionText =
   'the documents that match every given condition: document_ids, collection, tags (all of them), doc_type, from_id and to_id (inclusive range of ids)';
 
 const idsMax = 10_000;
@@ -53,7 +53,7 @@ export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete' | 'docu
   return defineTool({
     name: 'kb_bulk_delete',
     title: 'Delete many documents',
-    description: `Deletes ${selected}. dry_run shows which. kb_delete deletes one.`,
+    description: `Deletes ${selectionText}. dry_run shows which. kb_delete deletes one.`,
     effect: 'change',
     input: z.object({
       ...selectionInput,
@@ -71,8 +71,9 @@ export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete' | 'docu
     async run(input, { signal, answered }) {
       const selection = readSelection(input);
       if (input.dry_run) return dryRun(engine, selection, { signal });
-      const agreed = agreedTo(answered);
-      const confirmed = agreed === undefined ? selection : await checkUnchanged(engine, selection, agreed, { signal });
+      const confirmedHash = agreedTo(answered);
+      const confirmed =
+        confirmedHash === undefined ? selection : await checkUnchanged(engine, selection, confirmedHash, { signal });
       return showOutcome(await engine.bulkDelete(confirmed, { signal }));
     },
   });
@@ -91,11 +92,11 @@ async function dryRun(engine: Pick<Engine, 'documents'>, selection: BulkSelectio
 async function checkUnchanged(
   engine: Pick<Engine, 'documents'>,
   selection: BulkSelection,
-  agreed: string,
+  confirmedHash: string,
   options: EngineCall,
 ): Promise<BulkSelection> {
   const { count, ids, hash } = await previewSelection(engine, selection, options);
-  if (hash === agreed) return { ...selection, document_ids: ids ?? selection.document_ids, force: true };
+  if (hash === confirmedHash) return { ...selection, document_ids: ids ?? selection.document_ids, force: true };
   throw new CarrelError(
     'not_confirmed',
     `The selection has changed since the user was asked: it is now ${count} documents. Nothing was deleted. Repeat the call to ask again.`,
@@ -106,7 +107,7 @@ export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags'>): Tool {
   return defineTool({
     name: 'kb_bulk_tags',
     title: 'Tag many documents',
-    description: `Changes the tags (add, remove) or the collection (set_collection) of ${selected}.`,
+    description: `Changes the tags (add, remove) or the collection (set_collection) of ${selectionText}.`,
     effect: 'change',
     idempotent: true,
     input: z.object({
@@ -116,8 +117,8 @@ export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags'>): Tool {
       set_collection: collectionInput.optional(),
     }),
     output: looseOutput(outcomeFields),
-    async run({ add, remove = [], set_collection: named, ...selection }, { signal }) {
-      const { collection, tags } = readTags({ collection: named, tags: add });
+    async run({ add, remove = [], set_collection: newCollection, ...selection }, { signal }) {
+      const { collection, tags } = readTags({ collection: newCollection, tags: add });
       if (collection === undefined && tags.length === 0 && remove.length === 0) {
         throw new CarrelError('invalid_arguments', 'Nothing would change: give add, remove or set_collection.');
       }
@@ -138,13 +139,13 @@ export function createKbBulkSetTagsTool(engine: Pick<Engine, 'bulkSetTags' | 'bu
   return defineTool({
     name: 'kb_bulk_set_tags',
     title: 'Replace tags of many documents',
-    description: `Replaces all tags of ${selected}. Without set_collection, collections stay.`,
+    description: `Replaces all tags of ${selectionText}. Without set_collection, collections stay.`,
     effect: 'change',
     idempotent: true,
     input: z.object({ ...selectionInput, set_tags: tagListInput, set_collection: collectionInput.optional() }),
     output: looseOutput(outcomeFields),
-    async run({ set_tags: newTags, set_collection: named, ...selection }, { signal }) {
-      const { collection, tags } = readTags({ collection: named, tags: newTags });
+    async run({ set_tags: newTags, set_collection: newCollection, ...selection }, { signal }) {
+      const { collection, tags } = readTags({ collection: newCollection, tags: newTags });
       const documents = readSelection(selection);
       if (collection !== undefined) {
         return showOutcome(await engine.bulkSetTags(documents, [collectionTag(collection), ...tags], { signal }));
@@ -169,28 +170,28 @@ async function previewSelection(
   options: EngineCall,
 ): Promise<{ count: number | string; titles: string[]; ids?: number[]; hash: string }> {
   const { tags, doc_type: type } = selection;
-  const selects = predicateOf(selection);
-  const found = new Map<number, string>();
+  const isSelected = createPredicate(selection);
+  const titlesById = new Map<number, string>();
   let total = 0;
   for (let page = 0; page < pagesMax; page += 1) {
     const request = { tags, type, limit: pageSize, offset: page * pageSize };
     const listed = await engine.documents(request, options);
-    for (const { id, title } of listed.documents.filter(selects)) found.set(id, title);
+    for (const { id, title } of listed.documents.filter(isSelected)) titlesById.set(id, title);
     total = listed.total;
     if ((page + 1) * pageSize < total && listed.documents.length > 0) continue;
-    const ids = [...found.keys()];
-    return { count: found.size, titles: sampleTitles(), ids, hash: idsHash(ids) };
+    const ids = [...titlesById.keys()];
+    return { count: titlesById.size, titles: sampleTitles(), ids, hash: idsHash(ids) };
   }
   // Not all documents were examined. With the total, the hash still changes when a document is added.
-  const hash = textHash(`${idsHash([...found.keys()])} ${total}`);
-  return { count: `${found.size} or more`, titles: sampleTitles(), hash };
+  const hash = textHash(`${idsHash([...titlesById.keys()])} ${total}`);
+  return { count: `${titlesById.size} or more`, titles: sampleTitles(), hash };
 
   function sampleTitles(): string[] {
-    return [...found.values()].slice(0, titlesMax);
+    return [...titlesById.values()].slice(0, titlesMax);
   }
 }
 
-function predicateOf(selection: BulkSelection): (document: EngineDocument) => boolean {
+function createPredicate(selection: BulkSelection): (document: EngineDocument) => boolean {
   const { from_id: from = 0, to_id: to = Number.MAX_SAFE_INTEGER, doc_type: type, tags: required = [] } = selection;
   const ids = selection.document_ids && new Set(selection.document_ids);
   return ({ id, doc_type, tags }) =>

@@ -67,20 +67,20 @@ export async function setCollection(
 ): Promise<EngineDocument> {
   const target = collection === undefined ? [] : [collectionTag(collection)];
   let document: EngineDocument = await engine.documentWithoutChunks(id, options);
-  const old = document.tags.filter((tag) => isCollectionTag(tag) && !target.includes(tag));
+  const oldCollections = document.tags.filter((tag) => isCollectionTag(tag) && !target.includes(tag));
   const missing = target.filter((tag) => !document.tags.includes(tag));
-  if (old.length > 0 || missing.length > 0) {
-    document = await engine.changeTags(id, { remove: old, add: missing }, options);
+  if (oldCollections.length > 0 || missing.length > 0) {
+    document = await engine.changeTags(id, { remove: oldCollections, add: missing }, options);
   }
-  const left = document.tags.filter((tag) => old.includes(tag));
-  if (left.length > 0) document = await engine.changeTags(id, { remove: left }, options);
+  const remaining = document.tags.filter((tag) => oldCollections.includes(tag));
+  if (remaining.length > 0) document = await engine.changeTags(id, { remove: remaining }, options);
   if (target.length > 0 && !document.tags.some(isCollectionTag)) {
     document = await engine.changeTags(id, { add: target }, options);
   }
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-    const [, ...others] = document.tags.filter(isCollectionTag).sort();
-    if (others.length === 0) return document;
-    document = await engine.changeTags(id, { remove: others }, options);
+    const [, ...extraCollections] = document.tags.filter(isCollectionTag).sort();
+    if (extraCollections.length === 0) return document;
+    document = await engine.changeTags(id, { remove: extraCollections }, options);
   }
   throw new CarrelError(
     'engine_error',

@@ -16,11 +16,11 @@ interface KbAddDeps {
   readonly collections?: readonly string[] | undefined;
 }
 
-const { source_path: _, ...describingInput } = newDocumentInput;
+const { source_path: _, ...attributeInput } = newDocumentInput;
 
 export function createKbAddTool(
   engine: Pick<Engine, 'submit' | 'documentWithoutChunks' | 'job' | 'cancelJob'>,
-  { paths, sources, collections: allowed }: KbAddDeps,
+  { paths, sources, collections: allowedCollections }: KbAddDeps,
 ): Tool {
   return defineTool({
     name: 'kb_add',
@@ -34,24 +34,24 @@ export function createKbAddTool(
       path: pathInput.optional(),
       url: z.string().optional(),
       mode: z.enum(['site', 'sitemap', 'feed']).optional(),
-      ...describingInput,
+      ...attributeInput,
     }),
     output: outcomeOutput,
     backgroundWork: createIngestionWork(engine),
     async run({ text, path, url, mode, title, ...tagArguments }, call) {
-      if ([text, path, url].filter((each) => each !== undefined).length !== 1) {
+      if ([text, path, url].filter((argument) => argument !== undefined).length !== 1) {
         throw new CarrelError('invalid_arguments', 'Give exactly one of text, path and url.');
       }
-      const described = { title, tags: tagsToStore(tagArguments, allowed) };
+      const attributes = { title, tags: tagsToStore(tagArguments, allowedCollections) };
       if (url !== undefined) {
-        return addUrl(sources, { url, ...described, ...(mode === undefined ? {} : { [mode]: true }) });
+        return addUrl(sources, { url, ...attributes, ...(mode === undefined ? {} : { [mode]: true }) });
       }
       if (mode !== undefined) throw new CarrelError('invalid_arguments', 'mode is only valid with url.');
       const outcome =
         path === undefined
-          ? await engine.submit({ note: text ?? '', ...described }, call)
-          : await submitPath(engine, paths, { path, ...described }, call);
-      return describeOutcome(engine, outcome, described.tags, call);
+          ? await engine.submit({ note: text ?? '', ...attributes }, call)
+          : await submitPath(engine, paths, { path, ...attributes }, call);
+      return describeOutcome(engine, outcome, attributes.tags, call);
     },
   });
 }
@@ -69,7 +69,7 @@ async function addUrl(sources: KbAddDeps['sources'], request: SourceRequest) {
 
 export function createKbAddnoteTool(
   engine: Pick<Engine, 'submit' | 'documentWithoutChunks' | 'job' | 'cancelJob'>,
-  allowed?: readonly string[],
+  allowedCollections?: readonly string[],
 ): Tool {
   return defineTool({
     name: 'kb_addnote',
@@ -82,7 +82,7 @@ export function createKbAddnoteTool(
     output: outcomeOutput,
     backgroundWork: createIngestionWork(engine),
     async run({ text, title, source_path, ...tagArguments }, { signal }) {
-      const tags = tagsToStore(tagArguments, allowed);
+      const tags = tagsToStore(tagArguments, allowedCollections);
       const outcome = await engine.submit({ note: text, title, tags, source_path }, { signal });
       return describeOutcome(engine, outcome, tags, { signal });
     },

@@ -8,7 +8,7 @@ import { nextChunk, partsAfter } from '../../../engine/document-parts.ts';
 import type { Engine, EngineCall, EngineChunk, EngineDocumentWithChunks } from '../../../engine/engine.ts';
 import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { documentIdInput, sourcePathInput } from '../inputs/document-inputs.ts';
-import { outlineOf, type PlacedChunk } from '../shapes/outline.ts';
+import { type ChunkLocation, outlineOf } from '../shapes/outline.ts';
 import { documentFields, showDocument } from '../shapes/shapes.ts';
 
 /** Default number of chunks per answer. */
@@ -17,7 +17,7 @@ const budgetDefault = 8_000;
 /** Max share of the budget for the outline. */
 const outlineShare = 0.25;
 /** Min tokens for chunks, so that every call returns some text. */
-const tokensMin = 200;
+const chunkTokensMin = 200;
 const documentsMax = 100;
 
 export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>): Tool {
@@ -43,14 +43,14 @@ export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>):
       if (id !== undefined) return getOne(engine, id, { ...page, bytesMax: itemBytesMax(call) }, { signal });
       const request = { source_path: sourcePath, limit: documentsMax };
       const { documents, total } = await engine.documents(request, { signal });
-      const shown = withinBudget(documents.map(showDocument), page.budget_tokens);
+      const shown = fitTokens(documents.map(showDocument), page.budget_tokens);
       return { documents: fitItems(shown, itemBytesMax(call)), total };
     },
   });
 }
 
 /** Returns the first items that fit, at least one. */
-function withinBudget<Item extends object>(items: readonly Item[], budget: number): Item[] {
+function fitTokens<Item extends object>(items: readonly Item[], budget: number): Item[] {
   let used = 0;
   return items.filter((item, index) => {
     used += estimateTokens(JSON.stringify(item));
@@ -68,28 +68,30 @@ interface Page {
 
 async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, options: EngineCall) {
   const part = await engine.document(id, { ...options, first_chunk: page.first_chunk, bytesMax: page.bytesMax });
-  const { chunks, chunks_left: beyond = 0, ...document } = part;
-  const head = showDocument({ ...document, chunk_count: document.chunk_count ?? chunks.length });
-  const tokensLeft = page.budget_tokens - estimateTokens(JSON.stringify(head));
-  const isWhole = beyond === 0 && fitBudget(chunks, tokensLeft, shapeFor(id)).items.length === chunks.length;
-  const isLong = page.first_chunk === 0 && !isWhole;
+  const { chunks, chunks_left: chunksLeft = 0, ...document } = part;
+  const header = showDocument({ ...document, chunk_count: document.chunk_count ?? chunks.length });
+  const tokensLeft = page.budget_tokens - estimateTokens(JSON.stringify(header));
+  const fitsBudget =
+    chunksLeft === 0 && fitBudget(chunks, tokensLeft, budgetedChunks(id)).items.length === chunks.length;
+  const isLong = page.first_chunk === 0 && !fitsBudget;
   const outline = isLong ? outlineOf(await locateChunks(engine, part, options), page.budget_tokens * outlineShare) : [];
   const tokensForChunks = Math.max(
-    tokensMin,
+    chunkTokensMin,
     tokensLeft - (outline.length === 0 ? 0 : estimateTokens(JSON.stringify(outline))),
   );
 
   const fitting = fitItems(chunks.slice(0, page.max_chunks), page.bytesMax - wireBytes(outline, 2));
-  const { items, report } = fitBudget(fitting, tokensForChunks, shapeFor(id));
-  const cut = items.length === 1 ? (report.budget?.cut ?? []) : [];
+  const { items, report } = fitBudget(fitting, tokensForChunks, budgetedChunks(id));
+  const truncated = items.length === 1 ? (report.budget?.cut ?? []) : [];
   // Returns whole chunks, unless the first one alone does not fit.
-  const shown = cut.length === 0 && items.at(-1)?.text !== fitting[items.length - 1]?.text ? items.slice(0, -1) : items;
-  const isMore = shown.length < chunks.length || beyond > 0;
-  const next = isMore ? nextChunk(shown, page.first_chunk) : undefined;
+  const shown =
+    truncated.length === 0 && items.at(-1)?.text !== fitting[items.length - 1]?.text ? items.slice(0, -1) : items;
+  const hasMore = shown.length < chunks.length || chunksLeft > 0;
+  const next = hasMore ? nextChunk(shown, page.first_chunk) : undefined;
   const omitted = fitting.length - shown.length;
-  const used = estimateTokens(JSON.stringify([head, outline, shown]));
+  const used = estimateTokens(JSON.stringify([header, outline, shown]));
   return {
-    ...head,
+    ...header,
     ...(outline.length === 0 ? {} : { outline }),
     chunks: shown.map(({ id: chunkId, chunk_index, text, chunk_metadata }) => ({
       chunk_id: chunkId,
@@ -98,9 +100,9 @@ async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, 
       chunk_metadata,
     })),
     ...(next === undefined ? {} : { next: `kb_get(document_id=${id}, first_chunk=${next})` }),
-    ...(omitted + cut.length === 0
+    ...(omitted + truncated.length === 0
       ? {}
-      : { budget: { budget_tokens: page.budget_tokens, used_tokens: used, omitted_chunks: omitted, cut } }),
+      : { budget: { budget_tokens: page.budget_tokens, used_tokens: used, omitted_chunks: omitted, cut: truncated } }),
   };
 }
 
@@ -109,15 +111,15 @@ async function locateChunks(
   engine: Pick<Engine, 'document'>,
   part: EngineDocumentWithChunks,
   options: EngineCall,
-): Promise<PlacedChunk[]> {
-  const located: PlacedChunk[] = [...part.chunks];
+): Promise<ChunkLocation[]> {
+  const locations: ChunkLocation[] = [...part.chunks];
   for await (const { chunks } of partsAfter(engine, part, options)) {
-    located.push(...chunks.map(({ chunk_index, chunk_metadata }) => ({ chunk_index, chunk_metadata })));
+    locations.push(...chunks.map(({ chunk_index, chunk_metadata }) => ({ chunk_index, chunk_metadata })));
   }
-  return located;
+  return locations;
 }
 
-function shapeFor(documentId: number): Budgeted<EngineChunk, number | string> {
+function budgetedChunks(documentId: number): Budgeted<EngineChunk, number | string> {
   return {
     id: (chunk) => chunk.id,
     text: (chunk) => chunk.text,

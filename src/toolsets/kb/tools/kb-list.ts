@@ -7,7 +7,7 @@ import type { Call } from '../../../tools/call.ts';
 import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, splitTags, tagListInput, tagsToMatch } from '../inputs/collections.ts';
 import { docTypeInput, queryInput } from '../inputs/document-inputs.ts';
-import { checkCollection, type DocumentFilters, noDocuments, overview } from '../shapes/hints.ts';
+import { checkCollection, type DocumentFilters, noDocuments, topNames } from '../shapes/hints.ts';
 import { incompleteFields } from '../shapes/shapes.ts';
 
 /** Max tags and max collections in an answer. */
@@ -72,13 +72,13 @@ async function list(
 ) {
   const { signal } = call;
   const tags = tagsToMatch({ collection, tags: tag });
-  const [{ documents, total }, used] = await Promise.all([
+  const [{ documents, total }, allNames] = await Promise.all([
     engine.documents({ tags, type, query, limit, offset, sort }, { signal }),
-    overview(engine, namesMax, { signal }),
+    topNames(engine, namesMax, { signal }),
   ]);
   if (total === 0) await checkCollection(engine, tags, { signal });
-  const names = { collections: used.collections.named, tags: used.tags.named };
-  const shown = fitItems(documents.map(row), itemBytesMax(call) - wireBytes(names, 2));
+  const names = { collections: allNames.collections.top, tags: allNames.tags.top };
+  const shown = fitItems(documents.map(showRow), itemBytesMax(call) - wireBytes(names, 2));
   const next = offset + shown.length;
   return {
     documents: shown,
@@ -87,8 +87,8 @@ async function list(
     ...(shown.length < documents.length
       ? { truncated: true, next_offset: next, hint: `The answer is full: continue with kb_list(offset=${next}).` }
       : hintFor({ total, shown: shown.length }, { tags, type, query, offset })),
-    ...omitted('collections_omitted', used.collections.total),
-    ...omitted('tags_omitted', used.tags.total),
+    ...omittedField('collections_omitted', allNames.collections.total),
+    ...omittedField('tags_omitted', allNames.tags.total),
   };
 }
 
@@ -103,7 +103,7 @@ function hintFor(
   return { hint: 'No title or path contains all of these words; kb_search searches the text.' };
 }
 
-function row(document: EngineDocument) {
+function showRow(document: EngineDocument) {
   return {
     document_id: document.id,
     title: document.title,
@@ -116,6 +116,6 @@ function row(document: EngineDocument) {
   };
 }
 
-function omitted(name: string, count: number): Record<string, number> {
+function omittedField(name: string, count: number): Record<string, number> {
   return count > namesMax ? { [name]: count - namesMax } : {};
 }

@@ -7,7 +7,7 @@ import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { tagsToStore } from '../inputs/collections.ts';
 import { newDocumentInput } from '../inputs/document-inputs.ts';
 
-export function createKbSourcesTool(sources: Pick<WebSources, 'list'>, allowed?: readonly string[]): Tool {
+export function createKbSourcesTool(sources: Pick<WebSources, 'list'>, allowedCollections?: readonly string[]): Tool {
   return defineTool({
     name: 'kb_sources',
     title: 'Web sources',
@@ -17,7 +17,7 @@ export function createKbSourcesTool(sources: Pick<WebSources, 'list'>, allowed?:
     input: z.object({}),
     output: looseOutput('sources, total'),
     async run() {
-      const found = await sources.list({ anyTags: allowed?.map(collectionTag) });
+      const found = await sources.list({ anyTags: allowedCollections?.map(collectionTag) });
       return { sources: found, total: found.length };
     },
   });
@@ -26,8 +26,8 @@ export function createKbSourcesTool(sources: Pick<WebSources, 'list'>, allowed?:
 const { collection, tags } = newDocumentInput;
 const patterns = z.array(z.string()).max(50).optional();
 
-/** Creates the web source tools of the console. `allowed` lists the collections of a restricted caller. */
-export function createSourceTools(sources: WebSources, allowed?: readonly string[]): Tool[] {
+/** Creates the web source tools of the console. `allowedCollections` is set for a restricted caller. */
+export function createSourceTools(sources: WebSources, allowedCollections?: readonly string[]): Tool[] {
   return [
     defineTool({
       name: 'kb_add_source',
@@ -48,7 +48,7 @@ export function createSourceTools(sources: WebSources, allowed?: readonly string
       }),
       output: looseOutput('source_id, job_id, url'),
       run: ({ collection, tags, mode, ...request }) =>
-        sources.add({ ...request, [mode]: true, tags: tagsToStore({ collection, tags }, allowed) }),
+        sources.add({ ...request, [mode]: true, tags: tagsToStore({ collection, tags }, allowedCollections) }),
     }),
     defineTool({
       name: 'kb_change_source',
@@ -62,7 +62,7 @@ export function createSourceTools(sources: WebSources, allowed?: readonly string
       }),
       output: looseOutput('job_id?, deleted?, kept?'),
       async run({ source_id: id, action, documents }) {
-        const [source] = await sources.list({ ids: [id], anyTags: allowed?.map(collectionTag) });
+        const [source] = await sources.list({ ids: [id], anyTags: allowedCollections?.map(collectionTag) });
         if (source === undefined) throw new CarrelError('source_not_found', 'This web source was removed.');
         if (action === 'refresh') return { job_id: await sources.refresh(id) };
         if (action === 'remove') return sources.remove(id, { documents });
@@ -79,9 +79,9 @@ const mimeType = 'application/json';
 /** Provides web sources as the resources `carrel://kb/source/<id>`. Notifies subscribers when a run starts or ends. */
 export function createSourceResources(
   sources: Pick<WebSources, 'list'>,
-  allowed?: readonly string[],
+  allowedCollections?: readonly string[],
 ): ResourceProvider {
-  const anyTags = allowed?.map(collectionTag);
+  const anyTags = allowedCollections?.map(collectionTag);
   const find = async (uri: string): Promise<ShownSource> => {
     const id = /^[1-9]\d{0,14}$/.exec(uri.slice(sourceUriPrefix.length))?.[0];
     const [source] = id === undefined ? [] : await sources.list({ ids: [Number(id)], anyTags });

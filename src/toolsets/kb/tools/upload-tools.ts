@@ -52,7 +52,7 @@ export function createKbUploadStartTool(
           const missing = filename === undefined ? 'filename' : 'total_size';
           throw new CarrelError('invalid_arguments', `${missing} is missing: give filename and total_size, or path.`);
         }
-        return start(config, uploads, { filename, total_size, ...attributes }, call);
+        return startUpload(config, uploads, { filename, total_size, ...attributes }, call);
       }
       const { title, doc_type, source_path, ...tagArguments } = attributes;
       const tags = tagsToStore(tagArguments, config.collections);
@@ -66,7 +66,7 @@ const startedFields = 'upload_id, upload_url?, chunk_bytes_max, expires_after_id
 
 type UploadArguments = z.output<z.ZodObject<typeof documentInput>> & { filename: string; total_size: number };
 
-async function start(
+async function startUpload(
   config: UploadStartConfig,
   uploads: Pick<Uploads, 'start'>,
   { filename, total_size, title, doc_type, source_path, ...tagArguments }: UploadArguments,
@@ -132,14 +132,14 @@ export function createKbUploadFinishTool(deps: {
   });
 }
 
-const bytesMax = 255;
+const fileNameBytesMax = 255;
 
 /** Accepts a file name, not a path. */
 export const fileNameInput = z
   .string()
   .trim()
-  .refine((name) => name !== '' && Buffer.byteLength(name) <= bytesMax, {
-    error: `must have 1 to ${bytesMax} bytes in UTF-8`,
+  .refine((name) => name !== '' && Buffer.byteLength(name) <= fileNameBytesMax, {
+    error: `must have 1 to ${fileNameBytesMax} bytes in UTF-8`,
   })
   .refine((name) => !/[/\\]/.test(name) && name !== '.' && name !== '..', { error: 'must be a name, not a path' })
   .refine((name) => !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u.test(name), {

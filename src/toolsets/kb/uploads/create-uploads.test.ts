@@ -12,7 +12,7 @@ import { createStaging, type Staging } from './staging.ts';
 
 const minute = 60_000;
 
-const usual: UploadsConfig = {
+const defaults: UploadsConfig = {
   bytesMax: 1000,
   clientUploadsMax: 3,
   clientBytesMax: 1500,
@@ -22,17 +22,20 @@ const usual: UploadsConfig = {
   survivesRestart: true,
 };
 
+/** Uploads that submit files to the fixture's engine. */
+type TestUploads = Omit<Uploads, 'finish'> & { finish(id: string, call: Call): ReturnType<Uploads['finish']> };
+
 interface Fixture {
-  uploads: Uploads;
+  uploads: TestUploads;
   folder: string;
   /** The files submitted to the engine. */
   submitted: { submission: Submission; bytes: Buffer }[];
-  /** Moves the monotonic clock on. */
-  pass(ms: number): void;
+  /** Advances the monotonic clock. */
+  advance(ms: number): void;
   /** Makes the next submission fail. */
-  refuse(error: Error): void;
+  failNext(error: Error): void;
   /** A second process on the same folder. */
-  again(config?: Partial<UploadsConfig>): Uploads;
+  restart(config?: Partial<UploadsConfig>): TestUploads;
 }
 
 function open(t: TestContext, config: Partial<UploadsConfig> = {}, wrap = (staging: Staging) => staging): Fixture {
@@ -56,26 +59,23 @@ function open(t: TestContext, config: Partial<UploadsConfig> = {}, wrap = (stagi
       return { accepted: true, job_id: submitted.length, status: 'queued', filename: submission.filename };
     },
   };
-  const make = (more: Partial<UploadsConfig> = {}): Uploads => {
+  const make = (more: Partial<UploadsConfig> = {}): TestUploads => {
     const staging = wrap(createStaging(folder));
-    const made = createUploads(
-      { ...usual, ...config, ...more },
-      { staging, engine, log: silentLogger, clock: () => now },
-    );
+    const made = createUploads({ ...defaults, ...config, ...more }, { staging, log: silentLogger, clock: () => now });
     t.after(() => made.close());
-    return made;
+    return { ...made, finish: (id, call) => made.finish(id, call, engine) };
   };
   return {
     uploads: make(),
     folder,
     submitted,
-    pass: (ms) => {
+    advance: (ms) => {
       now += ms;
     },
-    refuse: (error) => {
+    failNext: (error) => {
       refusal = error;
     },
-    again: make,
+    restart: make,
   };
 }
 
@@ -126,8 +126,8 @@ test('accepts a repeated chunk and rejects other bytes under its index (contract
   const { uploads, submitted } = open(t);
   const { id } = await uploads.start(file(6), 'me');
   await uploads.addChunk(id, 0, Buffer.from('abc'), call());
-  const again = await uploads.addChunk(id, 0, Buffer.from('abc'), call());
-  assert.deepEqual(again, { receivedBytes: 3, totalSize: 6, chunks: 1 });
+  const restart = await uploads.addChunk(id, 0, Buffer.from('abc'), call());
+  assert.deepEqual(restart, { receivedBytes: 3, totalSize: 6, chunks: 1 });
   await fails(uploads.addChunk(id, 0, Buffer.from('abd'), call()), 'upload_conflict');
   await fails(uploads.addChunk(id, 0, Buffer.from('ab'), call()), 'upload_conflict');
   await uploads.addChunk(id, 1, Buffer.from('def'), call());
@@ -171,10 +171,10 @@ test('rejects more bytes than announced or than the limit', async (t) => {
 });
 
 test('keeps the upload if submitting fails, so that finish can be repeated', async (t) => {
-  const { uploads, submitted, refuse } = open(t);
+  const { uploads, submitted, failNext } = open(t);
   const { id } = await uploads.start(file(3), 'me');
   await uploads.addChunk(id, 0, Buffer.from('abc'), call());
-  refuse(new CarrelError('engine_unreachable', 'gone'));
+  failNext(new CarrelError('engine_unreachable', 'gone'));
   await fails(uploads.finish(id, call()), 'engine_unreachable');
   await uploads.finish(id, call());
   assert.equal(submitted[0]?.bytes.toString(), 'abc');
@@ -191,19 +191,19 @@ test('an upload is visible only to the caller who started it', async (t) => {
 });
 
 test('removes an upload and its bytes after ten idle minutes by the monotonic clock (003 Abandoned upload cleanup)', async (t) => {
-  const { uploads, pass, folder } = open(t);
+  const { uploads, advance, folder } = open(t);
   const { id } = await uploads.start(file(4), 'me');
-  pass(9 * minute);
+  advance(9 * minute);
   await uploads.addChunk(id, 0, Buffer.from('ab'), call());
-  pass(9 * minute);
+  advance(9 * minute);
   await uploads.addChunk(id, 1, Buffer.from('c'), call());
-  pass(10 * minute);
+  advance(10 * minute);
   await fails(uploads.addChunk(id, 2, Buffer.from('d'), call()), 'upload_not_found');
   assert.deepEqual(readdirSync(folder), []);
 });
 
 test('quotas count uploads and bytes per client and in total, and are released at the end', async (t) => {
-  const { uploads, pass } = open(t);
+  const { uploads, advance } = open(t);
   const start = (size: number, who = 'me') => uploads.start(file(size), who);
   const [one] = await Promise.all([start(10), start(10), start(10)]);
   await fails(start(10), 'upload_quota');
@@ -211,7 +211,7 @@ test('quotas count uploads and bytes per client and in total, and are released a
   await uploads.addChunk(one?.id ?? '', 0, Buffer.alloc(10), call());
   await uploads.finish(one?.id ?? '', call());
   await start(10);
-  pass(10 * minute);
+  advance(10 * minute);
   await start(800);
   await fails(start(800), 'upload_quota');
   await start(800, 'other');
@@ -226,10 +226,10 @@ test('concurrent starts cannot both use the last free slot', async (t) => {
 });
 
 test('uploads survive a restart if configured', async (t) => {
-  const { uploads, again, submitted } = open(t);
+  const { uploads, restart, submitted } = open(t);
   const { id, secret } = await uploads.start(file(6), 'me');
   await uploads.addChunk(id, 1, Buffer.from('def'), call());
-  const later = again();
+  const later = restart();
   await fails(later.addChunk(id, 0, Buffer.from('abc'), call('other')), 'upload_not_found');
   await fails(later.addChunk(id, 1, Buffer.from('xyz'), call()), 'upload_conflict');
   await fails(later.receive(id, secret, { content: stream('abcdef'), length: 6 }, call().signal), 'upload_conflict');
@@ -237,16 +237,16 @@ test('uploads survive a restart if configured', async (t) => {
   await later.addChunk(id, 0, Buffer.from('abc'), call());
   const { outcome } = await later.finish(id, call());
   assert.equal(submitted[0]?.bytes.toString(), 'abcdef');
-  assert.deepEqual((await again().finish(id, call())).outcome, outcome);
+  assert.deepEqual((await restart().finish(id, call())).outcome, outcome);
   assert.equal(submitted.length, 1);
 });
 
 test('uploads of an earlier process count against quotas until finished or idle', async (t) => {
-  const { uploads, again, folder } = open(t);
+  const { uploads, restart, folder } = open(t);
   const first = await uploads.start(file(6), 'me');
   await uploads.start(file(6), 'me');
   const idle = await uploads.start(file(6), 'me');
-  const later = again();
+  const later = restart();
   await fails(later.start(file(6), 'me'), 'upload_quota');
   await later.addChunk(first.id, 0, Buffer.from('abcdef'), call());
   await later.finish(first.id, call());
@@ -256,22 +256,22 @@ test('uploads of an earlier process count against quotas until finished or idle'
   utimesSync(join(folder, idle.id), longAgo, longAgo);
   await later.start(file(6), 'me');
   // If uploads don't survive a restart, the ones left behind count against no quota.
-  await again({ survivesRestart: false }).start(file(6), 'me');
+  await restart({ survivesRestart: false }).start(file(6), 'me');
 });
 
 test('uploads do not survive a restart by default with a remote engine (003 MCP server restart during upload)', async (t) => {
-  const { uploads, again } = open(t, { survivesRestart: false });
+  const { uploads, restart } = open(t, { survivesRestart: false });
   const { id } = await uploads.start(file(3), 'me');
-  await fails(again().addChunk(id, 0, Buffer.from('abc'), call()), 'upload_not_found');
+  await fails(restart().addChunk(id, 0, Buffer.from('abc'), call()), 'upload_not_found');
 });
 
 test('uploads of an earlier process expire when idle', async (t) => {
-  const { uploads, again, folder } = open(t, { idleMs: 2_000 });
+  const { uploads, restart, folder } = open(t, { idleMs: 2_000 });
   const { id } = await uploads.start(file(3), 'me');
   await uploads.close();
   const past = new Date(Date.now() - 3_000);
   utimesSync(join(folder, id), past, past);
-  const later = again();
+  const later = restart();
   await fails(later.addChunk(id, 0, Buffer.from('abc'), call()), 'upload_not_found');
   const old = new Date(Date.now() - 10_000);
   utimesSync(join(folder, id), old, old);
@@ -280,19 +280,19 @@ test('uploads of an earlier process expire when idle', async (t) => {
 });
 
 test('ignores a partial chunk of a killed process', async (t) => {
-  const { uploads, again, folder } = open(t);
+  const { uploads, restart, folder } = open(t);
   const { id } = await uploads.start(file(3), 'me');
   writeFileSync(join(folder, id, '0.chunk.1234.part'), 'a');
-  const receipt = await again().addChunk(id, 0, Buffer.from('abc'), call());
+  const receipt = await restart().addChunk(id, 0, Buffer.from('abc'), call());
   assert.deepEqual(receipt, { receivedBytes: 3, totalSize: 3, chunks: 1 });
 });
 
 test('ignores a damaged manifest', async (t) => {
-  const { uploads, again, folder } = open(t);
+  const { uploads, restart, folder } = open(t);
   const { id } = await uploads.start(file(3), 'me');
   for (const text of ['', '{', '{"id":1}', '[]']) {
     writeFileSync(join(folder, id, 'manifest.json'), text);
-    await fails(again().finish(id, call()), 'upload_not_found');
+    await fails(restart().finish(id, call()), 'upload_not_found');
   }
 });
 
@@ -314,7 +314,7 @@ test('reports a full disk and keeps stored chunks', async (t) => {
 });
 
 test('the upload URL accepts exactly total_size bytes, once, with the secret', async (t) => {
-  const { uploads, submitted, pass } = open(t);
+  const { uploads, submitted, advance } = open(t);
   const { id, secret } = await uploads.start(file(6), 'me');
   const { signal } = call();
   const put = (text: string, token = secret, length: number | undefined = undefined) =>
@@ -330,12 +330,12 @@ test('the upload URL accepts exactly total_size bytes, once, with the secret', a
   await uploads.finish(id, call());
   await fails(put('abcdef'), 'upload_conflict');
   assert.equal(submitted[0]?.bytes.toString(), 'abcdef');
-  pass(10 * minute);
+  advance(10 * minute);
   await fails(put('abcdef'), 'upload_not_found');
 });
 
 test('during a transfer to the URL nothing else may change the upload, and it does not expire', async (t) => {
-  const { uploads, pass } = open(t);
+  const { uploads, advance } = open(t);
   const { id, secret } = await uploads.start(file(6), 'me');
   const gate = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();
@@ -347,7 +347,7 @@ test('during a transfer to the URL nothing else may change the upload, and it do
   };
   const receiving = uploads.receive(id, secret, { content: slow(), length: 6 }, call().signal);
   await started.promise;
-  pass(20 * minute);
+  advance(20 * minute);
   await fails(uploads.addChunk(id, 0, Buffer.from('abc'), call()), 'upload_conflict');
   await fails(uploads.finish(id, call()), 'upload_conflict');
   await fails(uploads.receive(id, secret, { content: stream('abcdef'), length: 6 }, call().signal), 'upload_conflict');

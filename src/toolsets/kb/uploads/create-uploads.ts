@@ -9,13 +9,13 @@ import {
   checkQuotas,
   completeChunks,
   createUpload,
-  exactly,
   isFinished,
-  reported,
+  requireSize,
   tooManyBytes,
   type Upload,
   type UploadQuotas,
   uploadNotFound,
+  withProgress,
 } from './upload.ts';
 
 export interface UploadsConfig extends UploadQuotas {
@@ -28,7 +28,6 @@ export interface UploadsConfig extends UploadQuotas {
 
 interface UploadsDeps {
   staging: Staging;
-  engine: Pick<Engine, 'submit'>;
   log: Logger;
   clock?: MonotonicClock;
 }
@@ -52,7 +51,7 @@ export interface Uploads {
   finish(
     id: string,
     call: Call,
-    known?: Pick<Engine, 'submit'>,
+    engine: Pick<Engine, 'submit'>,
   ): Promise<{ outcome: SubmitOutcome; tags: readonly string[]; filename: string }>;
   close(): Promise<void>;
 }
@@ -68,12 +67,12 @@ const finishedMax = 1000;
 const sweepMsMax = 30_000;
 
 export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads {
-  const { staging, engine, log, clock = () => performance.now() } = deps;
+  const { staging, log, clock = () => performance.now() } = deps;
   const uploads = new Map<string, Upload>();
   const notFound = (): CarrelError => uploadNotFound(config.idleMs);
   const isExpired = ({ users, usedAt }: Upload): boolean => users === 0 && clock() - usedAt >= config.idleMs;
 
-  const forget = async (id: string): Promise<void> => {
+  const removeUpload = async (id: string): Promise<void> => {
     uploads.delete(id);
     await staging.remove(id);
   };
@@ -83,19 +82,19 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     if (current !== undefined) {
       // For a shared upload, the database decides whether it has expired; `refresh` checks that.
       if (staging.shared !== undefined || !isExpired(current)) return current;
-      await forget(id);
+      await removeUpload(id);
       throw notFound();
     }
     const stored = config.survivesRestart ? await staging.find(id) : undefined;
     const idleMs = stored && (await idleMsOf(id));
     if (stored === undefined || idleMs === undefined || idleMs >= config.idleMs) throw notFound();
-    const adopted = uploads.get(id) ?? createUpload(stored.manifest, stored.chunks, clock() - idleMs);
-    uploads.set(id, adopted);
-    return adopted;
+    const upload = uploads.get(id) ?? createUpload(stored.manifest, stored.chunks, clock() - idleMs);
+    uploads.set(id, upload);
+    return upload;
   };
 
   const idleMsOf = async (id: string): Promise<number | undefined> =>
-    staging.shared ? 0 : (await staging.idle()).find((each) => each.id === id)?.idleMs;
+    staging.shared ? 0 : (await staging.idleTimes()).find((each) => each.id === id)?.idleMs;
 
   /** Reloads the state of a shared upload, which another process may have changed. */
   const refresh = async (upload: Upload): Promise<void> => {
@@ -116,7 +115,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     if (staging.shared !== undefined) {
       return (await staging.shared.manifests()).map((manifest) => createUpload(manifest, new Map(), clock()));
     }
-    const stored = (await staging.idle()).filter(({ id, idleMs }) => !uploads.has(id) && idleMs < config.idleMs);
+    const stored = (await staging.idleTimes()).filter(({ id, idleMs }) => !uploads.has(id) && idleMs < config.idleMs);
     const found = await Promise.all(stored.map(({ id }) => staging.find(id)));
     return found.flatMap((each) => (each === undefined ? [] : [createUpload(each.manifest, each.chunks, clock())]));
   };
@@ -125,7 +124,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
   const inUse = (): Upload[] => [...uploads.values()].filter(({ users }) => users > 0);
 
   /** Runs work on an upload. The upload can't expire meanwhile. */
-  const using = async <Result>(upload: Upload, run: () => Promise<Result>): Promise<Result> => {
+  const whileInUse = async <Result>(upload: Upload, run: () => Promise<Result>): Promise<Result> => {
     upload.users += 1;
     try {
       return await run();
@@ -137,7 +136,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
 
   /** Runs changes to an upload one at a time, within this process. */
   const serialized = <Result>(upload: Upload, signal: AbortSignal, run: () => Promise<Result>): Promise<Result> =>
-    using(upload, async () => {
+    whileInUse(upload, async () => {
       const release = await upload.lock.acquire(signal);
       try {
         await refresh(upload);
@@ -171,15 +170,15 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       for (const [id, upload] of uploads) if (isExpired(upload)) uploads.delete(id);
       return;
     }
-    for (const [id, upload] of uploads) if (isExpired(upload)) await forget(id);
+    for (const [id, upload] of uploads) if (isExpired(upload)) await removeUpload(id);
     const finished = [...uploads].filter(([, upload]) => isFinished(upload) && upload.users === 0);
-    for (const [id] of finished.slice(0, Math.max(0, finished.length - finishedMax))) await forget(id);
+    for (const [id] of finished.slice(0, Math.max(0, finished.length - finishedMax))) await removeUpload(id);
     // Removes uploads of ended processes. Waits twice as long, because running processes remove their own.
-    for (const { id, idleMs } of await staging.idle()) {
+    for (const { id, idleMs } of await staging.idleTimes()) {
       if (!uploads.has(id) && idleMs >= config.idleMs * 2) await staging.remove(id);
     }
   };
-  const sweeping = setInterval(
+  const sweepTimer = setInterval(
     () => void sweep().catch((error: unknown) => log.warn('idle uploads could not be removed', { error })),
     Math.min(sweepMsMax, Math.max(200, config.idleMs / 4)),
   ).unref();
@@ -192,11 +191,11 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
           data: { total_size: totalSize, bytes_max: config.bytesMax },
         });
       }
-      const others = await unfinishedElsewhere();
+      const storedElsewhere = await unfinishedElsewhere();
       // No `await` from here until the upload is registered, so that no other call uses the same quota.
-      const ours = staging.shared === undefined ? [...uploads.values()] : inUse();
-      const ourIds = new Set(ours.map(({ manifest }) => manifest.id));
-      const open = [...ours, ...others.filter(({ manifest }) => !ourIds.has(manifest.id))].filter(
+      const local = staging.shared === undefined ? [...uploads.values()] : inUse();
+      const localIds = new Set(local.map(({ manifest }) => manifest.id));
+      const open = [...local, ...storedElsewhere.filter(({ manifest }) => !localIds.has(manifest.id))].filter(
         (upload) => !isFinished(upload) && !isExpired(upload),
       );
       checkQuotas(config, open, { totalSize, callerId });
@@ -205,9 +204,9 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       const upload = createUpload(manifest, new Map(), clock());
       uploads.set(manifest.id, upload);
       try {
-        await using(upload, () => staging.save(manifest));
+        await whileInUse(upload, () => staging.save(manifest));
       } catch (error) {
-        await forget(manifest.id);
+        await removeUpload(manifest.id);
         throw error;
       }
       return { id: manifest.id, secret };
@@ -244,7 +243,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
         upload.isReceiving = true;
       });
       try {
-        const size = await using(upload, () => staging.writeChunk(id, 0, exactly(content, totalSize)));
+        const size = await whileInUse(upload, () => staging.writeChunk(id, 0, requireSize(content, totalSize)));
         if (size === undefined) throw alreadyReceived();
         upload.chunks.set(0, size);
         upload.receivedBytes = size;
@@ -254,7 +253,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       }
     },
 
-    async finish(id, call, known = engine) {
+    async finish(id, call, engine) {
       const upload = await find(id);
       if (upload.manifest.caller !== call.caller.id) throw notFound();
       const submit = async () => {
@@ -265,8 +264,8 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
         const indexes = completeChunks(upload);
         await staging.touch(id);
         const { title, docType, sourcePath, totalSize: size } = manifest;
-        const content = reported(staging.content(id, indexes), size, call);
-        const outcome = await known.submit(
+        const content = withProgress(staging.content(id, indexes), size, call);
+        const outcome = await engine.submit(
           { filename, content, size, title, tags, doc_type: docType, source_path: sourcePath },
           { signal: call.signal },
         );
@@ -282,7 +281,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     },
 
     async close() {
-      clearInterval(sweeping);
+      clearInterval(sweepTimer);
     },
   };
 }

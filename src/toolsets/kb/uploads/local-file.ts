@@ -26,7 +26,7 @@ interface FileToSubmit {
 export async function submitPath(
   engine: Pick<Engine, 'submit'>,
   { isLocal, allowedRoots, bytesMax }: PathRules,
-  { path, filename, source_path = path, ...described }: FileToSubmit,
+  { path, filename, source_path = path, ...attributes }: FileToSubmit,
   call: Call,
 ): Promise<SubmitOutcome> {
   if (!isLocal) {
@@ -44,7 +44,7 @@ export async function submitPath(
         `The file has ${size} bytes; the limit is ${bytesMax} (KB_UPLOAD_BYTES_MAX).`,
       );
     }
-    return await engine.submit({ filename: filename ?? fileName, content, size, source_path, ...described }, call);
+    return await engine.submit({ filename: filename ?? fileName, content, size, source_path, ...attributes }, call);
   } finally {
     await close();
   }
@@ -79,12 +79,12 @@ export async function openLocalFile(path: string, folders: AllowedFolders): Prom
   });
   try {
     const opened = await file.stat();
-    const again = await resolveInside(path, folders);
-    const { ino, dev } = await stat(again.real);
+    const rechecked = await resolveInside(path, folders);
+    const { ino, dev } = await stat(rechecked.real);
     if (opened.ino !== ino || opened.dev !== dev) throw notAllowed('The file changed while it was being opened.');
     if (!opened.isFile()) throw notAllowed('Only regular files can be added.');
-    if (!again.isConfigured && opened.uid !== (process.getuid?.() ?? opened.uid)) {
-      throw notAllowed(`The file belongs to another user. ${allowing}`);
+    if (!rechecked.isConfigured && opened.uid !== (process.getuid?.() ?? opened.uid)) {
+      throw notAllowed(`The file belongs to another user. ${allowHint}`);
     }
     return {
       filename: basename(real),
@@ -98,31 +98,31 @@ export async function openLocalFile(path: string, folders: AllowedFolders): Prom
   }
 }
 
-const allowing = 'Set KB_ALLOWED_ROOTS to the folders whose files may be added.';
+const allowHint = 'Set KB_ALLOWED_ROOTS to the folders whose files may be added.';
 
 async function resolveInside(
   path: string,
   { configured, client }: AllowedFolders,
 ): Promise<{ real: string; isConfigured: boolean }> {
-  const all = [...configured, ...client];
+  const folders = [...configured, ...client];
   // Missing and forbidden files get the same message, so that it reveals nothing about other folders.
-  const refused = (cause?: unknown): CarrelError =>
-    all.length === 0
+  const notFound = (cause?: unknown): CarrelError =>
+    folders.length === 0
       ? notAllowed(
-          `No folder may be read by path. ${allowing} kb_upload_start without path also uploads a file.`,
+          `No folder may be read by path. ${allowHint} kb_upload_start without path also uploads a file.`,
           cause,
         )
-      : notAllowed(`There is no such file in the allowed folders: ${all.join(', ')}. ${allowing}`, cause);
+      : notAllowed(`There is no such file in the allowed folders: ${folders.join(', ')}. ${allowHint}`, cause);
   const real = await realpath(path).catch((error: unknown) => {
-    throw refused(error);
+    throw notFound(error);
   });
-  const isBelow = async (folder: string): Promise<boolean> => {
+  const isInside = async (folder: string): Promise<boolean> => {
     const root = await realpath(folder).catch(() => undefined);
     return root !== undefined && real.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
   };
-  for (const folder of configured) if (await isBelow(folder)) return { real, isConfigured: true };
-  for (const folder of client) if (await isBelow(folder)) return { real, isConfigured: false };
-  throw refused();
+  for (const folder of configured) if (await isInside(folder)) return { real, isConfigured: true };
+  for (const folder of client) if (await isInside(folder)) return { real, isConfigured: false };
+  throw notFound();
 }
 
 async function* readExactly(file: FileHandle, size: number): AsyncGenerator<Uint8Array> {

@@ -55,7 +55,7 @@ export function createSharedStaging(shared: SharedStore, { idleMs }: { idleMs: n
       const chunks = parts.filter(({ part }) => part >= firstChunkPart);
       return manifest && { manifest, chunks: new Map(chunks.map((each) => [each.part - firstChunkPart, each.bytes])) };
     },
-    idle: async () => [],
+    idleTimes: async () => [],
     shared: {
       async manifests() {
         const all = await shared.readAll({ kind, part: manifestPart });

@@ -38,7 +38,7 @@ const manifestSchema = z.object({
 
 export type Manifest = Omit<z.output<typeof manifestSchema>, 'outcome'> & { outcome?: SubmitOutcome | undefined };
 
-interface Found {
+interface StoredUpload {
   manifest: Manifest;
   /** Sizes in bytes, by chunk_index. */
   chunks: Map<number, number>;
@@ -57,9 +57,9 @@ export interface Staging {
   touch(id: string): Promise<void>;
   remove(id: string): Promise<void>;
   /** Finds an upload left by an earlier process. */
-  find(id: string): Promise<Found | undefined>;
+  find(id: string): Promise<StoredUpload | undefined>;
   /** Lists uploads with their idle times by the wall clock, the only clock that processes share. */
-  idle(): Promise<{ id: string; idleMs: number }[]>;
+  idleTimes(): Promise<{ id: string; idleMs: number }[]>;
   /** Present if several processes may work on the same upload. */
   readonly shared?: SharedUploads;
 }
@@ -108,7 +108,7 @@ export function createStaging(folder: string): Staging {
       const manifest = readManifest(text);
       return manifest && { manifest, chunks: await chunkSizes(folderOf(id)) };
     },
-    async idle() {
+    async idleTimes() {
       const names = await readdir(folder).catch(() => []);
       const uploads = names.filter((name) => idPattern.test(name));
       return Promise.all(
@@ -142,9 +142,9 @@ async function chunkSizes(folder: string): Promise<Map<number, number>> {
 /** Returns the time of the last change to the folder, or to a chunk that is being written. */
 async function lastWrite(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
-  const growing = names.filter((name) => name.endsWith('.part')).map((name) => join(folder, name));
+  const partFiles = names.filter((name) => name.endsWith('.part')).map((name) => join(folder, name));
   const times = await Promise.all(
-    [folder, ...growing].map((path) =>
+    [folder, ...partFiles].map((path) =>
       stat(path).then(
         ({ mtimeMs }) => mtimeMs,
         () => 0,

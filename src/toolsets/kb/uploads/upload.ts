@@ -20,7 +20,7 @@ export interface Upload {
 }
 
 const waitingMax = 256;
-const namedMax = 20;
+const listedChunksMax = 20;
 
 export function createUpload(manifest: Manifest, chunks: Map<number, number>, now: number): Upload {
   return {
@@ -36,11 +36,11 @@ export function createUpload(manifest: Manifest, chunks: Map<number, number>, no
 
 /** Returns the indexes of the chunks in order. Throws if chunks or bytes are missing. */
 export function completeChunks({ chunks, receivedBytes, manifest: { totalSize } }: Upload): number[] {
-  const indexes = [...chunks.keys()].sort((one, other) => one - other);
-  const missing = missingIn(indexes);
+  const indexes = [...chunks.keys()].sort((a, b) => a - b);
+  const missing = missingIndexes(indexes);
   if (missing.length === 0 && receivedBytes === totalSize) return indexes;
-  const shown = missing.slice(0, namedMax);
-  const more = missing.length > namedMax ? ` and ${missing.length - namedMax} more` : '';
+  const shown = missing.slice(0, listedChunksMax);
+  const more = missing.length > listedChunksMax ? ` and ${missing.length - listedChunksMax} more` : '';
   const problem =
     missing.length > 0
       ? `Chunks are missing: ${shown.join(', ')}${more}`
@@ -64,7 +64,7 @@ export function completeChunks({ chunks, receivedBytes, manifest: { totalSize } 
 }
 
 /** Returns the missing indexes below the highest one. */
-function missingIn(sorted: readonly number[]): number[] {
+function missingIndexes(sorted: readonly number[]): number[] {
   const present = new Set(sorted);
   return Array.from({ length: (sorted.at(-1) ?? -1) + 1 }, (_, index) => index).filter((index) => !present.has(index));
 }
@@ -96,11 +96,11 @@ export function checkQuotas(
   open: readonly Upload[],
   { totalSize, callerId }: { totalSize: number; callerId: string },
 ): void {
-  const own = open.filter(({ manifest }) => manifest.caller === callerId);
-  if (own.length >= quotas.clientUploadsMax) {
-    throw quotaError(`You have ${own.length} unfinished uploads, the maximum per client.`);
+  const callerUploads = open.filter(({ manifest }) => manifest.caller === callerId);
+  if (callerUploads.length >= quotas.clientUploadsMax) {
+    throw quotaError(`You have ${callerUploads.length} unfinished uploads, the maximum per client.`);
   }
-  if (bytesOf(own) + totalSize > quotas.clientBytesMax) {
+  if (bytesOf(callerUploads) + totalSize > quotas.clientBytesMax) {
     throw quotaError(`Your unfinished uploads would exceed ${quotas.clientBytesMax} bytes.`);
   }
   if (open.length >= quotas.uploadsMax || bytesOf(open) + totalSize > quotas.stagingBytesMax) {
@@ -119,7 +119,7 @@ function quotaError(problem: string): CarrelError {
 }
 
 /** Passes the content through. Throws if it has more or fewer bytes than `size`. */
-export async function* exactly(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
+export async function* requireSize(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   let received = 0;
   for await (const part of content) {
     received += part.length;
@@ -138,7 +138,7 @@ export async function* exactly(content: AsyncIterable<Uint8Array>, size: number)
 }
 
 /** Passes the content through and reports progress. */
-export async function* reported(
+export async function* withProgress(
   content: AsyncIterable<Uint8Array>,
   total: number,
   call: Pick<Call, 'report'>,
