@@ -32,7 +32,11 @@ export function layOutImage(folder: string, dataDir: string): Image {
   }
   const [program, script] = jsonOf(last.get('ENTRYPOINT'));
   assert.equal(program, 'node');
-  const env = Object.fromEntries((last.get('ENV') ?? []).map((line) => line.split('=') as [string, string]));
+  const env: Record<string, string> = {};
+  for (const line of last.get('ENV') ?? []) {
+    const [, name = '', value = ''] = /^([^=]+)=(.*)$/.exec(line) ?? [];
+    env[name] = value;
+  }
   assert.equal(env['CARREL_HOME'], '/data');
   return {
     entry: (command) => [process.execPath, (script ?? '').replace('/app', app), ...command],

@@ -18,8 +18,8 @@ export function startWorker({ from, file, name }: WorkerFile, options: WorkerOpt
   return new Worker(fileBeside(from, file), { ...options, name, execArgv: [] });
 }
 
-/** Makes threads collect garbage early. By default, each keeps up to 48 MB of it. */
-const resourceLimits = { maxYoungGenerationSizeMb: 6 } as const;
+/** Makes threads collect garbage early. Their heaps grow more slowly the lower the limits are. */
+const resourceLimits = { maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: 1024 } as const;
 
 export interface WorkerCallsConfig extends WorkerFile {
   readonly workerData?: unknown;

@@ -1,32 +1,34 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { test } from 'node:test';
+import { beforeEach, type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import type { TestRequest } from '../../../test/support/test-thread.ts';
 import { createModelThreads } from './model-threads.ts';
 
 const wait: TestRequest = { kind: 'wait', ms: 1 };
 
-function startThreads() {
-  const exits: Promise<unknown>[] = [];
-  process.on('worker', (worker: Worker) => exits.push(once(worker, 'exit')));
+const exits: Promise<unknown>[] = [];
+process.on('worker', (worker: Worker) => exits.push(once(worker, 'exit')));
+beforeEach(() => exits.splice(0));
+
+function startThreads(t: TestContext, idleMs: number) {
   const threads = createModelThreads<TestRequest, unknown>({
     from: new URL('../../../test/support/', import.meta.url).href,
     file: 'test-thread',
     name: 'test',
     workerData: { modelFolder: '' },
     threads: 2,
-    queuedMax: 100,
+    queuedMax: 1000,
     timeoutMs: 60_000,
-    idleMs: 1,
+    idleMs,
     model: 'embedding',
   });
-  return { threads, exits };
+  t.after(() => threads.close());
+  return threads;
 }
 
 test('few requests share a thread, many start another one, and it ends when idle', async (t) => {
-  const { threads, exits } = startThreads();
-  t.after(() => threads.close());
+  const threads = startThreads(t, 1);
   await Promise.all([threads.run([wait]), threads.run([wait]), threads.run([wait])]);
   assert.equal(exits.length, 1);
   await threads.run(Array.from({ length: 8 }, () => wait));
@@ -34,4 +36,17 @@ test('few requests share a thread, many start another one, and it ends when idle
   await Promise.race(exits);
   await threads.run([wait, wait]);
   assert.equal(exits.length, 2, 'the other thread still answers');
+});
+
+test('background requests give up a thread while searches use two of another model', async (t) => {
+  const [background, searches] = [startThreads(t, 60_000), startThreads(t, 60_000)];
+  const waits = (length: number) => Array.from({ length }, () => wait);
+  await background.run(waits(8));
+  assert.equal(exits.length, 2);
+  const work = background.run(waits(900));
+  const [first, second] = exits;
+  await searches.run(waits(8), { urgent: true });
+  assert.equal(exits.length, 4);
+  await Promise.race([first, second]);
+  await Promise.all([assert.rejects(work), background.close()]);
 });

@@ -58,6 +58,9 @@ const loadTimeoutMs = 120_000;
 const waitingMin = 4;
 const idleMsDefault = 60_000;
 
+/** Number of running threads of all models in this process. */
+let processThreads = 0;
+
 /** Runs a local model on worker threads, started on demand. Each serves one request at a time on one core, urgent ones first. */
 export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) {
   const { model } = config;
@@ -71,6 +74,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
 
   function start(): Lane<Request, Answer> {
     keepRuntimeQuiet();
+    processThreads += 1;
     const nativeSection = createNativeSection();
     const workerData: OnnxRuntimeConfig = { ...config.workerData, nativeSection };
     const calls = createWorkerCalls<Request, Answer>({
@@ -111,17 +115,25 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
   }
 
   function mayStart(): boolean {
-    return lanes.length === 0 || (lanes.length < config.threads && urgent.size + regular.size >= waitingMin);
+    if (lanes.length === 0) return true;
+    if (lanes.length >= config.threads || urgent.size + regular.size < waitingMin) return false;
+    return urgent.size > 0 || processThreads < config.threads;
   }
 
-  /** Ends an idle thread to free its memory, unless it is the last one. */
+  /** Ends a thread to free its memory, unless it is the last one. */
   function endIfSurplus(lane: Lane<Request, Answer>): void {
     if (lanes.length < 2 || !lanes.includes(lane)) return;
     lanes = lanes.filter((each) => each !== lane);
     terminate(lane.calls);
   }
 
+  /** Returns true if a search has started threads of another model, so that background work must end one. */
+  function mustYield(): boolean {
+    return urgent.size === 0 && processThreads > config.threads + 1;
+  }
+
   function terminate(calls: Calls<Request, Answer>): void {
+    processThreads -= 1;
     terminating.add(calls);
     void calls.terminate().finally(() => terminating.delete(calls));
   }
@@ -140,7 +152,8 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
     } finally {
       running.delete(job);
       lane.isBusy = false;
-      lane.idleTimer = setTimeout(endIfSurplus, config.idleMs ?? idleMsDefault, lane).unref();
+      if (mustYield()) endIfSurplus(lane);
+      else lane.idleTimer = setTimeout(endIfSurplus, config.idleMs ?? idleMsDefault, lane).unref();
       assign();
     }
   }
@@ -183,6 +196,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
       failAll(new CarrelError('unavailable', `The local ${model} model is closed.`));
       const stopping = lanes;
       lanes = [];
+      processThreads -= stopping.length;
       await Promise.all(stopping.map(({ calls }) => calls.terminate()));
     },
   };
