@@ -21,7 +21,7 @@ export interface Host {
 }
 
 export interface HostsDeps {
-  readonly web: Pick<WebStore, 'takeHost' | 'keepHost' | 'leaveHost'>;
+  readonly web: Pick<WebStore, 'leaseHost' | 'renewHost' | 'releaseHost'>;
   readonly fetch: SafeFetch;
   readonly owner: string;
   readonly userAgent: string;
@@ -62,7 +62,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
   const leases = new Map<string, () => Promise<Lease<LeasedHost>>>();
 
   return async (origin, signal) => {
-    const take = leases.get(origin) ?? createLeases(() => takeHost(origin));
+    const take = leases.get(origin) ?? createLeases(() => leaseHost(origin));
     leases.set(origin, take);
     const { resource: leased, release } = await unlessAborted(take(), signal);
     const ownPauseMs = isOwn(origin) ? 0 : pauseMs;
@@ -93,26 +93,26 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
       async robots(signal) {
         if (leased.rules !== undefined && performance.now() < leased.rules.until) return leased.rules.value;
         const text = await request(signal, () => fetchRobots(origin, signal));
-        await web.keepHost({ host: origin, owner, leaseMs, robots: { text, lastsMs: robotsLifetimeMs } });
+        await web.renewHost({ host: origin, owner, leaseMs, robots: { text, lastsMs: robotsLifetimeMs } });
         leased.rules = rulesOf(text, origin);
         return leased.rules.value;
       },
       async postpone(waitMs) {
         leased.nextAt = Math.max(leased.nextAt, performance.now() + waitMs);
-        await web.keepHost({ host: origin, owner, leaseMs, waitMs });
+        await web.renewHost({ host: origin, owner, leaseMs, waitMs });
       },
       release,
     };
   };
 
   /** Waits until no other process leases the host, then leases it. */
-  async function takeHost(host: string): Promise<LeasedHost> {
-    for (let gone: string | undefined; ; ) {
+  async function leaseHost(host: string): Promise<LeasedHost> {
+    for (let deadOwner: string | undefined; ; ) {
       stopping.throwIfAborted();
-      const lease = await web.takeHost({ host, owner, leaseMs, gone });
-      if (!('heldBy' in lease)) return createLeased(host, lease);
-      gone = hasExited(lease.heldBy) ? lease.heldBy : undefined;
-      if (gone === undefined) await delay(pollMs, undefined, { signal: stopping });
+      const lease = await web.leaseHost({ host, owner, leaseMs, deadOwner });
+      if (!('leasedBy' in lease)) return createLeased(host, lease);
+      deadOwner = hasExited(lease.leasedBy) ? lease.leasedBy : undefined;
+      if (deadOwner === undefined) await delay(pollMs, undefined, { signal: stopping });
     }
   }
 
@@ -126,7 +126,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
       async close() {
         clearInterval(timer);
         const remainingMs = Math.max(0, Math.round(leased.nextAt - performance.now()));
-        await web.leaveHost({ host, owner, waitMs: remainingMs });
+        await web.releaseHost({ host, owner, waitMs: remainingMs });
       },
     };
     return leased;
@@ -144,7 +144,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
 
   async function renew(host: string, state: LeasedHost): Promise<void> {
     // A failed renewal changes nothing, because the lease outlasts two of them.
-    state.isLeaseLost = !(await web.keepHost({ host, owner, leaseMs }).catch(() => !state.isLeaseLost));
+    state.isLeaseLost = !(await web.renewHost({ host, owner, leaseMs }).catch(() => !state.isLeaseLost));
   }
 
   /** Fetches robots.txt; empty if there is none. Throws if the host fails, because then nothing is allowed (RFC 9309, 2.3.1). */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isBlank } from '../base/text.ts';
-import type { PageFacts, StoredPage } from '../storage/web/pages.ts';
+import type { StoredPage, VisitedPage } from '../storage/web/pages.ts';
 import type { FetchResponse } from '../web/safe-fetch.ts';
 import { normaliseUrl } from './address.ts';
 import { createNotFoundCheck, extractPage, visibleText } from './extract-page.ts';
@@ -65,7 +65,7 @@ export function createPageReader(context: RunContext) {
       return recordMissing(context, page, 'soft 404');
     const duplicateOf =
       page.document === undefined ? findDuplicate(texts, page.url, { hash: textHash, sketch }) : undefined;
-    const changed: PageFacts = { ...facts, textHash, sketch: encodeSketch(sketch) };
+    const changed: VisitedPage = { ...facts, textHash, sketch: encodeSketch(sketch) };
     // Links of a duplicate are not followed: they may never end.
     if (duplicateOf !== undefined) return saveDuplicate(context, page, { ...changed, target: duplicateOf });
     // Registered now, before the next page is compared.
@@ -74,7 +74,7 @@ export function createPageReader(context: RunContext) {
   };
 }
 
-function saveDuplicate(context: RunContext, page: StoredPage, changed: PageFacts): Promise<void> {
+function saveDuplicate(context: RunContext, page: StoredPage, changed: VisitedPage): Promise<void> {
   context.state.summary.duplicates += 1;
   return savePage(context, page, [{ ...changed, state: 'duplicate', document: undefined }]);
 }
@@ -82,7 +82,7 @@ function saveDuplicate(context: RunContext, page: StoredPage, changed: PageFacts
 async function store(
   context: RunContext,
   page: StoredPage,
-  changed: PageFacts,
+  changed: VisitedPage,
   { body: bytes, contentType }: FetchResponse,
   newLinks: () => { links: FoundLinks },
 ): Promise<void> {
@@ -92,7 +92,7 @@ async function store(
   const stored = await storePage(engine, { url, bytes, contentType, tags, title: settings.title, document }, signal);
   if (stored.outcome === 'stored') {
     state.summary[stored.as] += 1;
-    const change: PageFacts = { ...changed, state: 'stored', document: stored.document, target: undefined };
+    const change: VisitedPage = { ...changed, state: 'stored', document: stored.document, target: undefined };
     return savePage(context, page, [change], newLinks());
   }
   texts.delete(url);
@@ -101,7 +101,7 @@ async function store(
     return saveDuplicate(context, page, changed);
   }
   noteReason(state, 'failed', stored.reason, url);
-  const change: PageFacts = { ...page, state: document === undefined ? 'failed' : page.state };
+  const change: VisitedPage = { ...page, state: document === undefined ? 'failed' : page.state };
   return savePage(context, page, [change], newLinks());
 }
 

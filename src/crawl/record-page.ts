@@ -1,5 +1,5 @@
 import { CarrelError } from '../base/errors.ts';
-import type { PageChange, PageFacts, StoredPage } from '../storage/web/pages.ts';
+import type { PageChange, StoredPage, VisitedPage } from '../storage/web/pages.ts';
 import { createScope } from './links.ts';
 import { noteReason, type RunContext, savePage } from './run-context.ts';
 import { moveDocument, removeDocument } from './store-page.ts';
@@ -39,7 +39,7 @@ export async function recordMissing(context: RunContext, page: StoredPage, reaso
   return savePage(context, page, [], { removed: [page.key] });
 }
 
-export async function dropDocument(context: RunContext, { url, document }: PageFacts): Promise<void> {
+export async function dropDocument(context: RunContext, { url, document }: VisitedPage): Promise<void> {
   if (document === undefined) return;
   await removeDocument(context.engine, document, context.signal);
   context.texts.delete(url);

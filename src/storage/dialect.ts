@@ -6,6 +6,7 @@ import type { EntryFilter } from './entries/entry.ts';
 import type { PassageFilter } from './passages/passage.ts';
 import type { BoundValue, Condition, Row, SqlValue } from './rows.ts';
 import type { ModelState, NearestRequest, ScoredVector, VectorCorpus } from './vectors/vector.ts';
+
 /** Runs SQL in one transaction or one consistent read. Stores access the database only through it. */
 export interface Statements {
   readonly dialect: Dialect;
@@ -19,7 +20,7 @@ export interface Statements {
  * A function that runs in one transaction, or on one snapshot of the data. It may be retried, so it must have no side effects
  * outside the database.
  */
-export type Operation<Request, Answer> = (on: Statements, request: Request) => Promise<Answer>;
+export type Operation<Request, Answer> = (db: Statements, request: Request) => Promise<Answer>;
 
 /** An uploaded original that no job has accepted yet. */
 export interface StagedOriginal {
@@ -62,16 +63,16 @@ export interface Dialect {
   /** Suffix of a SELECT that picks a job: skips jobs that another transaction is picking. */
   readonly skipLocked: string;
   /** Max rows per INSERT. */
-  readonly rowsAtOnce: number;
+  readonly rowsPerInsert: number;
   /** Returns the part of an INSERT that follows its column list. Generated keys ascend in the order of the rows. */
   rows(types: readonly ColumnType[], rows: readonly (readonly (string | number | null)[])[]): Condition;
   readonly keys: ExplicitKeys;
   readonly words: WordTable;
   readonly vectors: VectorTable;
   readonly originals: Originals;
-  describe(on: Statements): Promise<StorageDescription>;
+  describe(db: Statements): Promise<StorageDescription>;
   /** Compares the stored data with the indexes. Returns the problems, one sentence each. */
-  check(on: Statements): Promise<string[]>;
+  check(db: Statements): Promise<string[]>;
 }
 
 export type ColumnType = 'text' | 'bigint' | 'integer' | 'float8';
@@ -79,18 +80,18 @@ export type ColumnType = 'text' | 'bigint' | 'integer' | 'float8';
 /** For inserting rows with explicit keys into a table that normally generates them. */
 export interface ExplicitKeys {
   /** Returns the highest key that any row ever had. Blocks inserts by other transactions until this one ends. */
-  highest(on: Statements, table: string): Promise<number>;
+  highest(db: Statements, table: string): Promise<number>;
   /** Clause that follows the column list of an INSERT with explicit keys. */
   readonly clause: string;
   /** Makes generated keys continue after `key`. */
-  advance(on: Statements, table: string, key: number): Promise<void>;
+  advance(db: Statements, table: string, key: number): Promise<void>;
 }
 
 /** Stores and removes the bytes of documents within the running transaction. */
 export interface Originals {
   /** Stores staged bytes permanently under their content hash. */
-  adopt(on: Statements, staged: StagedOriginal): Promise<void>;
-  remove(on: Statements, hash: string): Promise<void>;
+  adopt(db: Statements, staged: StagedOriginal): Promise<void>;
+  remove(db: Statements, hash: string): Promise<void>;
 }
 
 /** A full-text index over one kind of document. */
@@ -121,14 +122,14 @@ export interface KeyFilter extends Condition {
  * Returns all words of an index, possibly including words of deleted documents. `counts` is the result of `WordTable.counts`. The
  * same object means that the words have not changed.
  */
-export type VocabularyCache = (on: Statements, index: WordIndex, counts: object) => Promise<Vocabulary>;
+export type VocabularyCache = (db: Statements, index: WordIndex, counts: object) => Promise<Vocabulary>;
 
 /**
  * Writes the words of documents that are not in the index yet. `keys` are the keys of the texts, in the same order, ascending.
  * `otherWrites` are writes to other tables, which PostgreSQL runs in the same statement. Their SQL must not start with WITH.
  */
 export type WriteWords = (
-  on: Statements,
+  db: Statements,
   index: WordIndex,
   keys: readonly number[],
   otherWrites?: readonly Condition[],
@@ -165,15 +166,15 @@ export interface WordTable {
    */
   tokenize(texts: readonly IndexedTexts[]): WriteWords;
   /** Counts the documents that contain each leaf. May estimate common words from `documents`, the number of all documents. */
-  count(on: Statements, index: WordIndex, leaves: readonly WordLeaf[], documents: number): Promise<number[]>;
+  count(db: Statements, index: WordIndex, leaves: readonly WordLeaf[], documents: number): Promise<number[]>;
   /** Returns `FROM … WHERE …` for the rows `w` of documents that match the query and pass the filter. */
   matches(index: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition;
   /** Returns a filter for documents with at least one label of each group; undefined if there are no groups. */
-  labelled(index: WordIndex, groups: readonly (readonly string[])[]): KeyFilter | undefined;
+  labelFilter(index: WordIndex, groups: readonly (readonly string[])[]): KeyFilter | undefined;
   /** Replaces the labels of a document's passages in the index. Call it before the passages themselves are relabelled. */
-  relabelPassages(on: Statements, parent: string, labels: readonly string[]): Promise<void>;
+  relabelPassages(db: Statements, parent: string, labels: readonly string[]): Promise<void>;
   /** Finds the matches that contain at least one essential word of the plan. */
-  candidates(on: Statements, index: WordIndex, request: CandidateRequest): Promise<Candidates>;
+  candidates(db: Statements, index: WordIndex, request: CandidateRequest): Promise<Candidates>;
 }
 
 export interface StoredModel {
@@ -199,16 +200,16 @@ export interface VectorTable {
    * Call before adding a model. Blocks transactions that write texts: they could not see the new model, and would not list their
    * texts for embedding with it.
    */
-  beforeAddingModel(on: Statements, corpus: VectorCorpus): Promise<void>;
+  beforeAddingModel(db: Statements, corpus: VectorCorpus): Promise<void>;
   /**
    * Call before inserting vectors. In-memory indexes read them in key order, so no key may become visible after a higher one.
    */
-  beforeAddingVectors(on: Statements, corpus: VectorCorpus): Promise<void>;
+  beforeAddingVectors(db: Statements, corpus: VectorCorpus): Promise<void>;
   /** Builds a model's on-disk index in the background, if the database supports one and it is missing. */
   ensureIndex(corpus: VectorCorpus, model: StoredModel): void;
   /** Drops a model's on-disk index, in the transaction that removes the model. */
-  dropIndex(on: Statements, corpus: VectorCorpus, model: number): Promise<void>;
-  indexState(on: Statements, corpus: VectorCorpus, model: number): Promise<ModelState['index']>;
+  dropIndex(db: Statements, corpus: VectorCorpus, model: number): Promise<void>;
+  indexState(db: Statements, corpus: VectorCorpus, model: number): Promise<ModelState['index']>;
   /** Finds the nearest vectors, if the database has an index for that. */
   readonly nearest?: NearestFinders | undefined;
 }

@@ -71,16 +71,16 @@ export async function findForeignObjects(config: StorageLocation): Promise<strin
 }
 
 async function inspectServer(config: StorageLocation & { backend: 'postgres' }): Promise<SchemaState> {
-  const { knownSchema } = await import('./postgres/migrate.ts');
-  const schema = await onServer(config, knownSchema);
+  const { findSchemaVersion } = await import('./postgres/migrate.ts');
+  const schema = await onServer(config, findSchemaVersion);
   return { schema: schema === undefined ? undefined : checkSchema(schema, newestSchema), newest: newestSchema };
 }
 
 /** Connects to a server and calls `inspect`, without creating or migrating anything. */
-async function onServer<Found>(
+async function onServer<Result>(
   config: StorageLocation & { backend: 'postgres' },
-  inspect: (statements: Connection) => Promise<Found>,
-): Promise<Found> {
+  inspect: (statements: Connection) => Promise<Result>,
+): Promise<Result> {
   const { withConnection } = await import('./postgres/connections/servers.ts');
   return withConnection(config, ({ statements }) => inspect(statements));
 }

@@ -28,7 +28,7 @@ test('the table has exactly the operations that stores perform', async () => {
   }
   await originals.release(['']);
   // Used when SQLite's file is opened, and by its sweep.
-  const others = ['upkeep.language', 'originals.used'];
+  const others = ['maintenance.language', 'originals.used'];
   assert.deepEqual([...performed, ...others].sort(), [...operations.keys()].sort());
 });
 

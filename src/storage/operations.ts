@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Operation, Statements, StorageDescription } from './dialect.ts';
+import type { Operation, Statements } from './dialect.ts';
 import { documentOperations, ingestionOperations } from './documents/document-stores.ts';
 import { originalOperations } from './documents/originals.ts';
 import { entryOperations } from './entries/entry-store.ts';
@@ -11,23 +11,14 @@ import { vectorOperations, vectorSteps } from './vectors/vector-store.ts';
 import { webOperations } from './web/web-store.ts';
 import { storedLanguage } from './words/word-analysis.ts';
 
-export async function describeStorage(on: Statements): Promise<StorageDescription> {
-  return on.dialect.describe(on);
-}
-
-/** Compares the stored data with the indexes. Returns the problems, one sentence each. */
-export async function checkStorage(on: Statements): Promise<string[]> {
-  return on.dialect.check(on);
-}
-
 /** The operations that are methods of `Storage` itself. */
 export const maintenanceOperations = {
-  ...reads({ describe: describeStorage }),
-  ...withoutTimeout({ check: checkStorage }),
+  ...reads({ describe: (db: Statements) => db.dialect.describe(db) }),
+  ...withoutTimeout({ check: (db: Statements) => db.dialect.check(db) }),
 };
 
 /** Stores in which every method is one operation. The keys are their names in `Storage`. */
-export const plainStores = {
+export const simpleStores = {
   entries: entryOperations,
   documents: documentOperations,
   ingestion: ingestionOperations,
@@ -38,18 +29,18 @@ export const plainStores = {
 };
 
 /** A write is on disk when its promise resolves, and every later read, from any process, sees it. */
-export type PlainStores = { readonly [Name in keyof typeof plainStores]: StoreOf<(typeof plainStores)[Name]> };
+export type SimpleStores = { readonly [Name in keyof typeof simpleStores]: StoreOf<(typeof simpleStores)[Name]> };
 
 const stores: Readonly<Record<string, StoreOperations>> = {
-  ...plainStores,
+  ...simpleStores,
   originals: originalOperations,
   vectors: { ...vectorOperations, ...vectorSteps },
-  upkeep: { ...maintenanceOperations, ...withoutTimeout({ language: storedLanguage }) },
+  maintenance: { ...maintenanceOperations, ...withoutTimeout({ language: storedLanguage }) },
 };
 
 /**
- * Every operation on a database, by a name such as `entries.list`. SQLite runs on its own threads. Functions cannot be sent to a
- * thread, so messages contain these names.
+ * Every operation on a database, by a name such as `entries.list`. SQLite runs on its own threads, to which functions cannot be
+ * sent. Messages to them contain these names instead.
  */
 export const operations: ReadonlyMap<string, StoreOperation> = new Map(
   Object.entries(stores).flatMap(([store, table]) =>

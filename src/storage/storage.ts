@@ -2,7 +2,7 @@ import type { Logger } from '../base/log.ts';
 import type { SharedStore } from '../base/shared-store.ts';
 import type { StorageDescription } from './dialect.ts';
 import type { OriginalStore } from './documents/originals.ts';
-import { maintenanceOperations, type PlainStores, plainStores } from './operations.ts';
+import { maintenanceOperations, type SimpleStores, simpleStores } from './operations.ts';
 import { createStore } from './store-operations.ts';
 import { type CallMetrics, meterTransactions, type Transactions } from './transactions.ts';
 import { createVectorStores, type VectorStores } from './vectors/vector-store.ts';
@@ -11,7 +11,7 @@ import { createVectorStores, type VectorStores } from './vectors/vector-store.ts
  * All of Carrel's data, with one store per concern. SQLite and PostgreSQL behave the same. A write is on disk when its promise
  * resolves, and every later read, from any process, sees it.
  */
-export interface Storage extends PlainStores {
+export interface Storage extends SimpleStores {
   readonly backend: StorageDescription['backend'];
   readonly originals: OriginalStore;
   readonly vectors: VectorStores;
@@ -92,10 +92,13 @@ export function createStorage({
   ...parts
 }: StorageParts): Storage {
   const { transactions, metrics } = meterTransactions(unmetered);
-  const stores = Object.entries(plainStores).map(([name, operations]) => [name, createStore(transactions, operations)]);
+  const stores = Object.entries(simpleStores).map(([name, operations]) => [
+    name,
+    createStore(transactions, operations),
+  ]);
   return {
     ...parts,
-    ...(Object.fromEntries(stores) as unknown as PlainStores),
+    ...(Object.fromEntries(stores) as unknown as SimpleStores),
     originals: createOriginals(transactions),
     vectors: createVectorStores(transactions, hasVectorIndex),
     shared: createShared?.(transactions),

@@ -16,33 +16,33 @@ export type StoreOperations = Readonly<Record<string, StoreOperation>>;
 
 type AnyOperation = Operation<never, unknown>;
 
-type Described<Table, How extends keyof Transactions> = {
-  readonly [Name in keyof Table]: Table[Name] extends AnyOperation ? StoreOperation<Table[Name], How> : never;
+type OperationTable = Readonly<Record<string, AnyOperation>>;
+
+type Described<Table extends OperationTable, How extends keyof Transactions> = {
+  readonly [Name in keyof Table]: StoreOperation<Table[Name], How>;
 };
 
 /**
  * Describes the reads of a store, by method name. With `replica`, a read replica may answer. Use it only for searches and the
  * texts of their hits: jobs, claims and tokens must always be read from the primary.
  */
-export function reads<Table extends Readonly<Record<string, AnyOperation>>>(
+export function reads<Table extends OperationTable>(
   table: Table,
   { replica = false }: { readonly replica?: boolean } = {},
 ): Described<Table, 'read'> {
   return described(table, 'read', replica);
 }
 
-export function writes<Table extends Readonly<Record<string, AnyOperation>>>(table: Table): Described<Table, 'write'> {
+export function writes<Table extends OperationTable>(table: Table): Described<Table, 'write'> {
   return described(table, 'write', false);
 }
 
 /** See `Transactions.withoutTimeout`. */
-export function withoutTimeout<Table extends Readonly<Record<string, AnyOperation>>>(
-  table: Table,
-): Described<Table, 'withoutTimeout'> {
+export function withoutTimeout<Table extends OperationTable>(table: Table): Described<Table, 'withoutTimeout'> {
   return described(table, 'withoutTimeout', false);
 }
 
-function described<Table extends Readonly<Record<string, AnyOperation>>, How extends keyof Transactions>(
+function described<Table extends OperationTable, How extends keyof Transactions>(
   table: Table,
   how: How,
   replica: boolean,
@@ -59,7 +59,7 @@ export type StoreOf<Operations, Bound = unknown> = {
     : never;
 };
 
-type Method<Run, How, Bound> = Run extends (on: Statements, request: infer Request) => Promise<infer Answer>
+type Method<Run, How, Bound> = Run extends (db: Statements, request: infer Request) => Promise<infer Answer>
   ? (
       ...args: How extends 'read'
         ? [...RequestArgument<Unbound<Request, Bound>>, options?: ReadOptions]

@@ -272,7 +272,7 @@ onEachBackend('documents', (backend) => {
       title: 'Quolls',
     });
     const note = await addNote('numbat notes');
-    for (const { id } of [file, note]) await storage.documents.remove({ id, keeps: true });
+    for (const { id } of [file, note]) await storage.documents.remove({ id, restorable: true });
     assert.deepEqual([await find('quoll'), await find('numbat')], [[], []]);
     assert.equal(await storage.originals.release([file.contentHash]), 0, 'its bytes are kept');
     for (const [before, text, type] of [
@@ -298,7 +298,7 @@ onEachBackend('documents', (backend) => {
     const [one, two] = [await addFile('bilby one'), await addFile('bilby two')];
     const selection = { ids: [one.id, two.id] };
     const action = { kind: 'delete' } as const;
-    await storage.documents.changeMany({ selection, action, percentMax: 100, tagsMax: 10, keeps: true });
+    await storage.documents.changeMany({ selection, action, percentMax: 100, tagsMax: 10, restorable: true });
     const newer = await addFile('bilby one');
     const refused = await storage.documents.restore({ id: one.id });
     assert.deepEqual(refused, { outcome: 'known_document', id: newer.id, title: newer.title });
@@ -312,7 +312,7 @@ onEachBackend('documents', (backend) => {
     const kept = [];
     for (const text of ['dunnart one', 'dunnart two', 'dunnart three']) {
       const document = await addFile(text);
-      await storage.documents.remove({ id: document.id, keeps: true });
+      await storage.documents.remove({ id: document.id, restorable: true });
       kept.push(document);
     }
     const [first] = kept;

@@ -136,7 +136,7 @@ describe('label filters on word searches on PostgreSQL', { skip: serverObstacle(
   });
 
   function find(text: string, { labels = [] }: PassageFilter, page: Page, isIndexed = true) {
-    const filter = dialect.words.labelled(
+    const filter = dialect.words.labelFilter(
       passageWords,
       labels.map((group) => group.map((label) => `tag:${label}`)),
     );

@@ -70,7 +70,7 @@ onEachBackend('reads and writes within tags and threads', (backend) => {
     assert.equal(jobs.total, 1);
     assert.equal((await ingestion.counts({ anyTags: ['collection:theirs'] })).done, 1);
     assert.deepEqual(await documents.pending({ anyTags: mine.anyTags, model: 'none' }), []);
-    const bulk = { percentMax: 100, tagsMax: 10, keeps: true };
+    const bulk = { percentMax: 100, tagsMax: 10, restorable: true };
     const selection = { docType: 'note', anyTags: ['collection:theirs'] };
     const changed = await documents.changeMany({ ...bulk, selection, action: { kind: 'delete' } });
     assert.ok(changed.outcome === 'changed');

@@ -36,7 +36,7 @@ onEachBackend('trash', (backend) => {
     const ids = [await addDocument('one', 'collection:mine'), await addDocument('two', 'collection:theirs')];
     for (const id of ids) {
       time += 1000;
-      await documents.remove({ id, keeps: true });
+      await documents.remove({ id, restorable: true });
     }
     const all = await documents.deleted(page);
     assert.deepEqual([all.documents.map(({ title }) => title), all.total], [['two', 'one'], 2]);

@@ -114,13 +114,16 @@ onEachBackend('web sources', (backend) => {
     const storage = await backend.open();
     const host = 'docs.example.org:443';
     const first = { host, owner: 'first', leaseMs };
-    assert.deepEqual(await storage.web.takeHost(first), { robots: undefined, waitMs: 0 });
-    assert.deepEqual(await storage.web.takeHost({ ...first, owner: 'second' }), { heldBy: 'first' });
-    assert.equal(await storage.web.keepHost({ ...first, robots: { text: 'User-agent: *', lastsMs: 60_000 } }), true);
-    await storage.web.leaveHost({ host, owner: 'first', waitMs: 60_000 });
-    const second = await storage.web.takeHost({ ...first, owner: 'second' });
+    assert.deepEqual(await storage.web.leaseHost(first), { robots: undefined, waitMs: 0 });
+    assert.deepEqual(await storage.web.leaseHost({ ...first, owner: 'second' }), { leasedBy: 'first' });
+    assert.equal(await storage.web.renewHost({ ...first, robots: { text: 'User-agent: *', lastsMs: 60_000 } }), true);
+    await storage.web.releaseHost({ host, owner: 'first', waitMs: 60_000 });
+    const second = await storage.web.leaseHost({ ...first, owner: 'second' });
     assert.ok('robots' in second && second.robots === 'User-agent: *' && second.waitMs > 50_000);
-    assert.equal(await storage.web.keepHost(first), false);
-    assert.ok('robots' in (await storage.web.takeHost({ ...first, gone: 'second' })), 'a dead holder loses it at once');
+    assert.equal(await storage.web.renewHost(first), false);
+    assert.ok(
+      'robots' in (await storage.web.leaseHost({ ...first, deadOwner: 'second' })),
+      'a dead holder loses it at once',
+    );
   });
 });

@@ -10,7 +10,7 @@ import { findForeignObjects } from '../../src/storage/open-storage.ts';
 import { createConnections } from '../../src/storage/postgres/connections/connections.ts';
 import { connectAlone } from '../../src/storage/postgres/connections/servers.ts';
 import type { Connection } from '../../src/storage/postgres/connections/transaction.ts';
-import { unbounded } from '../../src/storage/postgres/connections/transaction.ts';
+import { noTimeouts } from '../../src/storage/postgres/connections/transaction.ts';
 import { lockKey, migrate, schemaVersion } from '../../src/storage/postgres/migrate.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { newestSchema } from '../../src/storage/schema/schema-version.ts';
@@ -199,7 +199,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     assert.deepEqual(await connections.write(asked), [{ client_connection_check_interval: '0' }]);
     await connections.close();
     const { client: restoring } = await connectAlone({ url });
-    await restoring.query(`BEGIN; ${unbounded}`);
+    await restoring.query(`BEGIN; ${noTimeouts}`);
     restoring.on('error', () => {});
     const lost = assert.rejects(restoring.query('SELECT pg_sleep(600)'));
     const observer = new Client({ connectionString: url });

@@ -29,8 +29,8 @@ export function createBulkChanges(settings: EngineSettings, { storage }: { stora
   async function change(request: BulkSelection, action: BulkAction, options: EngineCall = {}): Promise<BulkOutcome> {
     const selection = { ...selectionOf(request), anyTags: options.scopedTo };
     const percentMax = request.force ? 100 : settings.bulkSafetyPercent;
-    const keeps = settings.deletedBytesMax > 0;
-    const changed = await storage.documents.changeMany({ selection, action, percentMax, tagsMax, keeps });
+    const restorable = settings.deletedBytesMax > 0;
+    const changed = await storage.documents.changeMany({ selection, action, percentMax, tagsMax, restorable });
     if (changed.outcome === 'too_many') throw tooMany(changed, settings.bulkSafetyPercent);
     if (changed.outcome === 'tags_full') {
       throw invalidInput(`Nothing was changed: document ${changed.id} would have more than ${tagsMax} tags`);

@@ -168,7 +168,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     },
     file,
     async deleteDocument(id) {
-      const removed = await documents.remove({ id, keeps: settings.deletedBytesMax > 0 });
+      const removed = await documents.remove({ id, restorable: settings.deletedBytesMax > 0 });
       if (removed === undefined) throw documentNotFound(id);
       await originals.release([removed.contentHash]);
       await pruneDeleted(settings, storage);

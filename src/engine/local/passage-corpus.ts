@@ -53,15 +53,15 @@ export function createPassageCorpus(options: PassageCorpusOptions) {
           limit: depth,
           filter: filter.labels === undefined ? undefined : filter,
           async firstRead(nearestRequest) {
-            found = await passages.find({ words, near: nearestRequest }, { signal });
-            return found.near ?? Promise.reject(new TypeError('the vectors were not searched'));
+            found = await passages.find({ words, nearest: nearestRequest }, { signal });
+            return found.vectors ?? Promise.reject(new TypeError('the vectors were not searched'));
           },
           signal: signal ?? new AbortController().signal,
         });
       } catch (error) {
         failure = failureOf(error);
       }
-      found ??= await passages.find({ words, near: undefined }, { signal });
+      found ??= await passages.find({ words, nearest: undefined }, { signal });
       const { hits = [], total = 0, scoreMax = 0 } = found.words ?? {};
       Object.assign(counts, { total, found: hits.length });
       const byWords = matchesOf(

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { CarrelError } from '../../base/errors.ts';
+
 /**
  * A backup is a tar archive, so that it can be opened without Carrel. Its last member contains the SHA-256 of all bytes before
  * it. Headers and padding have only one valid form, so every changed bit is detected.

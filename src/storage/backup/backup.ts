@@ -19,6 +19,7 @@ import {
   type ProgressReport,
   type RestoreReport,
 } from './transfer.ts';
+
 export interface BackupLocation {
   readonly storage: StorageLocation;
   /** The folder with the originals next to a SQLite file. PostgreSQL stores originals in the database. */
@@ -145,8 +146,8 @@ async function* membersAfterManifest(file: string, onProgress: ProgressReport): 
 }
 
 function sizeOf(file: string): number {
-  const facts = statSync(file, { throwIfNoEntry: false });
-  if (facts?.isFile()) return facts.size;
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats?.isFile()) return stats.size;
   throw new CarrelError('invalid_usage', `${file} is not a file. Give the path of the backup to restore.`);
 }
 

@@ -34,7 +34,7 @@ const manifestSchema = z.object({
   files: count,
 });
 
-export type TableFacts = Readonly<z.infer<typeof tableSchema>>;
+export type TableInfo = Readonly<z.infer<typeof tableSchema>>;
 
 /** The first member of a backup. It describes the others. */
 export type Manifest = Readonly<z.infer<typeof manifestSchema>>;
@@ -79,7 +79,7 @@ export function noData(): CarrelError {
 const filledAtStart = ['settings', 'vector_models'];
 
 /** Throws if the database is not empty. */
-export function checkEmpty(tables: readonly TableFacts[]): void {
+export function checkEmpty(tables: readonly TableInfo[]): void {
   const used = tables.filter(({ name, rows }) => rows > 0 && !filledAtStart.includes(name));
   if (used.length === 0) return;
   throw new CarrelError(

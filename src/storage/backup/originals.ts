@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { moveFile, writeNewFile } from '../../base/durable-files.ts';
 import { systemCode } from '../../base/errors.ts';
 import { removeLeftovers, temporaryPath } from '../../base/temporary-files.ts';
-import { measured } from '../documents/originals.ts';
+import { measureContent } from '../documents/originals.ts';
 import { type ArchiveMember, damaged } from './archive.ts';
 
 const prefix = 'documents/';
@@ -81,7 +81,7 @@ export async function restoreOriginal(member: ArchiveMember, folder: string): Pr
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, hash);
   const unfinished = temporaryPath(path);
-  const { content, result } = measured(member.content, { bytesMax: member.size });
+  const { content, result } = measureContent(member.content, { bytesMax: member.size });
   try {
     await rm(unfinished, { force: true });
     await writeNewFile(unfinished, content);

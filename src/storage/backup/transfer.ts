@@ -2,9 +2,10 @@ import { inPieces } from '../../base/in-pieces.ts';
 import { columnNames, type Table } from '../schema/table.ts';
 import { tables } from '../schema/tables.ts';
 import { type ArchiveMember, damaged } from './archive.ts';
-import { type Manifest, type TableFacts, writeManifest } from './manifest.ts';
+import { type Manifest, type TableInfo, writeManifest } from './manifest.ts';
 import { isOriginal } from './originals.ts';
 import { createRowDigest, lineOf, linesIn, type RowDigest, rowOf, type StoredRow } from './rows.ts';
+
 /** Streams the rows of a database, because a table may be larger than memory. */
 export interface RowSource {
   rows(table: Table): AsyncIterable<StoredRow> | Iterable<StoredRow>;
@@ -12,7 +13,7 @@ export interface RowSource {
 
 /** A snapshot of a database, open while it is backed up. */
 export interface BackupSource extends RowSource {
-  readonly tables: readonly TableFacts[];
+  readonly tables: readonly TableInfo[];
   readonly files: number;
   readonly warnings: readonly string[];
   originals(): AsyncIterable<ArchiveMember>;
@@ -25,7 +26,7 @@ export interface RestoreTarget extends RowSource {
   /** Writes an original. Throws if the content does not match the hash in its name. */
   writeOriginal(member: ArchiveMember): Promise<void>;
   /** Builds indexes and statistics, and continues the row numbers of the backup. Call it after the last row. */
-  finish(tables: readonly TableFacts[]): Promise<void>;
+  finish(tables: readonly TableInfo[]): Promise<void>;
 }
 
 /** Fills the database. If it throws, the old content stays. */
@@ -86,7 +87,7 @@ export async function fill(
   checkTables(manifest);
   const remaining = members[Symbol.asyncIterator]();
   let originals = 0;
-  const written = new Map<Table, RowDigest>();
+  const digests = new Map<Table, RowDigest>();
   try {
     let next = await remaining.next();
     const contentOf = async function* (table: Table): AsyncGenerator<Uint8Array> {
@@ -96,7 +97,7 @@ export async function fill(
     };
     for (const table of tables) {
       const digest = createRowDigest();
-      written.set(table, digest);
+      digests.set(table, digest);
       await target.write(table, rowsIn(contentOf(table), table, digest));
       if (digest.rows !== manifest.tables.find(({ name }) => name === table.name)?.rows) throw damaged();
     }
@@ -110,7 +111,7 @@ export async function fill(
   }
   if (originals !== manifest.files) throw damaged();
   await target.finish(manifest.tables);
-  return { tables: await compare(target, written, onProgress), originals };
+  return { tables: await compare(target, digests, onProgress), originals };
 }
 
 /** Throws if the backup's tables or columns differ from the current schema. */
@@ -134,19 +135,19 @@ async function* rowsIn(content: AsyncIterable<Uint8Array>, table: Table, digest:
 
 async function compare(
   source: RowSource,
-  written: ReadonlyMap<Table, RowDigest>,
+  digests: ReadonlyMap<Table, RowDigest>,
   onProgress: ProgressReport,
 ): Promise<RestoredTable[]> {
   const report: RestoredTable[] = [];
-  for (const [table, digest] of written) {
-    const found = createRowDigest();
-    for await (const row of source.rows(table)) found.add(lineOf(row));
+  for (const [table, digest] of digests) {
+    const actual = createRowDigest();
+    for await (const row of source.rows(table)) actual.add(lineOf(row));
     const sha256 = digest.sum();
-    if (found.rows !== digest.rows || found.sum() !== sha256) {
+    if (actual.rows !== digest.rows || actual.sum() !== sha256) {
       throw damaged(new Error(`after the restore, ${table.name} differs from the backup`));
     }
-    report.push({ name: table.name, rows: found.rows, sha256 });
-    onProgress('comparing', report.length, written.size);
+    report.push({ name: table.name, rows: actual.rows, sha256 });
+    onProgress('comparing', report.length, digests.size);
   }
   return report;
 }

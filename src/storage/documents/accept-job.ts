@@ -47,21 +47,21 @@ export type AcceptOutcome =
  * Stores the bytes and adds a job. Both are on disk when the promise resolves. Adds no job if a document or job that the caller
  * may see already has this content.
  */
-export async function acceptJob(on: Statements, request: AcceptRequest): Promise<AcceptOutcome> {
+export async function acceptJob(db: Statements, request: AcceptRequest): Promise<AcceptOutcome> {
   const { content } = request;
   const { hash, bytes } = 'staged' in content ? content.staged : content;
-  await lock(on, `kb content ${hash}`);
-  const holders = await contentHolders(on, hash);
+  await lock(db, `kb content ${hash}`);
+  const holders = await contentHolders(db, hash);
   const visible = holders.filter(({ tags }) => isVisible(tags, request));
   const truncated = 'staged' in content ? truncatedDocument(visible, request.bounds) : undefined;
   const existing = existingContent(visible, truncated);
   if (existing !== undefined) return existing;
   const isCopy = holders.some((holder) => !holder.isCopy && (truncated === undefined || holder.document !== truncated));
   const replaces = truncated ?? request.replaces;
-  if ('staged' in content) await on.dialect.originals.adopt(on, content.staged);
+  if ('staged' in content) await db.dialect.originals.adopt(db, content.staged);
   const note = 'note' in content ? content.note : undefined;
   const details = replaces === undefined ? {} : { replaces };
-  return { outcome: 'accepted', job: await addIngestJob(on, { ...request, note, hash, isCopy, bytes, details }) };
+  return { outcome: 'accepted', job: await addIngestJob(db, { ...request, note, hash, isCopy, bytes, details }) };
 }
 
 interface NewIngestJob extends NewJob, Pick<ContentHolder, 'isCopy' | 'details'> {
@@ -71,8 +71,8 @@ interface NewIngestJob extends NewJob, Pick<ContentHolder, 'isCopy' | 'details'>
 }
 
 /** Adds a job. No document or unfinished job that the caller may see may have this content. */
-export async function addIngestJob(on: Statements, job: NewIngestJob): Promise<StoredJob> {
-  return insertJob(on, {
+export async function addIngestJob(db: Statements, job: NewIngestJob): Promise<StoredJob> {
+  return insertJob(db, {
     kind: 'ingest',
     status: 'queued',
     phase: 'received',
@@ -130,16 +130,16 @@ export interface ContentHolder {
   readonly isCopy: boolean;
 }
 
-export async function contentHolders(on: Statements, hash: string): Promise<ContentHolder[]> {
-  const documents = await on.query(
+export async function contentHolders(db: Statements, hash: string): Promise<ContentHolder[]> {
+  const documents = await db.query(
     'SELECT key, title, details, is_copy FROM kb_documents WHERE content_hash = ? ORDER BY key',
     [hash],
   );
   const tags = await tagsOf(
-    on,
+    db,
     documents.map((row) => numberOf(row, 'key')),
   );
-  const jobs = await on.query(
+  const jobs = await db.query(
     `SELECT key, title, filename, tags, is_copy FROM kb_jobs WHERE content_hash = ? AND ${isUnfinished} ORDER BY key`,
     [hash],
   );

@@ -40,7 +40,7 @@ test('a bulk change works in batches and changes all documents or none', async (
   const change = (action: BulkRequest['action']) =>
     write(
       (on, request: BulkRequest) => changeDocuments(counted(on), request),
-      { selection: { docType: 'text' }, action, percentMax: 100, tagsMax: 2, keeps: true },
+      { selection: { docType: 'text' }, action, percentMax: 100, tagsMax: 2, restorable: true },
       now,
     );
   const tagged = () => database.get("SELECT count(*) AS total FROM kb_document_tags WHERE tag = 'c'")?.['total'];

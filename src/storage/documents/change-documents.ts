@@ -8,15 +8,15 @@ import { countDocuments } from './read-documents.ts';
 import { type DocumentSelection, isCollection, labelsOf, type Scope, selectionCondition } from './selection.ts';
 import { relabelPassages, removePassages } from './write-chunks.ts';
 
-/** Deletes a document. With `keeps`, the document can be restored. */
+/** Deletes a document. With `restorable`, it can be restored. */
 export async function removeDocument(
-  on: Statements,
-  { id, keeps = false }: { id: number; keeps?: boolean },
+  db: Statements,
+  { id, restorable = false }: { id: number; restorable?: boolean },
 ): Promise<Pick<StoredDocument, 'id' | 'title' | 'contentHash'> | undefined> {
-  const [document] = await documentsById(on, [id], on.dialect.forUpdate);
+  const [document] = await documentsById(db, [id], db.dialect.forUpdate);
   if (document === undefined) return undefined;
-  await removeAll(on, [document], keeps);
-  await recordChange(on, { kind: 'delete', document, chunkCount: document.chunkCount, details: {} });
+  await removeAll(db, [document], restorable);
+  await recordChange(db, { kind: 'delete', document, chunkCount: document.chunkCount, details: {} });
   const { title, contentHash } = document;
   return { id, title, contentHash };
 }
@@ -31,16 +31,16 @@ interface TagsRequest {
 
 /** Removes the tags in `remove`, then adds those in `add`. */
 export async function changeTags(
-  on: Statements,
+  db: Statements,
   { id, add, remove, tagsMax }: TagsRequest,
 ): Promise<StoredDocument | 'tags_full' | undefined> {
-  const [document] = await documentsById(on, [id], on.dialect.forUpdate);
+  const [document] = await documentsById(db, [id], db.dialect.forUpdate);
   if (document === undefined) return undefined;
   const tags = changedTags(document.tags, { kind: 'tags', add, remove });
   if (tags.length > tagsMax) return 'tags_full';
-  if (!isSame(tags, document.tags)) await writeTags(on, document, tags);
-  await recordChange(on, { kind: 'tags', document, details: { add, remove } });
-  const [changed] = await documentsById(on, [id]);
+  if (!isSameList(tags, document.tags)) await writeTags(db, document, tags);
+  await recordChange(db, { kind: 'tags', document, details: { add, remove } });
+  const [changed] = await documentsById(db, [id]);
   return changed;
 }
 
@@ -56,21 +56,21 @@ interface MoveRequest {
  * until the text changes: indexing the new title would require embedding the text again.
  */
 export async function moveDocument(
-  on: Statements,
+  db: Statements,
   { id, sourcePath, filename }: MoveRequest,
 ): Promise<StoredDocument | undefined> {
-  const [document] = await documentsById(on, [id], on.dialect.forUpdate);
+  const [document] = await documentsById(db, [id], db.dialect.forUpdate);
   if (document === undefined) return undefined;
   const title = document.title === document.filename ? filename : document.title;
-  await on.query('UPDATE kb_documents SET source_path = ?, filename = ?, title = ?, updated_at = ? WHERE key = ?', [
+  await db.query('UPDATE kb_documents SET source_path = ?, filename = ?, title = ?, updated_at = ? WHERE key = ?', [
     storable(sourcePath),
     storable(filename),
     storable(title),
-    on.now,
+    db.now,
     id,
   ]);
-  await recordChange(on, { kind: 'move', document, details: { source_path: sourcePath } });
-  const [moved] = await documentsById(on, [id]);
+  await recordChange(db, { kind: 'move', document, details: { source_path: sourcePath } });
+  const [moved] = await documentsById(db, [id]);
   return moved;
 }
 
@@ -96,11 +96,11 @@ export interface BulkRequest {
   readonly percentMax: number;
   readonly tagsMax: number;
   /** True if deleted documents can be restored. */
-  readonly keeps?: boolean;
+  readonly restorable?: boolean;
 }
 
 type BulkChange =
-  | (Changed & {
+  | (ChangeResult & {
       readonly outcome: 'changed';
       readonly matched: number;
       readonly total: number;
@@ -110,26 +110,26 @@ type BulkChange =
   | { readonly outcome: 'tags_full'; readonly id: number };
 
 /** Documents changed per batch, because a selection may contain every document. */
-const changedAtOnce = 500;
+const batchSize = 500;
 
 export async function changeDocuments(
-  on: Statements,
-  { selection, action, percentMax, tagsMax, keeps = false }: BulkRequest,
+  db: Statements,
+  { selection, action, percentMax, tagsMax, restorable = false }: BulkRequest,
 ): Promise<BulkChange> {
-  const ids = await lockedIds(on, selection);
+  const ids = await lockedIds(db, selection);
   const matched = ids.length;
-  const { documents: total } = await countDocuments(on, selection);
+  const { documents: total } = await countDocuments(db, selection);
   const percent = total === 0 ? 0 : (100 * matched) / total;
   if (percent > percentMax) return { outcome: 'too_many', matched, total, percent };
   const { anyTags } = selection;
-  const full = action.kind === 'delete' ? undefined : await firstFull(on, ids, { action, anyTags }, tagsMax);
+  const full = action.kind === 'delete' ? undefined : await firstOverTagLimit(db, ids, { action, anyTags }, tagsMax);
   if (full !== undefined) return { outcome: 'tags_full', id: full };
   const { changed, contentHashes } =
-    action.kind === 'delete' ? await removeMany(on, ids, keeps) : await tagMany(on, ids, { action, anyTags });
+    action.kind === 'delete' ? await removeMany(db, ids, restorable) : await tagMany(db, ids, { action, anyTags });
   const { kind, ...change } = action;
   const details = { ...change, selection, matched, changed };
   // The record gets these tags, so that callers who may see only these tags can find it.
-  const jobId = await recordChange(on, {
+  const jobId = await recordChange(db, {
     kind: `bulk_${kind}`,
     details,
     ...(anyTags ? { tags: anyTags } : {}),
@@ -143,39 +143,39 @@ interface TagChange extends Scope {
   readonly action: TagAction;
 }
 
-interface Changed {
+interface ChangeResult {
   readonly changed: number;
   /** Content hashes of the deleted documents. */
   readonly contentHashes: readonly string[];
 }
 
-async function removeMany(on: Statements, ids: readonly number[], keeps: boolean): Promise<Changed> {
+async function removeMany(db: Statements, ids: readonly number[], restorable: boolean): Promise<ChangeResult> {
   const contentHashes: string[] = [];
-  for await (const documents of inBatches(on, ids)) {
-    await removeAll(on, documents, keeps);
+  for await (const documents of inBatches(db, ids)) {
+    await removeAll(db, documents, restorable);
     contentHashes.push(...documents.map(({ contentHash }) => contentHash));
   }
   return { changed: ids.length, contentHashes };
 }
 
-async function tagMany(on: Statements, ids: readonly number[], change: TagChange): Promise<Changed> {
+async function tagMany(db: Statements, ids: readonly number[], change: TagChange): Promise<ChangeResult> {
   let changed = 0;
-  for await (const documents of inBatches(on, ids)) {
+  for await (const documents of inBatches(db, ids)) {
     const changes = changesOf(documents, change);
-    for (const { document, tags } of changes) await writeTags(on, document, tags);
+    for (const { document, tags } of changes) await writeTags(db, document, tags);
     changed += changes.length;
   }
   return { changed, contentHashes: [] };
 }
 
 /** Returns the first document that would have too many tags. Call it before any tag is changed. */
-async function firstFull(
-  on: Statements,
+async function firstOverTagLimit(
+  db: Statements,
   ids: readonly number[],
   change: TagChange,
   tagsMax: number,
 ): Promise<number | undefined> {
-  for await (const documents of inBatches(on, ids)) {
+  for await (const documents of inBatches(db, ids)) {
     const full = changesOf(documents, change).find(({ tags }) => tags.length > tagsMax);
     if (full !== undefined) return full.document.id;
   }
@@ -185,57 +185,57 @@ async function firstFull(
 function changesOf(documents: readonly StoredDocument[], { action, anyTags }: TagChange) {
   return documents
     .map((document) => ({ document, tags: changedTags(document.tags, action, anyTags) }))
-    .filter(({ document, tags }) => !isSame(tags, document.tags));
+    .filter(({ document, tags }) => !isSameList(tags, document.tags));
 }
 
 /** Returns the ids of the selected documents, and locks them until the transaction ends. */
-async function lockedIds(on: Statements, selection: DocumentSelection): Promise<number[]> {
-  const { sql, values } = selectionCondition(selection, on.dialect);
-  const rows = await on.query(
-    `SELECT o.key FROM kb_documents o WHERE ${sql} ORDER BY o.key ${on.dialect.forUpdate}`,
+async function lockedIds(db: Statements, selection: DocumentSelection): Promise<number[]> {
+  const { sql, values } = selectionCondition(selection, db.dialect);
+  const rows = await db.query(
+    `SELECT o.key FROM kb_documents o WHERE ${sql} ORDER BY o.key ${db.dialect.forUpdate}`,
     values,
   );
   return rows.map((row) => numberOf(row, 'key'));
 }
 
-async function* inBatches(on: Statements, ids: readonly number[]): AsyncGenerator<StoredDocument[]> {
-  for (const some of batchesOf(ids, changedAtOnce)) yield await documentsById(on, some);
+async function* inBatches(db: Statements, ids: readonly number[]): AsyncGenerator<StoredDocument[]> {
+  for (const batch of batchesOf(ids, batchSize)) yield await documentsById(db, batch);
 }
 
-async function removeAll(on: Statements, documents: readonly StoredDocument[], keeps: boolean): Promise<void> {
-  if (keeps) await storeDeleted(on, documents);
+async function removeAll(db: Statements, documents: readonly StoredDocument[], restorable: boolean): Promise<void> {
+  if (restorable) await storeDeleted(db, documents);
   const ids = documents.map(({ id }) => id);
-  await removePassages(on, ids);
-  await on.query(`DELETE FROM kb_documents WHERE key IN (${on.dialect.integers})`, [{ list: ids }]);
+  await removePassages(db, ids);
+  await db.query(`DELETE FROM kb_documents WHERE key IN (${db.dialect.integers})`, [{ list: ids }]);
 }
 
-async function writeTags(on: Statements, { id, docType }: StoredDocument, tags: readonly string[]): Promise<void> {
-  await on.query('DELETE FROM kb_document_tags WHERE document = ?', [id]);
-  await insertTags(on, id, tags);
-  await on.query('UPDATE kb_documents SET updated_at = ? WHERE key = ?', [on.now, id]);
-  await relabelPassages(on, id, labelsOf(docType, tags));
+async function writeTags(db: Statements, { id, docType }: StoredDocument, tags: readonly string[]): Promise<void> {
+  await db.query('DELETE FROM kb_document_tags WHERE document = ?', [id]);
+  await insertTags(db, id, tags);
+  await db.query('UPDATE kb_documents SET updated_at = ? WHERE key = ?', [db.now, id]);
+  await relabelPassages(db, id, labelsOf(docType, tags));
 }
 
 function changedTags(before: readonly string[], action: TagAction, anyTags?: readonly string[]): string[] {
   if (action.kind === 'set_tags') {
     // Keeps collections that the caller may not see.
-    const hidden = before.filter((tag) => isCollection(tag) && !isAmong(tag, anyTags));
+    const hidden = before.filter((tag) => isCollection(tag) && !isIncluded(tag, anyTags));
     return [...new Set([...hidden, ...action.tags.map(storable)])];
   }
   const [removed, added] = [new Set(action.remove.map(storable)), action.add.map(storable)];
   const isReplaced = (tag: string): boolean =>
     isCollection(tag)
-      ? action.replaces === 'collections' && isAmong(tag, anyTags)
+      ? action.replaces === 'collections' && isIncluded(tag, anyTags)
       : action.replaces === 'non_collections';
   return [
     ...new Set([...before.filter((tag) => !removed.has(tag) && (!isReplaced(tag) || added.includes(tag))), ...added]),
   ];
 }
 
-function isAmong(tag: string, tags: readonly string[] | undefined): boolean {
+function isIncluded(tag: string, tags: readonly string[] | undefined): boolean {
   return tags === undefined || tags.map(storable).includes(tag);
 }
 
-function isSame(left: readonly string[], right: readonly string[]): boolean {
+function isSameList(left: readonly string[], right: readonly string[]): boolean {
   return left.length === right.length && left.every((tag, index) => tag === right[index]);
 }

@@ -16,14 +16,15 @@ import { allOf, readPage } from '../statements.ts';
 import { type AcceptOutcome, addIngestJob, contentHolders, existingContent } from './accept-job.ts';
 import type { StoredDocument } from './document.ts';
 import { isVisible, type Scope, visibleRows } from './selection.ts';
+
 /** Stores the fields that are needed to restore these documents. Call it before they are deleted. */
-export async function storeDeleted(on: Statements, documents: readonly StoredDocument[]): Promise<void> {
+export async function storeDeleted(db: Statements, documents: readonly StoredDocument[]): Promise<void> {
   const columns = 'title, doc_type, filename, source_path, content_hash, content_type, bytes, note, created_at';
   for (const { id, tags } of documents) {
-    await on.query(
+    await db.query(
       `INSERT INTO kb_deleted (document, ${columns}, tags, deleted_at)
         SELECT key, ${columns}, CAST(? AS text), CAST(? AS text) FROM kb_documents WHERE key = ?`,
-      [JSON.stringify(tags), on.now, id],
+      [JSON.stringify(tags), db.now, id],
     );
   }
 }
@@ -44,32 +45,32 @@ export type DeletedDocument = RecordOf<typeof deletedFields>;
 
 /** Lists documents that can be restored, last deleted first. */
 export async function listDeleted(
-  on: Statements,
+  db: Statements,
   { limit, offset, ...scope }: Scope & { limit: number; offset: number },
 ): Promise<{ documents: DeletedDocument[]; total: number }> {
-  const { sql, values } = restorable(on, scope);
+  const { sql, values } = restorable(db, scope);
   const from = { sql: `kb_deleted WHERE ${sql}`, values };
   const order = 'deleted_at DESC, document DESC';
-  const { rows, total } = await readPage(on, columnsOf(deletedFields), from, order, { limit, offset });
+  const { rows, total } = await readPage(db, columnsOf(deletedFields), from, order, { limit, offset });
   return { documents: rows.map((row) => recordOf(deletedFields, row)), total };
 }
 
 /** Purges deleted documents. Returns the hashes of their originals, which the caller must release. */
 export async function purgeDeleted(
-  on: Statements,
+  db: Statements,
   { ids, ...scope }: Scope & { ids: readonly number[] },
 ): Promise<string[]> {
-  const { sql, values } = restorable(on, scope);
-  const rows = await on.query(
-    `DELETE FROM kb_deleted WHERE ${sql} AND document IN (${on.dialect.integers}) RETURNING content_hash`,
+  const { sql, values } = restorable(db, scope);
+  const rows = await db.query(
+    `DELETE FROM kb_deleted WHERE ${sql} AND document IN (${db.dialect.integers}) RETURNING content_hash`,
     [...values, { list: ids }],
   );
   return rows.map((row) => textOf(row, 'content_hash'));
 }
 
-function restorable(on: Statements, scope: Scope): Condition {
-  const isRecent = { sql: 'deleted_at >= ?', values: [daysBefore(on.now, restorableDays)] };
-  return allOf([isRecent, ...visibleRows(scope, on.dialect)]);
+function restorable(db: Statements, scope: Scope): Condition {
+  const isRecent = { sql: 'deleted_at >= ?', values: [daysBefore(db.now, restorableDays)] };
+  return allOf([isRecent, ...visibleRows(scope, db.dialect)]);
 }
 
 /** Like `AcceptOutcome`, for the job that restores the document. */
@@ -77,21 +78,21 @@ type RestoreOutcome = AcceptOutcome | { readonly outcome: 'not_found' };
 
 /** Starts a job that recreates the document under its old id, from its original bytes. */
 export async function restoreDocument(
-  on: Statements,
+  db: Statements,
   { id, ...scope }: Scope & { id: number },
 ): Promise<RestoreOutcome> {
-  const [row] = await on.query(
-    `SELECT * FROM kb_deleted WHERE document = ? AND deleted_at >= ? ${on.dialect.forUpdate}`,
-    [id, daysBefore(on.now, restorableDays)],
+  const [row] = await db.query(
+    `SELECT * FROM kb_deleted WHERE document = ? AND deleted_at >= ? ${db.dialect.forUpdate}`,
+    [id, daysBefore(db.now, restorableDays)],
   );
   const tags: string[] = row === undefined ? [] : JSON.parse(textOf(row, 'tags'));
   if (row === undefined || !isVisible(tags, scope)) return { outcome: 'not_found' };
   const hash = textOf(row, 'content_hash');
-  await lock(on, `kb content ${hash}`);
-  const holders = await contentHolders(on, hash);
+  await lock(db, `kb content ${hash}`);
+  const holders = await contentHolders(db, hash);
   const existing = existingContent(holders.filter((holder) => isVisible(holder.tags, scope)));
   if (existing !== undefined) return existing;
-  const job = await addIngestJob(on, {
+  const job = await addIngestJob(db, {
     filename: textOf(row, 'filename'),
     title: textOf(row, 'title'),
     docType: textOf(row, 'doc_type'),
@@ -112,13 +113,13 @@ export async function restoreDocument(
  * id.
  */
 export async function claimDeleted(
-  on: Statements,
+  db: Statements,
   details: Readonly<Record<string, unknown>>,
 ): Promise<{ id?: number; createdAt?: string }> {
   const { restores: id, createdAt } = details;
   if (typeof id !== 'number' || typeof createdAt !== 'string') return {};
-  await on.query('DELETE FROM kb_deleted WHERE document = ?', [id]);
-  const [used] = await on.query('SELECT key FROM kb_documents WHERE key = ?', [id]);
+  await db.query('DELETE FROM kb_deleted WHERE document = ?', [id]);
+  const [used] = await db.query('SELECT key FROM kb_documents WHERE key = ?', [id]);
   return used === undefined ? { id, createdAt } : { createdAt };
 }
 
@@ -127,15 +128,15 @@ export async function claimDeleted(
  * `limit` per call. Returns the hashes of their originals.
  */
 export async function pruneDeleted(
-  on: Statements,
+  db: Statements,
   { bytesMax, limit }: { bytesMax: number; limit: number },
 ): Promise<string[]> {
-  const rows = await on.query(
+  const rows = await db.query(
     `DELETE FROM kb_deleted WHERE document IN (
        SELECT document FROM (SELECT document, deleted_at,
          sum(bytes) OVER (ORDER BY deleted_at DESC, document DESC) AS total FROM kb_deleted) d
        WHERE deleted_at < ? OR total > ? LIMIT ?) RETURNING content_hash`,
-    [daysBefore(on.now, restorableDays), bytesMax, limit],
+    [daysBefore(db.now, restorableDays), bytesMax, limit],
   );
   return rows.map((row) => textOf(row, 'content_hash'));
 }

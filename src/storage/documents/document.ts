@@ -28,27 +28,27 @@ export interface StoredDocument extends RecordOf<typeof documentFields> {
 }
 
 /** Returns the documents that exist, by id. `lock` is a suffix of the SELECT, such as `forUpdate`. */
-export async function documentsById(on: Statements, ids: readonly number[], lock = ''): Promise<StoredDocument[]> {
-  const { integers } = on.dialect;
+export async function documentsById(db: Statements, ids: readonly number[], lock = ''): Promise<StoredDocument[]> {
+  const { integers } = db.dialect;
   const sql = `SELECT ${documentColumns} FROM kb_documents WHERE key IN (${integers}) ORDER BY key ${lock}`;
-  return documentsOf(on, await on.query(sql, [{ list: ids }]));
+  return documentsOf(db, await db.query(sql, [{ list: ids }]));
 }
 
 /** Returns the documents of these rows, in their order, with their tags. */
-export async function documentsOf(on: Statements, rows: readonly Row[]): Promise<StoredDocument[]> {
+export async function documentsOf(db: Statements, rows: readonly Row[]): Promise<StoredDocument[]> {
   const documents = rows.map((row) => recordOf(documentFields, row));
   const tags = await tagsOf(
-    on,
+    db,
     documents.map(({ id }) => id),
   );
   return documents.map((document) => ({ ...document, tags: tags.get(document.id) ?? [] }));
 }
 
 /** Returns the tags of each document, in the order in which they were added. */
-export async function tagsOf(on: Statements, ids: readonly number[]): Promise<Map<number, string[]>> {
+export async function tagsOf(db: Statements, ids: readonly number[]): Promise<Map<number, string[]>> {
   if (ids.length === 0) return new Map();
-  const rows = await on.query(
-    `SELECT document, tag FROM kb_document_tags WHERE document IN (${on.dialect.integers}) ORDER BY document, position`,
+  const rows = await db.query(
+    `SELECT document, tag FROM kb_document_tags WHERE document IN (${db.dialect.integers}) ORDER BY document, position`,
     [{ list: ids }],
   );
   const byDocument = Map.groupBy(rows, (row) => numberOf(row, 'document'));
@@ -56,9 +56,9 @@ export async function tagsOf(on: Statements, ids: readonly number[]): Promise<Ma
 }
 
 /** Adds tags to a document that has none yet. */
-export async function insertTags(on: Statements, document: number, tags: readonly string[]): Promise<void> {
+export async function insertTags(db: Statements, document: number, tags: readonly string[]): Promise<void> {
   for (const [position, tag] of tags.entries()) {
-    await on.query('INSERT INTO kb_document_tags (document, tag, position) VALUES (?, ?, ?)', [
+    await db.query('INSERT INTO kb_document_tags (document, tag, position) VALUES (?, ?, ?)', [
       document,
       tag,
       position,

@@ -2,9 +2,10 @@ import type { Statements } from '../dialect.ts';
 import { type BoundValue, type Condition, field, numberOf, type RecordOf, recordOf, textOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { getJob, jobColumns, jobOf, type PhaseProgress, type StoredJob } from './jobs.ts';
+
 /** Lists the processes that have leases on jobs. */
-export async function leaseOwners(on: Statements): Promise<string[]> {
-  const rows = await on.query(`SELECT DISTINCT lease_owner FROM kb_jobs WHERE status = 'processing'`);
+export async function leaseOwners(db: Statements): Promise<string[]> {
+  const rows = await db.query(`SELECT DISTINCT lease_owner FROM kb_jobs WHERE status = 'processing'`);
   return rows.map((row) => textOf(row, 'lease_owner'));
 }
 
@@ -40,29 +41,29 @@ interface ClaimRequest {
  * slow files of one submitter don't delay other submitters. Jobs that crashed a process come last.
  */
 export async function claimJob(
-  on: Statements,
+  db: Statements,
   { owner, leaseMs, quickBytesMax, lastSubmitter = '' }: ClaimRequest,
 ): Promise<ClaimedJob | undefined> {
-  const { nowMs } = on.dialect;
+  const { nowMs } = db.dialect;
   const isDue = `kind = 'ingest' AND status = 'queued' AND run_after <= ${nowMs}`;
   const key =
     quickBytesMax === undefined
-      ? ((await firstJob(on, `kind = 'ingest' AND status = 'processing' AND lease_until < ${nowMs} ORDER BY key`)) ??
-        (await firstJob(on, `${isDue} AND crashes = 0 AND submitter > ? ORDER BY submitter, key`, [lastSubmitter])) ??
-        (await firstJob(on, `${isDue} AND crashes = 0 ORDER BY submitter, key`)) ??
-        (await firstJob(on, `${isDue} ORDER BY crashes, key`)))
+      ? ((await firstJob(db, `kind = 'ingest' AND status = 'processing' AND lease_until < ${nowMs} ORDER BY key`)) ??
+        (await firstJob(db, `${isDue} AND crashes = 0 AND submitter > ? ORDER BY submitter, key`, [lastSubmitter])) ??
+        (await firstJob(db, `${isDue} AND crashes = 0 ORDER BY submitter, key`)) ??
+        (await firstJob(db, `${isDue} ORDER BY crashes, key`)))
       : await firstJob(
-          on,
+          db,
           `${isDue} AND crashes = 0 AND attempts = 0 AND bytes <= ?
            ORDER BY CASE WHEN note IS NOT NULL OR content_type LIKE 'text/%' THEN 0 ELSE 1 END, key`,
           [quickBytesMax],
         );
   if (key === undefined) return undefined;
-  const [row = {}] = await on.query(
+  const [row = {}] = await db.query(
     `UPDATE kb_jobs SET crashes = crashes + CASE WHEN status = 'processing' THEN 1 ELSE 0 END,
       status = 'processing', attempts = attempts + 1, lease_owner = ?, lease_until = ${nowMs} + ?,
       phase = 'received', phase_done = NULL, phase_total = NULL, updated_at = ? WHERE key = ? RETURNING *`,
-    [owner, leaseMs, on.now, key],
+    [owner, leaseMs, db.now, key],
   );
   return recordOf(claimedFields, row);
 }
@@ -87,8 +88,8 @@ export interface LeasedJob {
  * Changes a job. `change` is what follows SET. Returns false if the owner's lease has ended; the owner must then stop working on
  * the job.
  */
-export async function changeLeasedJob(on: Statements, { id, owner }: LeasedJob, change: Condition): Promise<boolean> {
-  const rows = await on.query(
+export async function changeLeasedJob(db: Statements, { id, owner }: LeasedJob, change: Condition): Promise<boolean> {
+  const rows = await db.query(
     `UPDATE kb_jobs SET ${change.sql} WHERE key = ? AND status = 'processing' AND lease_owner = ? RETURNING key`,
     [...change.values, id, owner],
   );
@@ -102,12 +103,12 @@ const withoutLease = 'lease_owner = NULL, lease_until = NULL';
 export const endJobSql = `note = NULL, ${withoutLease}`;
 
 export async function renewJob(
-  on: Statements,
+  db: Statements,
   { leaseMs, progress, ...job }: LeasedJob & { leaseMs: number; progress: PhaseProgress | undefined },
 ): Promise<boolean> {
-  const change = progress && progressChange(on, progress);
-  return changeLeasedJob(on, job, {
-    sql: `lease_until = ${on.dialect.nowMs} + ?${change ? `, ${change.sql}` : ''}`,
+  const change = progress && progressChange(db, progress);
+  return changeLeasedJob(db, job, {
+    sql: `lease_until = ${db.dialect.nowMs} + ?${change ? `, ${change.sql}` : ''}`,
     values: [leaseMs, ...(change?.values ?? [])],
   });
 }
@@ -126,9 +127,9 @@ interface FailRequest extends LeasedJob {
   readonly message: string;
 }
 
-export async function failJob(on: Statements, { code, message, progress, ...job }: FailRequest): Promise<boolean> {
-  const change = progressChange(on, progress ?? { phase: 'received' });
-  return changeLeasedJob(on, job, {
+export async function failJob(db: Statements, { code, message, progress, ...job }: FailRequest): Promise<boolean> {
+  const change = progressChange(db, progress ?? { phase: 'received' });
+  return changeLeasedJob(db, job, {
     sql: `status = 'failed', error = ?, error_code = ?, ${change.sql}, ${endJobSql}`,
     values: [storable(message), code, ...change.values],
   });
@@ -136,12 +137,12 @@ export async function failJob(on: Statements, { code, message, progress, ...job 
 
 /** Puts the job back in the queue for at least `delayMs`. `message` tells people why. */
 export async function postponeJob(
-  on: Statements,
+  db: Statements,
   { delayMs, message, ...job }: LeasedJob & { delayMs: number; message: string },
 ): Promise<boolean> {
-  return changeLeasedJob(on, job, {
-    sql: `status = 'queued', retries = retries + 1, run_after = ${on.dialect.nowMs} + ?, error = ?, updated_at = ?, ${withoutLease}`,
-    values: [delayMs, storable(message), on.now],
+  return changeLeasedJob(db, job, {
+    sql: `status = 'queued', retries = retries + 1, run_after = ${db.dialect.nowMs} + ?, error = ?, updated_at = ?, ${withoutLease}`,
+    values: [delayMs, storable(message), db.now],
   });
 }
 
@@ -153,24 +154,24 @@ const suspectDelayMs = 10_000;
  * Puts all jobs of these owners back in the queue. The attempt counts only if the owners `crashed`. Returns the number of jobs.
  */
 export async function giveBackJobs(
-  on: Statements,
+  db: Statements,
   { owners, crashed }: { owners: readonly string[]; crashed: boolean },
 ): Promise<number> {
-  const rows = await on.query(
+  const rows = await db.query(
     `UPDATE kb_jobs SET status = 'queued', crashes = crashes + ?, attempts = attempts - ?,
-      run_after = CASE WHEN crashes + ? > ? THEN ${on.dialect.nowMs} + ? ELSE 0 END, updated_at = ?, ${withoutLease}
-      WHERE status = 'processing' AND lease_owner IN (${on.dialect.texts}) RETURNING key`,
-    [crashed ? 1 : 0, crashed ? 0 : 1, crashed ? 1 : 0, suspectCrashes, suspectDelayMs, on.now, { list: owners }],
+      run_after = CASE WHEN crashes + ? > ? THEN ${db.dialect.nowMs} + ? ELSE 0 END, updated_at = ?, ${withoutLease}
+      WHERE status = 'processing' AND lease_owner IN (${db.dialect.texts}) RETURNING key`,
+    [crashed ? 1 : 0, crashed ? 0 : 1, crashed ? 1 : 0, suspectCrashes, suspectDelayMs, db.now, { list: owners }],
   );
   return rows.length;
 }
 
 /** Cancels a job, even if it is running. Has no effect on a job that has ended. */
-export async function cancelJob(on: Statements, { id }: { id: number }): Promise<StoredJob | undefined> {
-  const [cancelled] = await on.query(
+export async function cancelJob(db: Statements, { id }: { id: number }): Promise<StoredJob | undefined> {
+  const [cancelled] = await db.query(
     `UPDATE kb_jobs SET status = 'cancelled', updated_at = ?, ${endJobSql}
       WHERE key = ? AND status IN ('queued', 'processing') RETURNING ${jobColumns}`,
-    [on.now, id],
+    [db.now, id],
   );
-  return cancelled === undefined ? getJob(on, { id }) : jobOf(cancelled);
+  return cancelled === undefined ? getJob(db, { id }) : jobOf(cancelled);
 }

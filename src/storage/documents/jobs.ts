@@ -47,8 +47,8 @@ export function jobOf(row: Row): StoredJob {
   return { ...recordOf(jobFields, row), progress: recordOf(progressFields, row) };
 }
 
-export async function getJob(on: Statements, { id }: { id: number }): Promise<StoredJob | undefined> {
-  const [row] = await on.query(`SELECT ${jobColumns} FROM kb_jobs WHERE key = ?`, [id]);
+export async function getJob(db: Statements, { id }: { id: number }): Promise<StoredJob | undefined> {
+  const [row] = await db.query(`SELECT ${jobColumns} FROM kb_jobs WHERE key = ?`, [id]);
   return row && jobOf(row);
 }
 
@@ -60,22 +60,22 @@ export interface JobListRequest extends Scope {
 
 /** Lists jobs, newest first. */
 export async function listJobs(
-  on: Statements,
+  db: Statements,
   { status, limit, offset, ...scope }: JobListRequest,
 ): Promise<{ jobs: StoredJob[]; total: number }> {
   const { sql, values } = allOf([
     ...(status === undefined ? [] : [{ sql: 'status = ?', values: [status] }]),
-    ...visibleRows(scope, on.dialect),
+    ...visibleRows(scope, db.dialect),
   ]);
   const from = { sql: `kb_jobs WHERE ${sql}`, values };
-  const { rows, total } = await readPage(on, jobColumns, from, 'key DESC', { limit, offset });
+  const { rows, total } = await readPage(db, jobColumns, from, 'key DESC', { limit, offset });
   return { jobs: rows.map(jobOf), total };
 }
 
 /** Counts submitted files and notes by status, without recorded changes. */
-export async function countJobs(on: Statements, scope: Scope): Promise<Record<JobStatus, number>> {
-  const { sql, values } = allOf([{ sql: "kind = 'ingest'", values: [] }, ...visibleRows(scope, on.dialect)]);
-  const rows = await on.query(`SELECT status, count(*) AS total FROM kb_jobs WHERE ${sql} GROUP BY status`, values);
+export async function countJobs(db: Statements, scope: Scope): Promise<Record<JobStatus, number>> {
+  const { sql, values } = allOf([{ sql: "kind = 'ingest'", values: [] }, ...visibleRows(scope, db.dialect)]);
+  const rows = await db.query(`SELECT status, count(*) AS total FROM kb_jobs WHERE ${sql} GROUP BY status`, values);
   const counts = rows.map((row) => [textOf(row, 'status'), numberOf(row, 'total')]);
   return { queued: 0, processing: 0, done: 0, failed: 0, cancelled: 0, ...Object.fromEntries(counts) };
 }
@@ -91,10 +91,10 @@ export interface ForgetRequest {
 }
 
 /** Removes ended jobs: those older than `before`, and all but the newest `keptMax`. Returns the number of removed jobs. */
-export async function forgetJobs(on: Statements, { before, keptMax, limit }: ForgetRequest): Promise<number> {
+export async function forgetJobs(db: Statements, { before, keptMax, limit }: ForgetRequest): Promise<number> {
   // Newer jobs have higher keys. With at most `keptMax` ended jobs, the innermost SELECT is null, so the comparison with it
   // matches nothing.
-  const rows = await on.query(
+  const rows = await db.query(
     `DELETE FROM kb_jobs WHERE key IN (SELECT key FROM kb_jobs
       WHERE ${hasEnded} AND (updated_at < ? OR key <= (SELECT key FROM kb_jobs WHERE ${hasEnded}
       ORDER BY key DESC LIMIT 1 OFFSET ?)) ORDER BY key LIMIT ?) RETURNING key`,
@@ -104,12 +104,12 @@ export async function forgetJobs(on: Statements, { before, keptMax, limit }: For
 }
 
 /** Removes ended jobs of submitted files and notes, but no recorded changes. Returns their number. */
-export async function clearJobs(on: Statements, scope: Scope): Promise<number> {
+export async function clearJobs(db: Statements, scope: Scope): Promise<number> {
   const { sql, values } = allOf([
     { sql: `kind = 'ingest' AND ${hasEnded}`, values: [] },
-    ...visibleRows(scope, on.dialect),
+    ...visibleRows(scope, db.dialect),
   ]);
-  const rows = await on.query(`DELETE FROM kb_jobs WHERE ${sql} RETURNING key`, values);
+  const rows = await db.query(`DELETE FROM kb_jobs WHERE ${sql} RETURNING key`, values);
   return rows.length;
 }
 
@@ -124,10 +124,10 @@ interface DocumentChange {
 
 /** Records a change as a finished job, in the transaction that made it. Returns the job's id. */
 export async function recordChange(
-  on: Statements,
+  db: Statements,
   { kind, document, tags = document?.tags ?? [], chunkCount, details }: DocumentChange,
 ): Promise<number> {
-  const job = await insertJob(on, {
+  const job = await insertJob(db, {
     kind,
     status: 'done',
     phase: 'indexing',
@@ -145,7 +145,7 @@ export async function recordChange(
 }
 
 /** Inserts a new job, or the record of a change. */
-export async function insertJob(on: Statements, job: Readonly<Record<string, SqlValue>>): Promise<StoredJob> {
-  const fresh = { attempts: 0, crashes: 0, retries: 0, run_after: 0, created_at: on.now, updated_at: on.now };
-  return jobOf(await insertRow(on, 'kb_jobs', { ...job, ...fresh }, { returning: jobColumns }));
+export async function insertJob(db: Statements, job: Readonly<Record<string, SqlValue>>): Promise<StoredJob> {
+  const defaults = { attempts: 0, crashes: 0, retries: 0, run_after: 0, created_at: db.now, updated_at: db.now };
+  return jobOf(await insertRow(db, 'kb_jobs', { ...job, ...defaults }, { returning: jobColumns }));
 }

@@ -6,6 +6,7 @@ import { batchesOf, textOf } from '../rows.ts';
 import { isUnfinished } from '../schema/document-tables.ts';
 import { reads, writes } from '../store-operations.ts';
 import type { Transactions } from '../transactions.ts';
+
 /** The original bytes of documents, by content hash. Each content is stored once. */
 export interface OriginalStore {
   /**
@@ -36,21 +37,21 @@ export const originalOperations = {
 };
 
 /** Removes the unused ones of these originals. Returns their number. */
-export async function releaseOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<number> {
+export async function releaseOriginals(db: Statements, { hashes }: { hashes: readonly string[] }): Promise<number> {
   const distinct = [...new Set(hashes)];
   const locks = distinct.map((hash) => `kb content ${hash}`);
-  await lockAll(on, locks);
-  const used = new Set(await usedOriginals(on, { hashes: distinct }));
+  await lockAll(db, locks);
+  const used = new Set(await usedOriginals(db, { hashes: distinct }));
   const unused = distinct.filter((hash) => !used.has(hash));
-  for (const hash of unused) await on.dialect.originals.remove(on, hash);
+  for (const hash of unused) await db.dialect.originals.remove(db, hash);
   return unused.length;
 }
 
 /** Returns the hashes that a document, even a deleted one, or an unfinished job refers to. */
-async function usedOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<string[]> {
-  const { texts } = on.dialect;
+async function usedOriginals(db: Statements, { hashes }: { hashes: readonly string[] }): Promise<string[]> {
+  const { texts } = db.dialect;
   const list = { list: hashes };
-  const rows = await on.query(
+  const rows = await db.query(
     `SELECT content_hash FROM kb_documents WHERE content_hash IN (${texts})
       UNION SELECT content_hash FROM kb_deleted WHERE content_hash IN (${texts})
       UNION SELECT content_hash FROM kb_jobs WHERE content_hash IN (${texts}) AND ${isUnfinished}`,
@@ -66,7 +67,7 @@ export function createRelease(
 ): Pick<OriginalStore, 'release' | 'sweep'> {
   async function release(hashes: readonly string[]): Promise<number> {
     let released = 0;
-    for (const some of batchesOf(hashes, locksMax)) released += await write(releaseOriginals, { hashes: some });
+    for (const batch of batchesOf(hashes, locksMax)) released += await write(releaseOriginals, { hashes: batch });
     return released;
   }
   return {
@@ -90,7 +91,7 @@ interface MeasuredContent {
 }
 
 /** Counts and hashes the content while it is read. Throws `too_large` if it exceeds the limit. */
-export function measured(
+export function measureContent(
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   { bytesMax, signal }: StageOptions,
 ): MeasuredContent {

@@ -12,8 +12,8 @@ import {
   taggedWithAny,
 } from './selection.ts';
 
-export async function getDocument(on: Statements, { id }: { id: number }): Promise<StoredDocument | undefined> {
-  const [document] = await documentsById(on, [id]);
+export async function getDocument(db: Statements, { id }: { id: number }): Promise<StoredDocument | undefined> {
+  const [document] = await documentsById(db, [id]);
   return document;
 }
 
@@ -41,15 +41,15 @@ interface DocumentListRequest {
 }
 
 export async function listDocuments(
-  on: Statements,
+  db: Statements,
   { selection, sort = { by: 'changed', descending: true }, limit, offset }: DocumentListRequest,
 ): Promise<{ documents: StoredDocument[]; total: number }> {
   const direction = sort.descending ? 'DESC' : 'ASC';
-  const { sql, values } = selectionCondition(selection, on.dialect);
+  const { sql, values } = selectionCondition(selection, db.dialect);
   const from = { sql: `kb_documents o WHERE ${sql}`, values };
   const order = `${sortColumns[sort.by]} ${direction}, o.key ${direction}`;
-  const { rows, total } = await readPage(on, documentColumns, from, order, { limit, offset });
-  return { documents: await documentsOf(on, rows), total };
+  const { rows, total } = await readPage(db, documentColumns, from, order, { limit, offset });
+  return { documents: await documentsOf(db, rows), total };
 }
 
 const chunkFields = {
@@ -76,27 +76,27 @@ const chunksAtOnce = 500;
 
 /** Returns chunks of a document, in order. */
 export async function documentChunks(
-  on: Statements,
+  db: Statements,
   { document, from = 0, limit = Number.POSITIVE_INFINITY, charsMax = Number.POSITIVE_INFINITY }: ChunksRequest,
 ): Promise<StoredChunk[]> {
-  const found: StoredChunk[] = [];
+  const chunks: StoredChunk[] = [];
   let chars = 0;
-  for (let first = from; found.length < limit; ) {
-    const batchSize = Math.min(chunksAtOnce, limit - found.length);
-    const rows = await on.query(`${selectChunks} WHERE p.parent = ? AND p.position >= ? ORDER BY p.position LIMIT ?`, [
+  for (let first = from; chunks.length < limit; ) {
+    const batchSize = Math.min(chunksAtOnce, limit - chunks.length);
+    const rows = await db.query(`${selectChunks} WHERE p.parent = ? AND p.position >= ? ORDER BY p.position LIMIT ?`, [
       parentOf(document),
       first,
       batchSize,
     ]);
     for (const chunk of rows.map((row) => recordOf(chunkFields, row))) {
       chars += chunk.text.length;
-      if (chars > charsMax && found.length > 0) return found;
-      found.push(chunk);
+      if (chars > charsMax && chunks.length > 0) return chunks;
+      chunks.push(chunk);
       first = chunk.position + 1;
     }
     if (rows.length < batchSize) break;
   }
-  return found;
+  return chunks;
 }
 
 const selectChunks = `SELECT parent, ${columnsOf(chunkFields)} FROM kb_passages p`;
@@ -106,18 +106,18 @@ type PendingRequest = { readonly model: string } & ({ readonly documents: readon
 
 /** Counts the chunks without vectors of the model, per document. Omits documents without such chunks. */
 export async function pendingChunks(
-  on: Statements,
+  db: Statements,
   request: PendingRequest,
 ): Promise<{ document: number; chunks: number }[]> {
-  const { texts } = on.dialect;
-  const among =
+  const { texts } = db.dialect;
+  const ofDocuments =
     'documents' in request
       ? [{ sql: `p.parent IN (${texts})`, values: [{ list: request.documents.map(parentOf) }] }]
-      : taggedWithAny('CAST(p.parent AS bigint)', request, on.dialect);
+      : taggedWithAny('CAST(p.parent AS bigint)', request, db.dialect);
   const isPending = `EXISTS (SELECT 1 FROM kb_unembedded u JOIN vector_models m ON m.key = u.model
     WHERE u.owner = p.key AND m.name = ?)`;
-  const { sql, values } = allOf([...among, { sql: isPending, values: [request.model] }]);
-  const rows = await on.query(
+  const { sql, values } = allOf([...ofDocuments, { sql: isPending, values: [request.model] }]);
+  const rows = await db.query(
     `SELECT p.parent, count(*) AS chunks FROM kb_passages p WHERE ${sql} GROUP BY p.parent`,
     values,
   );
@@ -134,33 +134,33 @@ export interface LocatedChunk extends StoredChunk {
  * number of chunks to add before and after each.
  */
 export async function locatedChunks(
-  on: Statements,
+  db: Statements,
   { keys, neighbours }: { keys: readonly number[]; neighbours: number },
 ): Promise<LocatedChunk[]> {
-  const rows = await on.query(`${selectChunks} WHERE p.key IN (${on.dialect.integers})`, [{ list: keys }]);
+  const rows = await db.query(`${selectChunks} WHERE p.key IN (${db.dialect.integers})`, [{ list: keys }]);
   const ids = [...new Set(rows.map((row) => Number(textOf(row, 'parent'))))];
-  const owners = new Map((await documentsById(on, ids)).map((document) => [document.id, document]));
-  const found = new Map<number, LocatedChunk>();
+  const documents = new Map((await documentsById(db, ids)).map((document) => [document.id, document]));
+  const located = new Map<number, LocatedChunk>();
   for (const row of rows) {
-    const document = owners.get(Number(textOf(row, 'parent')));
+    const document = documents.get(Number(textOf(row, 'parent')));
     if (document === undefined) continue;
     const chunk = recordOf(chunkFields, row);
-    const around = neighbours > 0 ? await neighboursOf(on, document.id, chunk.position, neighbours) : [];
-    found.set(chunk.key, { ...chunk, document, neighbours: around });
+    const around = neighbours > 0 ? await neighboursOf(db, document.id, chunk.position, neighbours) : [];
+    located.set(chunk.key, { ...chunk, document, neighbours: around });
   }
-  return keys.flatMap((key) => found.get(key) ?? []);
+  return keys.flatMap((key) => located.get(key) ?? []);
 }
 
 /** Returns the text of a note. Undefined for other documents. */
-export async function documentNote(on: Statements, { id }: { id: number }): Promise<string | undefined> {
-  const [row] = await on.query('SELECT note FROM kb_documents WHERE key = ?', [id]);
+export async function documentNote(db: Statements, { id }: { id: number }): Promise<string | undefined> {
+  const [row] = await db.query('SELECT note FROM kb_documents WHERE key = ?', [id]);
   return row && optionalTextOf(row, 'note');
 }
 
 /** Counts the documents of each type, the most common type first. */
-export async function documentTypes(on: Statements, scope: Scope): Promise<{ type: string; count: number }[]> {
-  const { sql, values } = selectionCondition(scope, on.dialect);
-  const rows = await on.query(
+export async function documentTypes(db: Statements, scope: Scope): Promise<{ type: string; count: number }[]> {
+  const { sql, values } = selectionCondition(scope, db.dialect);
+  const rows = await db.query(
     `SELECT o.doc_type, count(*) AS total FROM kb_documents o WHERE ${sql}
       GROUP BY o.doc_type ORDER BY count(*) DESC, o.doc_type LIMIT ${typesMax}`,
     values,
@@ -183,14 +183,14 @@ interface TagsListRequest extends Scope {
 
 /** Counts the documents with each tag, in order of the tags. */
 export async function documentTags(
-  on: Statements,
+  db: Statements,
   { after, limit = Number.MAX_SAFE_INTEGER, ...scope }: TagsListRequest,
 ): Promise<TagUse[]> {
   const { sql, values } = allOf([
-    ...taggedWithAny('document', scope, on.dialect),
+    ...taggedWithAny('document', scope, db.dialect),
     ...(after === undefined ? [] : [{ sql: 'tag > ?', values: [storable(after)] }]),
   ]);
-  const rows = await on.query(
+  const rows = await db.query(
     `SELECT tag, count(*) AS total FROM kb_document_tags WHERE ${sql} GROUP BY tag ORDER BY tag LIMIT ?`,
     [...values, limit],
   );
@@ -206,14 +206,14 @@ const countFields = {
   collections: field.number('collections'),
 };
 
-export async function countDocuments(on: Statements, scope: Scope): Promise<RecordOf<typeof countFields>> {
-  const documents = selectionCondition({ anyTags: scope.anyTags }, on.dialect);
-  const named = scope.anyTags && {
-    sql: `tag IN (${on.dialect.texts})`,
+export async function countDocuments(db: Statements, scope: Scope): Promise<RecordOf<typeof countFields>> {
+  const documents = selectionCondition({ anyTags: scope.anyTags }, db.dialect);
+  const inScope = scope.anyTags && {
+    sql: `tag IN (${db.dialect.texts})`,
     values: [{ list: scope.anyTags.map(storable) }],
   };
-  const tags = allOf([{ sql: collectionRange, values: [] }, ...(named ? [named] : [])]);
-  const [row = {}] = await on.query(
+  const tags = allOf([{ sql: collectionRange, values: [] }, ...(inScope ? [inScope] : [])]);
+  const [row = {}] = await db.query(
     `SELECT count(*) AS documents, coalesce(sum(o.chunk_count), 0) AS chunks, coalesce(sum(o.bytes), 0) AS bytes,
       (SELECT count(DISTINCT tag) FROM kb_document_tags WHERE ${tags.sql}) AS collections
       FROM kb_documents o WHERE ${documents.sql}`,
@@ -223,12 +223,12 @@ export async function countDocuments(on: Statements, scope: Scope): Promise<Reco
 }
 
 async function neighboursOf(
-  on: Statements,
+  db: Statements,
   id: number,
   position: number,
   count: number,
 ): Promise<LocatedChunk['neighbours']> {
-  const rows = await on.query(
+  const rows = await db.query(
     `SELECT position, body FROM kb_passages WHERE parent = ? AND position BETWEEN ? AND ?
       AND position <> ? ORDER BY position`,
     [parentOf(id), position - count, position + count, position],

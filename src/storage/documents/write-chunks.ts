@@ -21,32 +21,32 @@ interface DocumentChunks {
 }
 
 /** Replaces the chunks of a document, including their words and metadata. */
-export async function writeChunks(on: Statements, document: DocumentChunks): Promise<void> {
-  const { words } = on.dialect;
+export async function writeChunks(db: Statements, document: DocumentChunks): Promise<void> {
+  const { words } = db.dialect;
   const rows = passageRows(document);
   // Tokenising starts before the rows are written, so that another thread can do it meanwhile. The words are written last,
   // because deleting rows makes FTS5 flush its pending words; see `removePassages`.
   const writeWords = words.tokenize(rows);
-  await removePassages(on, [document.id]);
-  const keys = await insertPassages(on, rows);
+  await removePassages(db, [document.id]);
+  const keys = await insertPassages(db, rows);
   // Not by a trigger, which would double SQLite's time per row.
-  await on.query(
+  await db.query(
     `INSERT INTO kb_unembedded (model, owner) SELECT m.key, p.key FROM vector_models m
      CROSS JOIN kb_passages p WHERE m.corpus = 'kb' AND m.name IS NOT NULL AND p.parent = ?`,
     [parentOf(document.id)],
   );
-  await writeWords(on, passageWords, keys);
+  await writeWords(db, passageWords, keys);
 }
 
 /**
  * Deletes the passages of documents. Checks first that there are any: a DELETE that can cascade makes FTS5 flush its pending words,
  * even if it deletes nothing.
  */
-export async function removePassages(on: Statements, documents: readonly number[]): Promise<void> {
-  const passages = `kb_passages WHERE parent IN (${on.dialect.texts})`;
+export async function removePassages(db: Statements, documents: readonly number[]): Promise<void> {
+  const passages = `kb_passages WHERE parent IN (${db.dialect.texts})`;
   const list = [{ list: documents.map(parentOf) }];
-  const [existing] = await on.query(`SELECT 1 AS existing FROM ${passages} LIMIT 1`, list);
-  if (existing !== undefined) await on.query(`DELETE FROM ${passages}`, list);
+  const [existing] = await db.query(`SELECT 1 AS existing FROM ${passages} LIMIT 1`, list);
+  if (existing !== undefined) await db.query(`DELETE FROM ${passages}`, list);
 }
 
 /**
@@ -55,15 +55,15 @@ export async function removePassages(on: Statements, documents: readonly number[
 const relabelledAtOnce = 25;
 
 /** Replaces the labels of all passages of a document. */
-export async function relabelPassages(on: Statements, document: number, labels: readonly string[]): Promise<void> {
-  const { fewIntegers, words } = on.dialect;
+export async function relabelPassages(db: Statements, document: number, labels: readonly string[]): Promise<void> {
+  const { fewIntegers, words } = db.dialect;
   const [parent, distinctLabels] = [parentOf(document), distinct(labels)];
-  await words.relabelPassages(on, parent, distinctLabels);
-  const rows = await on.query('SELECT key FROM kb_passages WHERE parent = ?', [parent]);
-  for (const some of batchesOf(rows, relabelledAtOnce)) {
-    await on.query(`UPDATE kb_passages SET labels = ? WHERE key IN (${fewIntegers})`, [
+  await words.relabelPassages(db, parent, distinctLabels);
+  const rows = await db.query('SELECT key FROM kb_passages WHERE parent = ?', [parent]);
+  for (const batch of batchesOf(rows, relabelledAtOnce)) {
+    await db.query(`UPDATE kb_passages SET labels = ? WHERE key IN (${fewIntegers})`, [
       { list: distinctLabels },
-      { list: some.map((row) => numberOf(row, 'key')) },
+      { list: batch.map((row) => numberOf(row, 'key')) },
     ]);
   }
 }
@@ -98,16 +98,16 @@ function distinct(labels: readonly string[]): string[] {
 }
 
 /** Inserts passages and returns their keys. */
-async function insertPassages(on: Statements, rows: readonly PassageRow[]): Promise<number[]> {
-  const { rowsAtOnce } = on.dialect;
+async function insertPassages(db: Statements, rows: readonly PassageRow[]): Promise<number[]> {
+  const { rowsPerInsert } = db.dialect;
   const keys = new Map<string, number>();
-  for (const some of batchesOf(rows, rowsAtOnce)) {
-    const placeholders = some.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ');
-    const inserted = await on.query(
+  for (const batch of batchesOf(rows, rowsPerInsert)) {
+    const placeholders = batch.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ');
+    const inserted = await db.query(
       `INSERT INTO kb_passages (id, parent, position, title, headings, body, labels, metadata)
        VALUES ${placeholders}
        RETURNING id, key`,
-      some.flatMap(({ values }) => values),
+      batch.flatMap(({ values }) => values),
     );
     for (const row of inserted) keys.set(textOf(row, 'id'), numberOf(row, 'key'));
   }

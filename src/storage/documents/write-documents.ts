@@ -32,9 +32,9 @@ type FinishOutcome =
   | { readonly outcome: 'duplicate' | 'superseded'; readonly documentId: number };
 
 /** Writes the document and its chunks and ends the job, in one transaction. */
-export async function finishJob(on: Statements, request: FinishRequest): Promise<FinishOutcome> {
-  const { forUpdate } = on.dialect;
-  const [row] = await on.query(
+export async function finishJob(db: Statements, request: FinishRequest): Promise<FinishOutcome> {
+  const { forUpdate } = db.dialect;
+  const [row] = await db.query(
     `SELECT * FROM kb_jobs WHERE key = ? AND status = 'processing' AND lease_owner = ? ${forUpdate}`,
     [request.id, request.owner],
   );
@@ -45,25 +45,25 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
   const isCopy = row['is_copy'] !== null;
   // Locks the document before its content, in the same order as `editNote`, to avoid deadlocks.
   const { replaces } = job.details;
-  const [before] = typeof replaces === 'number' ? await documentsById(on, [replaces], forUpdate) : [];
-  await lock(on, `kb content ${hash}`);
-  const [duplicate] = await on.query(
+  const [before] = typeof replaces === 'number' ? await documentsById(db, [replaces], forUpdate) : [];
+  await lock(db, `kb content ${hash}`);
+  const [duplicate] = await db.query(
     'SELECT key FROM kb_documents WHERE content_hash = ? AND is_copy IS NULL AND key <> ?',
     [hash, before?.id ?? 0],
   );
   if (duplicate !== undefined && !isCopy) {
     const documentId = numberOf(duplicate, 'key');
     const message = `Document ${documentId} has the same content. Nothing was added.`;
-    return rejectResult(on, request, { message, outcome: 'duplicate', documentId });
+    return rejectResult(db, request, { message, outcome: 'duplicate', documentId });
   }
   // Jobs may end out of order. An older job must not overwrite the text of a newer one.
   if (before !== undefined && Number(before.details['writtenBy'] ?? 0) > job.id) {
     const message = `A newer version of document ${before.id} is already stored. Nothing was changed.`;
-    return rejectResult(on, request, { message, outcome: 'superseded', documentId: before.id });
+    return rejectResult(db, request, { message, outcome: 'superseded', documentId: before.id });
   }
   const note = optionalTextOf(row, 'note');
   const document: DocumentRow = {
-    title: storable(titleAfter(before, job, request, hash)),
+    title: storable(newTitle(before, job, request, hash)),
     doc_type: storable(request.docType),
     filename: textOf(row, 'filename'),
     // If the document to replace was deleted meanwhile, the file may have no path. The file name then serves as the path.
@@ -78,11 +78,11 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
     chunk_count: request.chunks.length,
     note: note ?? null,
   };
-  const id = before === undefined ? await insertDocument(on, document, job) : before.id;
-  if (before !== undefined) await updateDocument(on, id, document);
+  const id = before === undefined ? await insertDocument(db, document, job) : before.id;
+  if (before !== undefined) await updateDocument(db, id, document);
   const labels = labelsOf(document.doc_type, before?.tags ?? job.tags);
-  await writeChunks(on, { id, title: document.title, labels, chunks: request.chunks });
-  await endJob(on, job, id, request);
+  await writeChunks(db, { id, title: document.title, labels, chunks: request.chunks });
+  await endJob(db, job, id, request);
   const isFreed = before !== undefined && before.contentHash !== hash;
   return { outcome: 'done', documentId: id, ...(isFreed ? { freed: before.contentHash } : {}) };
 }
@@ -93,7 +93,7 @@ interface DocumentRow extends Readonly<Record<string, string | number | null>> {
 }
 
 /** Returns the document's new title. A title that a person chose stays. */
-function titleAfter(before: StoredDocument | undefined, job: StoredJob, request: FinishRequest, hash: string): string {
+function newTitle(before: StoredDocument | undefined, job: StoredJob, request: FinishRequest, hash: string): string {
   if (before === undefined) return request.title;
   if (job.title !== undefined) return job.title;
   const { derivedTitle = before.contentHash !== hash } = before.details;
@@ -101,46 +101,46 @@ function titleAfter(before: StoredDocument | undefined, job: StoredJob, request:
 }
 
 /** Inserts a document. A restored document gets its old id, if that is free, and its old creation date. */
-async function insertDocument(on: Statements, document: DocumentRow, job: StoredJob): Promise<number> {
-  const { id, createdAt = on.now } = await claimDeleted(on, job.details);
+async function insertDocument(db: Statements, document: DocumentRow, job: StoredJob): Promise<number> {
+  const { id, createdAt = db.now } = await claimDeleted(db, job.details);
   const row = { ...document, created_at: createdAt };
   const inserted =
     id === undefined
-      ? await insertRow(on, 'kb_documents', row, { returning: 'key' })
-      : await insertRow(on, 'kb_documents', { key: id, ...row }, { returning: 'key', clause: on.dialect.keys.clause });
+      ? await insertRow(db, 'kb_documents', row, { returning: 'key' })
+      : await insertRow(db, 'kb_documents', { key: id, ...row }, { returning: 'key', clause: db.dialect.keys.clause });
   const key = numberOf(inserted, 'key');
-  await insertTags(on, key, job.tags);
+  await insertTags(db, key, job.tags);
   return key;
 }
 
 async function updateDocument(
-  on: Statements,
+  db: Statements,
   id: number,
   changed: Readonly<Record<string, string | number | null>>,
 ): Promise<void> {
-  const { sql, values } = assignmentOf({ ...changed, updated_at: on.now });
-  await on.query(`UPDATE kb_documents SET ${sql} WHERE key = ?`, [...values, id]);
+  const { sql, values } = assignmentOf({ ...changed, updated_at: db.now });
+  await db.query(`UPDATE kb_documents SET ${sql} WHERE key = ?`, [...values, id]);
 }
 
 async function rejectResult(
-  on: Statements,
+  db: Statements,
   job: LeasedJob,
   { message, outcome, documentId }: { message: string; outcome: 'duplicate' | 'superseded'; documentId: number },
 ): Promise<FinishOutcome> {
-  await changeLeasedJob(on, job, {
+  await changeLeasedJob(db, job, {
     sql: `status = 'failed', error = ?, error_code = ?, document_id = ?, updated_at = ?, ${endJobSql}`,
-    values: [message, outcome, documentId, on.now],
+    values: [message, outcome, documentId, db.now],
   });
   return { outcome, documentId };
 }
 
-async function endJob(on: Statements, job: StoredJob, id: number, request: FinishRequest): Promise<void> {
+async function endJob(db: Statements, job: StoredJob, id: number, request: FinishRequest): Promise<void> {
   const { truncated } = request.details;
   const details = JSON.stringify({ ...job.details, ...(truncated === undefined ? {} : { truncated }) });
-  await changeLeasedJob(on, request, {
+  await changeLeasedJob(db, request, {
     sql: `status = 'done', phase = 'indexing', phase_done = NULL, phase_total = NULL, error = NULL,
       document_id = ?, chunk_count = ?, details = ?, updated_at = ?, ${endJobSql}`,
-    values: [id, request.chunks.length, details, on.now],
+    values: [id, request.chunks.length, details, db.now],
   });
 }
 
@@ -162,24 +162,24 @@ type NoteEditOutcome =
   | { readonly outcome: 'duplicate'; readonly id: number; readonly title: string };
 
 export async function editNote(
-  on: Statements,
+  db: Statements,
   { id, text, contentHash, bytes, derivedTitle, derivedFilename, chunks, ...scope }: NoteEdit,
 ): Promise<NoteEditOutcome> {
-  const [before] = await documentsById(on, [id], on.dialect.forUpdate);
+  const [before] = await documentsById(db, [id], db.dialect.forUpdate);
   if (before === undefined) return { outcome: 'not_found' };
-  if ((await documentNote(on, { id })) === undefined) return { outcome: 'not_a_note' };
-  await lock(on, `kb content ${contentHash}`);
-  const others = (await contentHolders(on, contentHash)).filter(({ document }) => document !== id);
-  const duplicate = others.find(({ document, tags }) => document !== undefined && isVisible(tags, scope));
+  if ((await documentNote(db, { id })) === undefined) return { outcome: 'not_a_note' };
+  await lock(db, `kb content ${contentHash}`);
+  const otherHolders = (await contentHolders(db, contentHash)).filter(({ document }) => document !== id);
+  const duplicate = otherHolders.find(({ document, tags }) => document !== undefined && isVisible(tags, scope));
   if (duplicate?.document !== undefined) {
     return { outcome: 'duplicate', id: duplicate.document, title: duplicate.title ?? '' };
   }
   // The note is a copy if another holder already has this content. An unfinished job that the caller can see does not count: it
   // will end as a duplicate of this note.
-  const isCopy = others.some(({ job, tags, ...holder }) => !holder.isCopy && !(job && isVisible(tags, scope)));
+  const isCopy = otherHolders.some(({ job, tags, ...holder }) => !holder.isCopy && !(job && isVisible(tags, scope)));
   const isDerived = before.details['derivedTitle'] === true;
   const title = isDerived ? storable(derivedTitle) : before.title;
-  await updateDocument(on, id, {
+  await updateDocument(db, id, {
     title,
     note: storable(text),
     filename: isDerived ? storable(derivedFilename) : before.filename,
@@ -188,8 +188,8 @@ export async function editNote(
     bytes,
     chunk_count: chunks.length,
   });
-  await writeChunks(on, { id, title, labels: labelsOf(before.docType, before.tags), chunks });
-  await recordChange(on, { kind: 'note', document: before, chunkCount: chunks.length, details: {} });
-  const [document] = await documentsById(on, [id]);
+  await writeChunks(db, { id, title, labels: labelsOf(before.docType, before.tags), chunks });
+  await recordChange(db, { kind: 'note', document: before, chunkCount: chunks.length, details: {} });
+  const [document] = await documentsById(db, [id]);
   return document === undefined ? { outcome: 'not_found' } : { outcome: 'edited', document };
 }

@@ -2,6 +2,7 @@ import { textHash } from '../../base/text-hash.ts';
 import type { Dialect, Statements } from '../dialect.ts';
 import { bytesOf, field, numberOf, optionalTextOf, type RecordOf, type Row, recordOf, textOf } from '../rows.ts';
 import { type Entry, entryFields, metadataOf, type NewImage } from './entry.ts';
+
 /** Returns the columns of an entry `o` that `entriesOf` needs. `textChars` limits the text. */
 export function entryColumns({ textList }: Dialect, textChars?: number): string {
   const text = textChars === undefined ? 'o.text_content' : `substr(o.text_content, 1, ${Math.ceil(textChars)})`;
@@ -15,16 +16,16 @@ export function entryColumns({ textList }: Dialect, textChars?: number): string 
  * at that time is no longer stored.
  */
 export async function entriesOf(
-  on: Statements,
+  db: Statements,
   rows: readonly Row[],
   images: boolean,
   asOf: string | undefined,
 ): Promise<Entry[]> {
   const entries = rows.map((row) => recordOf(entryFields, row));
   const ids = entries.map(({ id }) => id);
-  const found = images ? await imagesOf(on, 'context_images', 'entry', ids) : undefined;
-  const complete = found ? entries.map((entry) => ({ ...entry, images: found.get(entry.id) ?? [] })) : entries;
-  return asOf === undefined ? complete : entriesAsOf(on, complete, asOf);
+  const byEntry = images ? await imagesOf(db, 'context_images', 'entry', ids) : undefined;
+  const complete = byEntry ? entries.map((entry) => ({ ...entry, images: byEntry.get(entry.id) ?? [] })) : entries;
+  return asOf === undefined ? complete : entriesAsOf(db, complete, asOf);
 }
 
 export function imageOf(row: Row): NewImage {
@@ -36,20 +37,20 @@ export function imageOf(row: Row): NewImage {
  * replaces.
  */
 export async function storeVersion(
-  on: Statements,
+  db: Statements,
   row: Row,
   replaced: { readonly text: boolean; readonly images: boolean },
 ): Promise<void> {
   const id = numberOf(row, 'key');
-  const tags = await on.query('SELECT tag FROM context_tags WHERE entry = ? ORDER BY tag', [id]);
+  const tags = await db.query('SELECT tag FROM context_tags WHERE entry = ? ORDER BY tag', [id]);
   const movesImages = replaced.images && textOf(row, 'content_type') === 'multimodal';
-  const [version = {}] = await on.query(
+  const [version = {}] = await db.query(
     `INSERT INTO context_versions (entry, updated_at, replaced_at, content_type, text_content,
       summary, metadata, tags, replaced_images) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
     [
       id,
       textOf(row, 'updated_at'),
-      on.now,
+      db.now,
       textOf(row, 'content_type'),
       ...(replaced.text ? [textOf(row, 'text_content'), optionalTextOf(row, 'summary') ?? null] : [null, null]),
       optionalTextOf(row, 'metadata') ?? null,
@@ -58,7 +59,7 @@ export async function storeVersion(
     ],
   );
   if (!movesImages) return;
-  await on.query(
+  await db.query(
     `INSERT INTO context_version_images (version, position, mime_type, metadata, data)
       SELECT CAST(? AS bigint), position, mime_type, metadata, data FROM context_images
       WHERE entry = ?`,
@@ -83,14 +84,14 @@ interface PastState extends RecordOf<typeof pastFields> {
 
 /** Returns the state at `asOf` of entries that were changed later. A state is undefined if it is no longer stored. */
 export async function pastStates(
-  on: Statements,
+  db: Statements,
   ids: readonly number[],
   asOf: string,
 ): Promise<Map<number, PastState | undefined>> {
-  const rows = await on.query(
+  const rows = await db.query(
     `SELECT v.key, v.entry, v.updated_at, v.content_type, v.metadata, v.tags, v.replaced_images,
       CASE WHEN v.text_content IS NULL THEN 0 ELSE 1 END AS replaced_text FROM context_versions v
-      WHERE v.entry IN (${on.dialect.integers}) AND v.replaced_at > ? ORDER BY v.entry, v.replaced_at, v.key`,
+      WHERE v.entry IN (${db.dialect.integers}) AND v.replaced_at > ? ORDER BY v.entry, v.replaced_at, v.key`,
     [{ list: ids }, asOf],
   );
   const versions = Map.groupBy(rows, (row) => numberOf(row, 'entry'));
@@ -111,16 +112,16 @@ function stateOf(versions: readonly Row[], asOf: string): PastState | undefined 
   };
 }
 
-async function entriesAsOf(on: Statements, entries: readonly Entry[], asOf: string): Promise<Entry[]> {
+async function entriesAsOf(db: Statements, entries: readonly Entry[], asOf: string): Promise<Entry[]> {
   const changed = entries.filter(({ updatedAt }) => updatedAt > asOf).map(({ id }) => id);
   if (changed.length === 0) return [...entries];
-  const states = await pastStates(on, changed, asOf);
-  const known = [...states.values()].filter((state) => state !== undefined);
-  const textVersions = known.flatMap(({ textVersion }) => textVersion ?? []);
-  const texts = await pastTexts(on, textVersions);
+  const states = await pastStates(db, changed, asOf);
+  const stored = [...states.values()].filter((state) => state !== undefined);
+  const textVersions = stored.flatMap(({ textVersion }) => textVersion ?? []);
+  const texts = await pastTexts(db, textVersions);
   const withImages = entries.some((entry) => entry.images !== undefined);
-  const imageVersions = withImages ? known.flatMap(({ imagesVersion }) => imagesVersion ?? []) : [];
-  const images = await imagesOf(on, 'context_version_images', 'version', imageVersions);
+  const imageVersions = withImages ? stored.flatMap(({ imagesVersion }) => imagesVersion ?? []) : [];
+  const images = await imagesOf(db, 'context_version_images', 'version', imageVersions);
   return entries.flatMap((entry) => {
     if (!states.has(entry.id)) return [entry];
     const state = states.get(entry.id);
@@ -140,11 +141,11 @@ async function entriesAsOf(on: Statements, entries: readonly Entry[], asOf: stri
 
 /** Returns the texts of earlier versions, with their summaries. */
 async function pastTexts(
-  on: Statements,
+  db: Statements,
   versions: readonly number[],
 ): Promise<Map<number, Pick<Entry, 'text' | 'textHash' | 'summary'>>> {
-  const rows = await on.query(
-    `SELECT key, text_content, summary FROM context_versions WHERE key IN (${on.dialect.integers})`,
+  const rows = await db.query(
+    `SELECT key, text_content, summary FROM context_versions WHERE key IN (${db.dialect.integers})`,
     [{ list: versions }],
   );
   return new Map(
@@ -156,15 +157,15 @@ async function pastTexts(
 }
 
 async function imagesOf(
-  on: Statements,
+  db: Statements,
   table: 'context_images' | 'context_version_images',
   owner: 'entry' | 'version',
   owners: readonly number[],
 ): Promise<Map<number, NewImage[]>> {
   if (owners.length === 0) return new Map();
-  const rows = await on.query(
+  const rows = await db.query(
     `SELECT ${owner}, data, mime_type, metadata FROM ${table}
-      WHERE ${owner} IN (${on.dialect.integers}) ORDER BY ${owner}, position`,
+      WHERE ${owner} IN (${db.dialect.integers}) ORDER BY ${owner}, position`,
     [{ list: owners }],
   );
   const byOwner = Map.groupBy(rows, (row) => numberOf(row, owner));

@@ -31,24 +31,24 @@ const threadFields = {
 
 /** Lists threads, most recently used first. */
 export async function listThreads(
-  on: Statements,
+  db: Statements,
   request: ThreadsRequest,
 ): Promise<{ threads: RecordOf<typeof threadFields>[]; total: number }> {
   const { containing } = request;
-  const byName = { sql: `${on.dialect.position('o.thread_id', '?')} > 0`, values: [storable(containing ?? '')] };
+  const byName = { sql: `${db.dialect.position('o.thread_id', '?')} > 0`, values: [storable(containing ?? '')] };
   const { sql, values } = allOf([
     isLive,
     ...(containing === undefined ? [] : [byName]),
-    ...inVisibleThreads(request, on.dialect),
+    ...inVisibleThreads(request, db.dialect),
   ]);
   const from = `context_entries o WHERE ${sql}`;
-  const rows = await on.query(
+  const rows = await db.query(
     `SELECT o.thread_id, count(*) AS entries, count(DISTINCT o.source) AS sources, ${multimodal} AS multimodal,
       min(o.created_at) AS first_entry, max(o.created_at) AS last_entry, max(o.key) AS last_id
       FROM ${from} GROUP BY o.thread_id ORDER BY last_entry DESC, last_id DESC LIMIT ? OFFSET ?`,
     [...values, request.limit, request.offset],
   );
-  const [count = {}] = await on.query(`SELECT count(DISTINCT o.thread_id) AS total FROM ${from}`, values);
+  const [count = {}] = await db.query(`SELECT count(DISTINCT o.thread_id) AS total FROM ${from}`, values);
   return { threads: rows.map((row) => recordOf(threadFields, row)), total: numberOf(count, 'total') };
 }
 
@@ -77,54 +77,54 @@ interface EntryStatistics {
 }
 
 export async function entryStatistics(
-  on: Statements,
+  db: Statements,
   { model, ...scope }: ThreadScope & { readonly model: string | undefined },
 ): Promise<EntryStatistics> {
-  const ofThreads = inVisibleThreads(scope, on.dialect);
-  const where = allOf([isLive, ...ofThreads]);
+  const visible = inVisibleThreads(scope, db.dialect);
+  const where = allOf([isLive, ...visible]);
   const from = `context_entries o WHERE ${where.sql}`;
-  const [sums = {}] = await on.query(
+  const [sums = {}] = await db.query(
     `SELECT count(*) AS total, coalesce(sum(CASE WHEN o.source = 'user' THEN 1 ELSE 0 END), 0) AS users,
       ${multimodal} AS multimodal, count(DISTINCT o.thread_id) AS threads FROM ${from}`,
     where.values,
   );
   const [total, users, withImages] = [numberOf(sums, 'total'), numberOf(sums, 'users'), numberOf(sums, 'multimodal')];
-  const mostActive = await on.query(
+  const mostActive = await db.query(
     `SELECT o.thread_id, count(*) AS total FROM ${from} GROUP BY o.thread_id ORDER BY total DESC, o.thread_id LIMIT ?`,
     [...where.values, topThreadsMax],
   );
-  const tags = await countTags(on, scope);
-  const summarised = allOf([isLive, { sql: 'o.summary IS NOT NULL', values: [] }, ...ofThreads]);
-  const [stored] = await on.query(`SELECT key FROM vector_models WHERE corpus = 'context' AND name = ?`, [model ?? '']);
+  const tags = await countTags(db, scope);
+  const summarised = allOf([isLive, { sql: 'o.summary IS NOT NULL', values: [] }, ...visible]);
+  const [stored] = await db.query(`SELECT key FROM vector_models WHERE corpus = 'context' AND name = ?`, [model ?? '']);
   const ofModel = { sql: 'p.model = ?', values: [stored === undefined ? 0 : numberOf(stored, 'key')] };
-  const owned = ofThreads.length === 0 ? [] : [ofLiveEntries(on, scope, 'p.owner')];
-  const ofOwners = allOf([ofModel, ...owned]);
+  const ofVisible = visible.length === 0 ? [] : [ofLiveEntries(db, scope, 'p.owner')];
+  const vectorCondition = allOf([ofModel, ...ofVisible]);
   return {
     total,
     bySource: withoutZeros({ user: users, agent: total - users }),
     byContentType: withoutZeros({ text: total - withImages, multimodal: withImages }),
-    images: await count(on, 'context_images p', ofLiveEntries(on, scope, 'p.entry')),
+    images: await count(db, 'context_images p', ofLiveEntries(db, scope, 'p.entry')),
     uniqueTags: tags.length,
     threads: numberOf(sums, 'threads'),
     mostActive: mostActive.map((row) => ({ threadId: textOf(row, 'thread_id'), count: numberOf(row, 'total') })),
     topTags: tags.slice(0, topTagsMax),
-    summaries: await count(on, 'context_entries o', summarised),
+    summaries: await count(db, 'context_entries o', summarised),
     // The transaction that writes an entry also indexes it.
     indexed: total,
-    embedded: stored === undefined ? 0 : total - (await count(on, 'context_unembedded p', ofOwners)),
-    vectors: await count(on, 'context_vectors p', ofOwners),
+    embedded: stored === undefined ? 0 : total - (await count(db, 'context_unembedded p', vectorCondition)),
+    vectors: await count(db, 'context_vectors p', vectorCondition),
   };
 }
 
 /** Lists the tags of entries, most common first. */
-export async function listTags(on: Statements, request: ThreadScope): Promise<TagCount[]> {
-  return (await countTags(on, request)).slice(0, tagsMax);
+export async function listTags(db: Statements, request: ThreadScope): Promise<TagCount[]> {
+  return (await countTags(db, request)).slice(0, tagsMax);
 }
 
 /** Counts the entries with each tag, most common first. */
-async function countTags(on: Statements, scope: ThreadScope): Promise<TagCount[]> {
-  const { sql, values } = ofLiveEntries(on, scope, 'p.entry');
-  const rows = await on.query(
+async function countTags(db: Statements, scope: ThreadScope): Promise<TagCount[]> {
+  const { sql, values } = ofLiveEntries(db, scope, 'p.entry');
+  const rows = await db.query(
     `SELECT p.tag, count(*) AS total FROM context_tags p WHERE ${sql} GROUP BY p.tag`,
     values,
   );
@@ -134,21 +134,18 @@ async function countTags(on: Statements, scope: ThreadScope): Promise<TagCount[]
 }
 
 /** Returns the condition that `entry`, a column, refers to an entry that is not removed and that the caller may see. */
-function ofLiveEntries(on: Statements, scope: ThreadScope, entry: string): Condition {
-  const ofThreads = inVisibleThreads(scope, on.dialect);
+function ofLiveEntries(db: Statements, scope: ThreadScope, entry: string): Condition {
+  const visible = inVisibleThreads(scope, db.dialect);
   // Usually few entries are removed, so it is cheaper to exclude those.
-  if (ofThreads.length === 0) {
-    return {
-      sql: `${entry} NOT IN (SELECT key FROM context_entries WHERE deleted_at IS NOT NULL)`,
-      values: [],
-    };
+  if (visible.length === 0) {
+    return { sql: `${entry} NOT IN (SELECT key FROM context_entries WHERE deleted_at IS NOT NULL)`, values: [] };
   }
-  const { sql, values } = allOf([isLive, ...ofThreads]);
+  const { sql, values } = allOf([isLive, ...visible]);
   return { sql: `${entry} IN (SELECT o.key FROM context_entries o WHERE ${sql})`, values };
 }
 
-async function count(on: Statements, table: string, { sql, values }: Condition): Promise<number> {
-  return countRows(on, { sql: `${table} WHERE ${sql}`, values });
+async function count(db: Statements, table: string, { sql, values }: Condition): Promise<number> {
+  return countRows(db, { sql: `${table} WHERE ${sql}`, values });
 }
 
 function withoutZeros(counts: Readonly<Record<string, number>>): Record<string, number> {

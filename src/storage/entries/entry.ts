@@ -1,5 +1,6 @@
 import { parseExact } from '../../base/exact-json.ts';
 import { field, optionalTextOf, type RecordOf, type Row } from '../rows.ts';
+
 export type Source = 'user' | 'agent';
 export type ContentType = 'text' | 'multimodal';
 

@@ -5,6 +5,7 @@ import { allOf } from '../statements.ts';
 import { bothForms, storable } from '../storable.ts';
 import type { EntryFilter, MetadataCondition, Scalar, ThreadScope } from './entry.ts';
 import { comparable, comparableText, pathText } from './metadata.ts';
+
 /** SQL condition for entries `o` that are not removed. */
 export const isLive: Condition = { sql: 'o.deleted_at IS NULL', values: [] };
 
@@ -14,7 +15,7 @@ export function columnConditions(filter: EntryFilter, dialect: Dialect): Conditi
   return [
     ...(ids === undefined ? [] : [{ sql: `o.key IN (${dialect.integers})`, values: [{ list: ids }] }]),
     ...inVisibleThreads(filter, dialect),
-    ...present([
+    ...conditionsOn([
       ['o.thread_id = ?', filter.threadId && storable(filter.threadId)],
       ['o.source = ?', filter.source],
       ['o.created_at >= ?', filter.createdFrom],
@@ -37,7 +38,7 @@ export function changingConditions(
 ): Condition[] {
   const tagged = isListed(`t.entry FROM context_tags t WHERE t.tag IN (${texts})`);
   return [
-    ...present([['o.content_type = ?', contentType]]),
+    ...conditionsOn([['o.content_type = ?', contentType]]),
     ...(tags === undefined ? [] : [{ sql: tagged, values: [{ list: bothForms(tags) }] }]),
     ...fields,
   ];
@@ -51,7 +52,7 @@ function isListed(select: string): string {
   return `(o.key IN (SELECT ${select})) IS TRUE`;
 }
 
-function present(columns: readonly [sql: string, value: string | undefined][]): Condition[] {
+function conditionsOn(columns: readonly [sql: string, value: string | undefined][]): Condition[] {
   return columns.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, values: [value] }]));
 }
 
@@ -82,8 +83,8 @@ export function fieldCondition(condition: MetadataCondition, isIndexed: boolean,
     return { necessary: { sql, values: [path] }, isExact: true };
   }
   const { sql, values, isExact = true, members = 'f.member = 0' } = fieldTest(condition, dialect);
-  const holds = isListed(`f.entry FROM ${fields} f.path = ? AND ${members} AND ${sql}`);
-  return { necessary: { sql: holds, values: [path, ...values] }, isExact };
+  const matches = isListed(`f.entry FROM ${fields} f.path = ? AND ${members} AND ${sql}`);
+  return { necessary: { sql: matches, values: [path, ...values] }, isExact };
 }
 
 /**
@@ -162,15 +163,15 @@ function oneOf(expected: readonly Scalar[], caseSensitive: boolean, dialect: Dia
     tests.push(
       allOf([
         { sql: isText, values: [] },
-        among('f.head', heads, dialect.texts),
-        among(textColumn(caseSensitive), fullTexts, dialect.texts),
+        isOneOf('f.head', heads, dialect.texts),
+        isOneOf(textColumn(caseSensitive), fullTexts, dialect.texts),
       ]),
     );
   }
   for (const kind of ['number', 'boolean'] as const) {
     const numbers = values.flatMap((value) => (value.kind === kind && value.number !== null ? [value.number] : []));
     if (numbers.length === 0) continue;
-    tests.push(allOf([{ sql: `f.kind = '${kind}'`, values: [] }, among('f.number', numbers, dialect.numbers)]));
+    tests.push(allOf([{ sql: `f.kind = '${kind}'`, values: [] }, isOneOf('f.number', numbers, dialect.numbers)]));
   }
   return {
     sql: `(${tests.map(({ sql }) => sql).join(' OR ')})`,
@@ -179,7 +180,7 @@ function oneOf(expected: readonly Scalar[], caseSensitive: boolean, dialect: Dia
   };
 }
 
-function among(column: string, values: readonly (string | number)[], list: string): Condition {
+function isOneOf(column: string, values: readonly (string | number)[], list: string): Condition {
   if (values.length === 1) return { sql: `${column} = ?`, values };
   return { sql: `${column} IN (${list})`, values: [{ list: [...new Set(values)] }] };
 }

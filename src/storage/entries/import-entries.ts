@@ -12,7 +12,7 @@ export interface ImportedEntry extends NewEntry {
   /** The id that the entry had in the database that it was exported from. */
   readonly exportedId?: number | undefined;
   /** Number of equal entries that precede this one in the import. */
-  readonly equalsBefore: number;
+  readonly duplicatesBefore: number;
   /** True if the entry came without a time. `createdAt` is then the import time and is ignored in comparisons. */
   readonly hasNoTime: boolean;
 }
@@ -31,19 +31,19 @@ const importedIdMax = 1e15;
  * is higher than any id used in this database, so that no id ever refers to two entries.
  */
 export async function importEntries(
-  on: Statements,
+  db: Statements,
   { entries }: { readonly entries: readonly ImportedEntry[] },
 ): Promise<ImportOutcome[]> {
-  const { keys } = on.dialect;
+  const { keys } = db.dialect;
   const hasMetadata = entries.some(({ metadata }) => metadata !== undefined);
-  const index = await fieldIndex(on, hasMetadata);
+  const index = await fieldIndex(db, hasMetadata);
   const threads = entries.map(({ threadId }) => storable(threadId));
-  await lockThreads(on, threads);
-  let highest = await keys.highest(on, 'context_entries');
-  const existing = await equalEntries(on, entries);
+  await lockThreads(db, threads);
+  let highest = await keys.highest(db, 'context_entries');
+  const existing = await equalEntries(db, entries);
   const added: { entry: ImportedEntry; id: number }[] = [];
   const outcomes = entries.map((entry) => {
-    const same = existing.get(identityOf(entry))?.[entry.equalsBefore];
+    const same = existing.get(identityOf(entry))?.[entry.duplicatesBefore];
     if (same !== undefined) return { id: same, added: false };
     const { exportedId = 0 } = entry;
     highest = exportedId > highest && exportedId <= importedIdMax ? exportedId : highest + 1;
@@ -52,36 +52,37 @@ export async function importEntries(
   });
   if (added.length > 0) {
     const [fresh, ids] = [added.map(({ entry }) => entry), added.map(({ id }) => id)];
-    await addEntries(on, fresh, index, ids);
-    await keys.advance(on, 'context_entries', highest);
+    await addEntries(db, fresh, index, ids);
+    await keys.advance(db, 'context_entries', highest);
   }
   return outcomes;
 }
 
 /** Finds the stored entries that equal the imported ones. Returns their ids, ascending, by identity. */
-async function equalEntries(on: Statements, entries: readonly ImportedEntry[]): Promise<Map<string, number[]>> {
-  const { texts } = on.dialect;
-  const [timeless = [], timed = []] = [true, false].map((is) => entries.filter((entry) => entry.hasNoTime === is));
+async function equalEntries(db: Statements, entries: readonly ImportedEntry[]): Promise<Map<string, number[]>> {
+  const { texts } = db.dialect;
+  const timeless = entries.filter(({ hasNoTime }) => hasNoTime);
+  const timed = entries.filter(({ hasNoTime }) => !hasNoTime);
   const lookups = [
-    { column: 'created_at', some: timed, values: timed.map(({ createdAt = '' }) => createdAt) },
-    { column: 'text_hash', some: timeless, values: timeless.map(hashOf) },
+    { column: 'created_at', imported: timed, values: timed.map(({ createdAt = '' }) => createdAt) },
+    { column: 'text_hash', imported: timeless, values: timeless.map(hashOf) },
   ];
-  const found = new Map<string, number[]>();
-  for (const { column, some, values } of lookups) {
-    if (some.length === 0) continue;
-    const threads = new Set(some.map(({ threadId }) => storable(threadId)));
+  const idsByIdentity = new Map<string, number[]>();
+  for (const { column, imported, values } of lookups) {
+    if (imported.length === 0) continue;
+    const threads = new Set(imported.map(({ threadId }) => storable(threadId)));
     // Two SELECTs, because live and removed entries are in different indexes.
     const select = (state: string) => `SELECT key, thread_id, source, created_at, text_hash
       FROM context_entries WHERE deleted_at ${state} AND thread_id IN (${texts}) AND ${column} IN (${texts})`;
     const bound = [{ list: [...threads] }, { list: [...new Set(values)] }];
     const sql = `${select('IS NULL')} UNION ALL ${select('IS NOT NULL')} ORDER BY key`;
-    for (const row of await on.query(sql, [...bound, ...bound])) {
+    for (const row of await db.query(sql, [...bound, ...bound])) {
       const time = column === 'created_at' ? textOf(row, 'created_at') : '';
       const identity = [textOf(row, 'thread_id'), textOf(row, 'source'), time, textOf(row, 'text_hash')].join('\n');
-      found.set(identity, [...(found.get(identity) ?? []), numberOf(row, 'key')]);
+      idsByIdentity.set(identity, [...(idsByIdentity.get(identity) ?? []), numberOf(row, 'key')]);
     }
   }
-  return found;
+  return idsByIdentity;
 }
 
 function identityOf(entry: ImportedEntry): string {
@@ -111,21 +112,21 @@ interface ReferenceChange {
  * changed meanwhile. Returns the number of changed entries.
  */
 export async function changeReferences(
-  on: Statements,
+  db: Statements,
   { changes }: { readonly changes: readonly ReferenceChange[] },
 ): Promise<number> {
-  const index = await fieldIndex(on, changes.length > 0);
+  const index = await fieldIndex(db, changes.length > 0);
   let count = 0;
   for (const { id, from, to } of changes) {
-    const [row] = await on.query(`SELECT metadata FROM context_entries WHERE key = ? ${on.dialect.forUpdate}`, [id]);
+    const [row] = await db.query(`SELECT metadata FROM context_entries WHERE key = ? ${db.dialect.forUpdate}`, [id]);
     const metadata = row && metadataOf(row);
     const references = metadata?.['references'];
     if (!isObject(references)) continue;
     const isSame = Object.entries(from).every(([key, ids]) => JSON.stringify(references[key]) === JSON.stringify(ids));
     if (!isSame) continue;
     const changed = { ...metadata, references: { ...references, ...to } };
-    await on.query('UPDATE context_entries SET metadata = ? WHERE key = ?', [JSON.stringify(changed), id]);
-    await writeFields(on, id, changed, index);
+    await db.query('UPDATE context_entries SET metadata = ? WHERE key = ?', [JSON.stringify(changed), id]);
+    await writeFields(db, id, changed, index);
     count += 1;
   }
   return count;

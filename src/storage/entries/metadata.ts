@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { compareNumbers } from '../../base/exact-json.ts';
+import { isObject } from '../../base/json.ts';
 import { storable } from '../storable.ts';
 import type { Metadata, MetadataCondition, Scalar } from './entry.ts';
 import type { FieldIndex } from './field-index.ts';
+
 /**
  * One metadata value, as stored for filters. Plain columns are used instead of JSON, so that both databases compare values
  * alike, and keys are bound values, never part of a statement.
@@ -194,10 +196,6 @@ function kindOf(value: unknown): FieldKind {
   const kind = typeof value;
   if (kind === 'bigint') return 'number';
   return kind === 'string' || kind === 'number' || kind === 'boolean' ? kind : 'object';
-}
-
-function isObject(value: unknown): value is Metadata {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isScalar(value: unknown): value is Scalar {

@@ -16,13 +16,15 @@ interface GetRequest extends ThreadScope {
 }
 
 /** Returns entries, newest first. Omits unknown ids. */
-export async function getEntries(on: Statements, request: GetRequest): Promise<Entry[]> {
+export async function getEntries(db: Statements, request: GetRequest): Promise<Entry[]> {
   const { ids, images, asOf, textChars } = request;
   if (ids.length === 0) return [];
-  const page = newestFirst(entryColumns(on.dialect, textChars), amongIds(on, request), ids.length);
-  const entries = await entriesOf(on, await on.query(page.sql, page.values), images, asOf);
+  const page = newestFirst(entryColumns(db.dialect, textChars), amongIds(db, request), ids.length);
+  const entries = await entriesOf(db, await db.query(page.sql, page.values), images, asOf);
   // Past texts are always read completely, so they are shortened here.
-  return textChars === undefined || asOf === undefined ? entries : entries.map((entry) => shortened(entry, textChars));
+  return textChars === undefined || asOf === undefined
+    ? entries
+    : entries.map((entry) => truncateText(entry, textChars));
 }
 
 interface LoadRequest extends GetRequest {
@@ -39,24 +41,24 @@ interface LoadedEntries {
 }
 
 /** Loads as many entries as fit into `bytesMax`, but at least one. */
-export async function loadEntries(on: Statements, request: LoadRequest): Promise<LoadedEntries> {
+export async function loadEntries(db: Statements, request: LoadRequest): Promise<LoadedEntries> {
   const { ids, images, order } = request;
   if (ids.length === 0) return { entries: [], remainingIds: [] };
-  const page = newestFirst(sizeColumns(images), amongIds(on, request), ids.length);
-  const rows = await on.query(page.sql, page.values);
+  const page = newestFirst(sizeColumns(images), amongIds(db, request), ids.length);
+  const rows = await db.query(page.sql, page.values);
   const byId = new Map(rows.map((row) => [numberOf(row, 'key'), row]));
   const ordered = order === 'newest' ? rows : ids.map((id) => byId.get(id)).filter((row) => row !== undefined);
-  return loadFitting(on, ordered, request);
+  return loadFitting(db, ordered, request);
 }
 
 /** Returns one image of an entry. `position` counts from 0. */
 export async function entryImage(
-  on: Statements,
+  db: Statements,
   request: ThreadScope & { readonly id: number; readonly position: number },
 ): Promise<NewImage | undefined> {
   const { id, position } = request;
-  const { sql, values } = allOf([isLive, ...inVisibleThreads(request, on.dialect)]);
-  const [row] = await on.query(
+  const { sql, values } = allOf([isLive, ...inVisibleThreads(request, db.dialect)]);
+  const [row] = await db.query(
     `SELECT i.data, i.mime_type, i.metadata FROM context_images i
       JOIN context_entries o ON o.key = i.entry
       WHERE ${sql} AND i.entry = ? ORDER BY i.position LIMIT 1 OFFSET ?`,
@@ -85,17 +87,17 @@ interface EntryPage {
 }
 
 /** Lists entries, newest first. */
-export async function listEntries(on: Statements, request: ListRequest): Promise<EntryPage> {
+export async function listEntries(db: Statements, request: ListRequest): Promise<EntryPage> {
   const { filter, limit, offset, images, explain, textChars, bytesMax = Number.POSITIVE_INFINITY } = request;
-  const selection = await selectEntries(on, filter, 'read');
+  const selection = await selectEntries(db, filter, 'read');
   const columns = sizeColumns(images);
   const page = newestFirst(columns, selection.condition, limit, offset);
   const rows =
     selection.passes === undefined
-      ? await on.query(page.sql, page.values)
-      : await testedRows(on, selection, columns, limit, offset);
-  const loaded = await loadFitting(on, rows, { images, asOf: filter.asOf, textChars, bytesMax });
-  return { ...loaded, plan: explain ? await planOf(on, page, selection) : undefined };
+      ? await db.query(page.sql, page.values)
+      : await testedRows(db, selection, columns, limit, offset);
+  const loaded = await loadFitting(db, rows, { images, asOf: filter.asOf, textChars, bytesMax });
+  return { ...loaded, plan: explain ? await planOf(db, page, selection) : undefined };
 }
 
 interface TextsRequest {
@@ -110,24 +112,24 @@ export interface EntryText {
 }
 
 /** Returns the texts of entries whose id is higher than `after`, in id order. */
-export async function entryTexts(on: Statements, { filter, after, limit }: TextsRequest): Promise<EntryText[]> {
+export async function entryTexts(db: Statements, { filter, after, limit }: TextsRequest): Promise<EntryText[]> {
   const { asOf } = filter;
-  const { condition, passes = () => true } = await selectEntries(on, filter, 'read');
-  const columns = asOf === undefined ? 'o.key, o.text_content, o.metadata' : entryColumns(on.dialect);
-  const found: Row[] = [];
+  const { condition, passes = () => true } = await selectEntries(db, filter, 'read');
+  const columns = asOf === undefined ? 'o.key, o.text_content, o.metadata' : entryColumns(db.dialect);
+  const passing: Row[] = [];
   for (let from = after; ; ) {
-    const rows = await on.query(
+    const rows = await db.query(
       `SELECT ${columns} FROM context_entries o WHERE ${condition.sql} AND o.key > ? ORDER BY o.key LIMIT ?`,
       [...condition.values, from, limit],
     );
-    found.push(...rows.filter(passes));
+    passing.push(...rows.filter(passes));
     const last = rows.at(-1);
-    if (last === undefined || rows.length < limit || found.length >= limit) break;
+    if (last === undefined || rows.length < limit || passing.length >= limit) break;
     from = numberOf(last, 'key');
   }
-  const page = found.slice(0, limit);
+  const page = passing.slice(0, limit);
   if (asOf === undefined) return page.map(textOfRow);
-  return (await entriesOf(on, page, false, asOf)).map(({ id, text }) => ({ id, text }));
+  return (await entriesOf(db, page, false, asOf)).map(({ id, text }) => ({ id, text }));
 }
 
 /** Returns columns with sizes in bytes. The database knows them without reading the data. */
@@ -140,7 +142,7 @@ function sizeColumns(images: boolean): string {
 
 /** Loads as many of the first entries as fit. `sized` are rows with `sizeColumns`. */
 async function loadFitting(
-  on: Statements,
+  db: Statements,
   sized: readonly Row[],
   { images, asOf, textChars, bytesMax }: Omit<LoadRequest, 'ids' | 'order'>,
 ): Promise<LoadedEntries> {
@@ -156,11 +158,11 @@ async function loadFitting(
     if (used > bytesMax && complete.length + withoutImages.length > 0) break;
     (isTooLarge ? withoutImages : complete).push(numberOf(row, 'key'));
   }
-  const found = [
-    ...(await getEntries(on, { ids: complete, images, asOf, textChars })),
-    ...(await getEntries(on, { ids: withoutImages, images: false, asOf, textChars })),
+  const loaded = [
+    ...(await getEntries(db, { ids: complete, images, asOf, textChars })),
+    ...(await getEntries(db, { ids: withoutImages, images: false, asOf, textChars })),
   ];
-  const byId = new Map(found.map((entry) => [entry.id, entry]));
+  const byId = new Map(loaded.map((entry) => [entry.id, entry]));
   const ids = sized.map((row) => numberOf(row, 'key'));
   return {
     entries: ids.flatMap((id) => byId.get(id) ?? []),
@@ -182,41 +184,41 @@ function newestFirst(columns: string, condition: Condition, limit: number, offse
 const testedMax = 5_000;
 
 async function testedRows(
-  on: Statements,
+  db: Statements,
   { condition, passes = () => true }: Selection,
   columns: string,
   limit: number,
   offset: number,
 ): Promise<Row[]> {
-  const found: Row[] = [];
+  const passing: Row[] = [];
   let before: Row | undefined;
   for (let size = limit + offset; ; size = Math.min(4 * size, testedMax)) {
     const page = newestFirst(`${columns}, o.created_at, o.metadata`, condition, size, 0, before);
-    const rows = await on.query(page.sql, page.values);
-    found.push(...rows.filter(passes));
+    const rows = await db.query(page.sql, page.values);
+    passing.push(...rows.filter(passes));
     before = rows.at(-1);
-    if (before === undefined || rows.length < size || found.length >= limit + offset) break;
+    if (before === undefined || rows.length < size || passing.length >= limit + offset) break;
   }
-  return found.slice(offset, offset + limit);
+  return passing.slice(offset, offset + limit);
 }
 
-function amongIds(on: Statements, request: GetRequest): Condition {
+function amongIds(db: Statements, request: GetRequest): Condition {
   return allOf([
-    { sql: `o.key IN (${on.dialect.fewIntegers})`, values: [{ list: request.ids }] },
-    ...inVisibleThreads(request, on.dialect),
+    { sql: `o.key IN (${db.dialect.fewIntegers})`, values: [{ list: request.ids }] },
+    ...inVisibleThreads(request, db.dialect),
     request.asOf === undefined ? isLive : existedAt(request.asOf),
   ]);
 }
 
-function shortened(entry: Entry, chars: number): Entry {
+function truncateText(entry: Entry, chars: number): Entry {
   const characters = Array.from(entry.text.slice(0, 2 * chars));
   return { ...entry, text: characters.slice(0, chars).join('') };
 }
 
-export async function planOf(on: Statements, { sql, values }: Condition, { unindexed }: Selection): Promise<string> {
-  const rows = await on.query(on.dialect.explain(sql), values);
+export async function planOf(db: Statements, { sql, values }: Condition, { unindexed }: Selection): Promise<string> {
+  const rows = await db.query(db.dialect.explain(sql), values);
   const tested = unindexed.map((name) => `metadata ${name}: not indexed, read from each of these entries`);
-  return [...rows.map(on.dialect.planLine), ...tested].join('\n');
+  return [...rows.map(db.dialect.planLine), ...tested].join('\n');
 }
 
 export function textOfRow(row: Row): EntryText {

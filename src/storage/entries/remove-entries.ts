@@ -44,28 +44,28 @@ export interface RemoveOutcome {
 }
 
 /** Removes entries, so that no read returns them. They can be restored until they are purged. */
-export async function removeEntries(on: Statements, request: RemoveRequest): Promise<RemoveOutcome> {
-  const { sql, values } = removeCondition(request, on.now, on.dialect);
-  const select = () => on.query(`SELECT o.key, o.thread_id FROM context_entries o WHERE ${sql} ORDER BY o.key`, values);
+export async function removeEntries(db: Statements, request: RemoveRequest): Promise<RemoveOutcome> {
+  const { sql, values } = removeCondition(request, db.now, db.dialect);
+  const select = () => db.query(`SELECT o.key, o.thread_id FROM context_entries o WHERE ${sql} ORDER BY o.key`, values);
   if (request.dryRun) {
     const ids = idsOf(await select());
-    return { ...outcome(ids, await missingThreads(on, request)), hash: idsHash(ids) };
+    return { ...outcome(ids, await missingThreads(db, request)), hash: idsHash(ids) };
   }
-  return once(on, request.idempotency, async () => {
-    await lockThreads(on, threadsOf(await select()));
+  return once(db, request.idempotency, async () => {
+    await lockThreads(db, threadsOf(await select()));
     // Read again under the lock, because another transaction may have changed the entries meanwhile.
     const rows = await select();
-    const missing = await missingThreads(on, request);
+    const missing = await missingThreads(db, request);
     const ids = idsOf(rows);
     if (request.onlyHash !== undefined && idsHash(ids) !== request.onlyHash) throw selectionChanged(ids.length);
     for (const list of batchesOf(ids, changedAtOnce)) {
-      await on.query(`UPDATE context_entries SET deleted_at = ? WHERE key IN (${on.dialect.integers})`, [
-        on.now,
+      await db.query(`UPDATE context_entries SET deleted_at = ? WHERE key IN (${db.dialect.integers})`, [
+        db.now,
         { list },
       ]);
     }
-    await removeWords(on, entryWords, ids);
-    await purge(on);
+    await removeWords(db, entryWords, ids);
+    await purge(db);
     return outcome(ids, missing);
   });
 }
@@ -76,33 +76,33 @@ interface RestoreRequest extends WriteRequest, ThreadScope {
 }
 
 export async function restoreEntries(
-  on: Statements,
+  db: Statements,
   { ids, threadId, idempotency, ...scope }: RestoreRequest,
 ): Promise<{ ids: number[] }> {
-  return once(on, idempotency, async () => {
+  return once(db, idempotency, async () => {
     const filter = threadId === undefined ? { ids: ids ?? [], ...scope } : { threadId, ...scope };
-    const { sql, values } = allOf([...columnConditions(filter, on.dialect), restorable(on)]);
+    const { sql, values } = allOf([...columnConditions(filter, db.dialect), restorable(db)]);
     const from = `context_entries o WHERE ${sql} ORDER BY o.key`;
-    const select = () => on.query(`SELECT o.key, o.thread_id, o.text_content FROM ${from}`, values);
-    await lockThreads(on, threadsOf(await select()));
+    const select = () => db.query(`SELECT o.key, o.thread_id, o.text_content FROM ${from}`, values);
+    await lockThreads(db, threadsOf(await select()));
     const rows = await select();
-    for (const some of batchesOf(rows, changedAtOnce)) await restoreBatch(on, some);
+    for (const batch of batchesOf(rows, changedAtOnce)) await restoreBatch(db, batch);
     return { ids: idsOf(rows) };
   });
 }
 
-async function restoreBatch(on: Statements, rows: readonly Row[]): Promise<void> {
-  const { integers } = on.dialect;
+async function restoreBatch(db: Statements, rows: readonly Row[]): Promise<void> {
+  const { integers } = db.dialect;
   const ids = idsOf(rows);
-  await on.query(
+  await db.query(
     `INSERT INTO context_absences (entry, removed_at, restored_at)
       SELECT key, deleted_at, ? FROM context_entries WHERE key IN (${integers})`,
-    [on.now, { list: ids }],
+    [db.now, { list: ids }],
   );
-  await on.query(`UPDATE context_entries SET deleted_at = NULL WHERE key IN (${integers})`, [{ list: ids }]);
-  await removeWords(on, entryWords, ids);
+  await db.query(`UPDATE context_entries SET deleted_at = NULL WHERE key IN (${integers})`, [{ list: ids }]);
+  await removeWords(db, entryWords, ids);
   await addWords(
-    on,
+    db,
     rows.map((row) => ({ id: numberOf(row, 'key'), text: textOf(row, 'text_content') })),
   );
 }
@@ -121,26 +121,26 @@ const deletedFields = {
 
 /** Lists entries that can be restored, last deleted first. */
 export async function deletedEntries(
-  on: Statements,
+  db: Statements,
   { limit, offset, ...scope }: ThreadScope & { readonly limit: number; readonly offset: number },
 ): Promise<{ entries: RecordOf<typeof deletedFields>[]; total: number }> {
-  const { sql, values } = allOf([restorable(on), ...inVisibleThreads(scope, on.dialect)]);
+  const { sql, values } = allOf([restorable(db), ...inVisibleThreads(scope, db.dialect)]);
   const from = { sql: `context_entries o WHERE ${sql}`, values };
   const columns = `o.key, o.thread_id, substr(o.text_content, 1, ${listedChars}) AS text, o.created_at, o.deleted_at`;
-  const { rows, total } = await readPage(on, columns, from, 'o.deleted_at DESC, o.key DESC', { limit, offset });
+  const { rows, total } = await readPage(db, columns, from, 'o.deleted_at DESC, o.key DESC', { limit, offset });
   return { entries: rows.map((row) => recordOf(deletedFields, row)), total };
 }
 
 /** Purges entries that are deleted already. Returns their number. */
 export async function purgeEntries(
-  on: Statements,
+  db: Statements,
   { ids, ...scope }: ThreadScope & { readonly ids: readonly number[] },
 ): Promise<number> {
   const { sql, values } = allOf([
     { sql: 'o.deleted_at IS NOT NULL', values: [] },
-    ...columnConditions({ ids, ...scope }, on.dialect),
+    ...columnConditions({ ids, ...scope }, db.dialect),
   ]);
-  const rows = await on.query(
+  const rows = await db.query(
     `DELETE FROM context_entries WHERE key IN (SELECT o.key FROM context_entries o WHERE ${sql}) RETURNING key`,
     values,
   );
@@ -155,17 +155,17 @@ function restorable({ now }: Statements): Condition {
 const purgedMax = 10_000;
 
 /** Purges entries that can no longer be restored, starting with those removed longest ago. */
-async function purge(on: Statements): Promise<void> {
-  const limit = daysBefore(on.now, restorableDays);
-  const purged = await on.query(
+async function purge(db: Statements): Promise<void> {
+  const limit = daysBefore(db.now, restorableDays);
+  const purged = await db.query(
     `DELETE FROM context_entries WHERE key IN
       (SELECT key FROM context_entries WHERE deleted_at < ? ORDER BY deleted_at, key LIMIT ${purgedMax})
       RETURNING deleted_at`,
     [limit],
   );
   const last = purged.map((row) => textOf(row, 'deleted_at')).reduce((a, b) => (a > b ? a : b), '');
-  if (last !== '') await writeSetting(on, 'purged_to', last);
-  await on.query('DELETE FROM idempotency_keys WHERE created_at < ?', [limit]);
+  if (last !== '') await writeSetting(db, 'purged_to', last);
+  await db.query('DELETE FROM idempotency_keys WHERE created_at < ?', [limit]);
 }
 
 function selectionChanged(count: number): CarrelError {
@@ -188,15 +188,15 @@ function outcome(ids: readonly number[], missing: readonly string[]): RemoveOutc
   return { count: ids.length, ids: ids.slice(0, listedMax), ...listed };
 }
 
-async function missingThreads(on: Statements, { threadIds, ...scope }: RemoveRequest): Promise<string[]> {
+async function missingThreads(db: Statements, { threadIds, ...scope }: RemoveRequest): Promise<string[]> {
   if (threadIds === undefined) return [];
   const { sql, values } = allOf([
     isLive,
-    { sql: `o.thread_id IN (${on.dialect.texts})`, values: [{ list: threadIds.map(storable) }] },
-    ...inVisibleThreads(scope, on.dialect),
+    { sql: `o.thread_id IN (${db.dialect.texts})`, values: [{ list: threadIds.map(storable) }] },
+    ...inVisibleThreads(scope, db.dialect),
   ]);
   const from = `context_entries o WHERE ${sql}`;
-  const rows = await on.query(`SELECT DISTINCT o.thread_id FROM ${from}`, values);
+  const rows = await db.query(`SELECT DISTINCT o.thread_id FROM ${from}`, values);
   const existing = new Set(threadsOf(rows));
   return threadIds.filter((threadId) => !existing.has(storable(threadId)));
 }

@@ -1,4 +1,4 @@
-import type { CorrectedWord, ScoredWords, ScoreWordsRequest } from '../../words/ranking/word-index.ts';
+import type { FoundPage, Ranked, ScoredWords, ScoreWordsRequest } from '../../words/ranking/word-index.ts';
 import type { WordQuery } from '../../words/word-query.ts';
 import type { Statements } from '../dialect.ts';
 import type { Condition } from '../rows.ts';
@@ -15,57 +15,48 @@ interface WordSearchRequest {
   readonly filter: EntryFilter;
   readonly limit: number;
   readonly offset: number;
-  /** See Page. */
+  /** False to skip counting all matches. */
   readonly counts?: boolean;
   /** True to add the database's query plan. */
   readonly explain: boolean;
 }
 
-export interface ScoredEntry {
+export interface ScoredEntry extends Omit<Ranked, 'key'> {
   readonly id: number;
-  readonly score: number;
-  /** See Ranked. */
-  readonly coverage?: number | undefined;
 }
 
-export interface ScoredPage {
+export interface ScoredPage extends Omit<FoundPage, 'found'> {
   readonly hits: readonly ScoredEntry[];
-  /** Number of matches on all pages. */
-  readonly total: number;
-  /** Upper bound of scores: that of an entry that repeats every query word. */
-  readonly scoreMax: number;
-  /** See FoundPage. */
-  readonly corrected: readonly CorrectedWord[];
   readonly plan: string | undefined;
 }
 
 /** Searches by words. Returns the most relevant entries first; ties are ordered by id. */
 export async function searchEntryWords(
-  on: Statements,
+  db: Statements,
   { query: words, filter, limit, offset, counts, explain }: WordSearchRequest,
 ): Promise<ScoredPage> {
   const keysOf = (where: Condition) => ({
     sql: `SELECT o.key FROM context_entries o WHERE ${where.sql}`,
     values: where.values,
   });
-  const { condition, selection } = await searchCondition(on, filter);
+  const { condition, selection } = await searchCondition(db, filter);
   const keys = condition && keysOf(condition);
-  const { found, ...page } = await findWords(on, entryWords, words, keys, { limit, offset, counts });
+  const { found, ...page } = await findWords(db, entryWords, words, keys, { limit, offset, counts });
   return {
     ...page,
     hits: found.map(({ key, score, coverage }) => ({ id: key, score, coverage })),
-    plan: explain ? await planOf(on, keysOf(selection.condition), selection) : undefined,
+    plan: explain ? await planOf(db, keysOf(selection.condition), selection) : undefined,
   };
 }
 
 /** Scores the entries with these keys (their ids) for each term of a query. */
-export async function scoreEntryWords(on: Statements, request: ScoreWordsRequest): Promise<ScoredWords> {
-  return scoreWords(on, entryWords, request);
+export async function scoreEntryWords(db: Statements, request: ScoreWordsRequest): Promise<ScoredWords> {
+  return scoreWords(db, entryWords, request);
 }
 
 /** Returns the ids of entries that pass the filter and can be searched, ascending. */
-export async function matchingEntries(on: Statements, filter: EntryFilter): Promise<number[]> {
-  return selectedKeys(on, await selectEntries(on, filter, 'search'));
+export async function matchingEntries(db: Statements, filter: EntryFilter): Promise<number[]> {
+  return selectedKeys(db, await selectEntries(db, filter, 'search'));
 }
 
 /** Returns SQL for a column of the entry that precedes `o` in its thread. */
@@ -81,15 +72,15 @@ interface TextsBeforeRequest extends ThreadScope {
 }
 
 /** Returns, for each entry, the previous text in its thread, if both texts are short. */
-export async function textsBefore(on: Statements, request: TextsBeforeRequest): Promise<EntryText[]> {
-  const { integers } = on.dialect;
+export async function textsBefore(db: Statements, request: TextsBeforeRequest): Promise<EntryText[]> {
+  const { integers } = db.dialect;
   const { ids, charsMax } = request;
   const { sql, values } = allOf([
     { sql: `o.key IN (${integers})`, values: [{ list: ids }] },
     { sql: 'length(o.text_content) <= ? AND length(b.text_content) <= ?', values: [charsMax, charsMax] },
-    ...inVisibleThreads(request, on.dialect),
+    ...inVisibleThreads(request, db.dialect),
   ]);
-  const rows = await on.query(
+  const rows = await db.query(
     `SELECT o.key, b.text_content FROM context_entries o
        JOIN context_entries b ON b.key = ${ofEntryBefore('key')} WHERE ${sql}`,
     values,
@@ -108,17 +99,17 @@ export interface HistoryGaps {
 
 /** Counts the entries that a search in the past cannot show. */
 export async function historyGaps(
-  on: Statements,
+  db: Statements,
   filter: EntryFilter & { readonly asOf: string },
 ): Promise<HistoryGaps> {
-  const { found, sameText, unknown } = await changedEntries(on, filter, filter.asOf);
-  const selection = await selectEntries(on, filter, 'read');
+  const { matching, sameText, unknown } = await changedEntries(db, filter, filter.asOf);
+  const selection = await selectEntries(db, filter, 'read');
   const removed = allOf([selection.condition, { sql: 'o.deleted_at IS NOT NULL', values: [] }]);
   const same = new Set(sameText);
   const unsearched = new Set([
-    ...(await selectedKeys(on, { ...selection, condition: removed })),
-    ...found.filter((id) => !same.has(id)),
+    ...(await selectedKeys(db, { ...selection, condition: removed })),
+    ...matching.filter((id) => !same.has(id)),
   ]);
-  const purgedTo = await readSetting(on, 'purged_to');
+  const purgedTo = await readSetting(db, 'purged_to');
   return { unknown, unsearched: unsearched.size, purged: purgedTo !== undefined && purgedTo > filter.asOf };
 }

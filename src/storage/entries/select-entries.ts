@@ -8,6 +8,7 @@ import { createFieldIndex } from './field-index.ts';
 import { changingConditions, columnConditions, fieldCondition, isLive, matchesAll } from './filter-condition.ts';
 import { readFieldNames } from './indexed-fields.ts';
 import { matchesMetadata } from './metadata.ts';
+
 /** How to find the entries that pass a filter. */
 export interface Selection {
   /** The condition on entries `o`. */
@@ -22,24 +23,24 @@ export interface Selection {
  * Plans how to find the entries that pass a filter. `search` omits entries that the indexes cannot find as of `asOf`, because
  * their text has changed or they were removed since.
  */
-export async function selectEntries(on: Statements, filter: EntryFilter, use: 'read' | 'search'): Promise<Selection> {
-  const { fields, undecided, unindexed } = await metadataConditions(on, filter.metadata ?? []);
-  const changing = changingConditions(filter, fields, on.dialect);
+export async function selectEntries(db: Statements, filter: EntryFilter, use: 'read' | 'search'): Promise<Selection> {
+  const { fields, undecided, unindexed } = await metadataConditions(db, filter.metadata ?? []);
+  const changing = changingConditions(filter, fields, db.dialect);
   const passes = undecided.length === 0 ? undefined : (row: Row) => matchesMetadata(metadataOf(row) ?? {}, undecided);
   if (filter.asOf === undefined) {
-    const condition = allOf([isLive, ...columnConditions(filter, on.dialect), ...changing]);
+    const condition = allOf([isLive, ...columnConditions(filter, db.dialect), ...changing]);
     return { condition, passes, unindexed };
   }
-  const past = await changedEntries(on, filter, filter.asOf);
-  const changed = new Set(use === 'read' ? past.found : past.sameText);
+  const past = await changedEntries(db, filter, filter.asOf);
+  const changed = new Set(use === 'read' ? past.matching : past.sameText);
   const unchanged = allOf([{ sql: 'o.updated_at <= ?', values: [filter.asOf] }, ...changing]);
   return {
     condition: allOf([
       existedAt(filter.asOf),
       ...(use === 'search' ? [isLive] : []),
-      ...columnConditions(filter, on.dialect),
+      ...columnConditions(filter, db.dialect),
       {
-        sql: `((${unchanged.sql}) OR o.key IN (${on.dialect.integers}))`,
+        sql: `((${unchanged.sql}) OR o.key IN (${db.dialect.integers}))`,
         values: [...unchanged.values, { list: [...changed] }],
       },
     ]),
@@ -59,51 +60,51 @@ export function existedAt(asOf: string): Condition {
 
 export interface ChangedEntries {
   /** Ids of entries that matched the filter at that time. */
-  readonly found: readonly number[];
-  /** Ids of the found entries whose text is still the same. */
+  readonly matching: readonly number[];
+  /** Ids of the matching entries whose text is still the same. */
   readonly sameText: readonly number[];
   /** Number of entries whose earlier state is unknown. */
   readonly unknown: number;
 }
 
 /** Finds the entries that existed at a time and were changed since. */
-export async function changedEntries(on: Statements, filter: EntryFilter, asOf: string): Promise<ChangedEntries> {
+export async function changedEntries(db: Statements, filter: EntryFilter, asOf: string): Promise<ChangedEntries> {
   const { sql, values } = allOf([
     existedAt(asOf),
     { sql: 'o.updated_at > o.created_at AND o.updated_at > ?', values: [asOf] },
-    ...columnConditions(filter, on.dialect),
+    ...columnConditions(filter, db.dialect),
   ]);
-  const rows = await on.query(`SELECT o.key FROM context_entries o WHERE ${sql}`, values);
+  const rows = await db.query(`SELECT o.key FROM context_entries o WHERE ${sql}`, values);
   const states = await pastStates(
-    on,
+    db,
     rows.map((row) => numberOf(row, 'key')),
     asOf,
   );
-  const known = [...states].flatMap(([id, state]) => (state === undefined ? [] : [{ id, ...state }]));
+  const stored = [...states].flatMap(([id, state]) => (state === undefined ? [] : [{ id, ...state }]));
   const tagForms = filter.tags && bothForms(filter.tags);
-  const found = known.filter(
+  const matching = stored.filter(
     ({ contentType, tags, metadata }) =>
       (filter.contentType === undefined || filter.contentType === contentType) &&
       (tagForms === undefined || tagForms.some((tag) => tags.includes(tag))) &&
       matchesMetadata(metadata ?? {}, filter.metadata ?? []),
   );
   return {
-    found: found.map(({ id }) => id),
-    sameText: found.filter(({ textVersion }) => textVersion === undefined).map(({ id }) => id),
-    unknown: states.size - known.length,
+    matching: matching.map(({ id }) => id),
+    sameText: matching.filter(({ textVersion }) => textVersion === undefined).map(({ id }) => id),
+    unknown: states.size - stored.length,
   };
 }
 
 /** Returns the keys of a selection, ascending. */
-export async function selectedKeys(on: Statements, { condition, passes }: Selection): Promise<number[]> {
+export async function selectedKeys(db: Statements, { condition, passes }: Selection): Promise<number[]> {
   const from = `context_entries o WHERE ${condition.sql}`;
   if (passes === undefined) {
-    const rows = await on.query(`SELECT o.key FROM ${from} ORDER BY o.key`, condition.values);
+    const rows = await db.query(`SELECT o.key FROM ${from} ORDER BY o.key`, condition.values);
     return rows.map((row) => numberOf(row, 'key'));
   }
   const keys: number[] = [];
   for (let after = 0; ; ) {
-    const rows = await on.query(`SELECT o.key, o.metadata FROM ${from} AND o.key > ? ORDER BY o.key LIMIT ?`, [
+    const rows = await db.query(`SELECT o.key, o.metadata FROM ${from} AND o.key > ? ORDER BY o.key LIMIT ?`, [
       ...condition.values,
       after,
       scanRows,
@@ -120,27 +121,27 @@ const scanRows = 20_000;
 
 /** Returns the complete condition for a search in the database. Undefined if all entries pass. */
 export async function searchCondition(
-  on: Statements,
+  db: Statements,
   filter: EntryFilter,
 ): Promise<{ condition: Condition | undefined; selection: Selection }> {
-  const selection = await selectEntries(on, filter, 'search');
+  const selection = await selectEntries(db, filter, 'search');
   // No condition is needed: the word index contains only entries that are not removed.
   if (matchesAll(filter)) return { condition: undefined, selection };
   if (selection.passes === undefined) return { condition: selection.condition, selection };
-  const keys = await selectedKeys(on, selection);
-  return { condition: { sql: `o.key IN (${on.dialect.integers})`, values: [{ list: keys }] }, selection };
+  const keys = await selectedKeys(db, selection);
+  return { condition: { sql: `o.key IN (${db.dialect.integers})`, values: [{ list: keys }] }, selection };
 }
 
 /** Translates metadata conditions into SQL. `matchesMetadata` must decide the `undecided` ones. */
-async function metadataConditions(on: Statements, conditions: readonly MetadataCondition[]) {
+async function metadataConditions(db: Statements, conditions: readonly MetadataCondition[]) {
   const fields: Condition[] = [];
   const undecided: MetadataCondition[] = [];
   const unindexed: string[] = [];
   if (conditions.length === 0) return { fields, undecided, unindexed };
-  const index = createFieldIndex(await readFieldNames(on));
+  const index = createFieldIndex(await readFieldNames(db));
   for (const condition of conditions) {
     const isIndexed = index.has(condition.path);
-    const { necessary, isExact } = fieldCondition(condition, isIndexed, on.dialect);
+    const { necessary, isExact } = fieldCondition(condition, isIndexed, db.dialect);
     if (necessary !== undefined) fields.push(necessary);
     if (!isExact) undecided.push(condition);
     if (!isIndexed) unindexed.push(condition.path.join('.'));

@@ -56,18 +56,18 @@ export interface StoreOutcome {
 }
 
 /** Stores entries in order. If an entry repeats the last one of its thread and source, that one is updated instead. */
-export async function storeEntries(on: Statements, { entries, idempotency }: StoreRequest): Promise<StoreOutcome[]> {
-  return once(on, idempotency, async () => {
+export async function storeEntries(db: Statements, { entries, idempotency }: StoreRequest): Promise<StoreOutcome[]> {
+  return once(db, idempotency, async () => {
     const hasMetadata = entries.some(({ metadata }) => metadata !== undefined);
-    const index = await fieldIndex(on, hasMetadata);
+    const index = await fieldIndex(db, hasMetadata);
     const threads = [...new Set(entries.map(({ threadId }) => storable(threadId)))];
-    await lockThreads(on, threads);
-    const last = await lastTurns(on, threads);
+    await lockThreads(db, threads);
+    const last = await lastTurns(db, threads);
     const pending: { entry: NewEntry; turn: Turn }[] = [];
     const flush = async () => {
       const added = pending.splice(0);
       const ids = await addEntries(
-        on,
+        db,
         added.map(({ entry }) => entry),
         index,
       );
@@ -76,7 +76,7 @@ export async function storeEntries(on: Statements, { entries, idempotency }: Sto
     const outcomes: (Omit<StoreOutcome, 'id'> & { readonly turn: Turn })[] = [];
     for (const [position, entry] of entries.entries()) {
       const threadId = storable(entry.threadId);
-      const turn = { id: 0, textHash: textHash(storable(entry.text)), order: storedOrderMax + position };
+      const turn = { id: 0, textHash: textHash(storable(entry.text)), order: firstNewOrder + position };
       const repeated = repeatedTurn(entry, turn, last);
       if (repeated === undefined) {
         pending.push({ entry, turn });
@@ -85,7 +85,7 @@ export async function storeEntries(on: Statements, { entries, idempotency }: Sto
       } else {
         // The repeated entry may still be pending.
         await flush();
-        const summaryKept = await updateRepeated(on, entry, repeated.id, index);
+        const summaryKept = await updateRepeated(db, entry, repeated.id, index);
         outcomes.push({ turn: repeated, threadId, repeated: true, summaryKept });
       }
     }
@@ -122,19 +122,19 @@ export type UpdateOutcome =
 
 /** Updates entries in order. With `allOrNothing`, an unknown id throws `entry_not_found`. */
 export async function updateEntries(
-  on: Statements,
+  db: Statements,
   { updates, allOrNothing, idempotency, ...scope }: UpdateRequest,
 ): Promise<UpdateOutcome[]> {
-  return once(on, idempotency, async () => {
+  return once(db, idempotency, async () => {
     const hasMetadata = updates.some(({ metadata, metadataPatch }) => metadata ?? metadataPatch);
-    const index = await fieldIndex(on, hasMetadata);
+    const index = await fieldIndex(db, hasMetadata);
     const outcomes: UpdateOutcome[] = [];
     for (const [position, update] of updates.entries()) {
-      const outcome = await updateOne(on, update, index, scope);
+      const outcome = await updateOne(db, update, index, scope);
       if (!outcome.found && allOrNothing) throw notFound(update.id, updates.length > 1 ? position : undefined);
       outcomes.push(outcome);
     }
-    await on.query('DELETE FROM context_versions WHERE replaced_at < ?', [daysBefore(on.now, restorableDays)]);
+    await db.query('DELETE FROM context_versions WHERE replaced_at < ?', [daysBefore(db.now, restorableDays)]);
     return outcomes;
   });
 }
@@ -144,14 +144,14 @@ export async function updateEntries(
  * threads share 256 locks, because PostgreSQL's lock table is too small for one lock per thread. Lock threads before rows, to avoid
  * deadlocks.
  */
-export async function lockThreads(on: Statements, threadIds: readonly string[]): Promise<void> {
+export async function lockThreads(db: Statements, threadIds: readonly string[]): Promise<void> {
   const names = threadIds.map((threadId) => `threads ${textHash(threadId).slice(0, 2)}`);
-  await lockAll(on, [...new Set(names)]);
+  await lockAll(db, [...new Set(names)]);
 }
 
 /** Reads which fields are indexed, and locks that setting until the transaction ends. */
-export async function fieldIndex(on: Statements, isNeeded: boolean): Promise<FieldIndex> {
-  return createFieldIndex(isNeeded ? await readFieldNames(on, on.dialect.forShare) : []);
+export async function fieldIndex(db: Statements, isNeeded: boolean): Promise<FieldIndex> {
+  return createFieldIndex(isNeeded ? await readFieldNames(db, db.dialect.forShare) : []);
 }
 
 function turnKey(threadId: string, source: Source): string {
@@ -159,13 +159,13 @@ function turnKey(threadId: string, source: Source): string {
 }
 
 /** First `order` of new entries. The `order` of a stored entry is its key, which is lower. */
-const storedOrderMax = 2 ** 52;
+const firstNewOrder = 2 ** 52;
 
-async function lastTurns(on: Statements, threads: readonly string[]): Promise<Map<string, Turn>> {
-  const { texts } = on.dialect;
+async function lastTurns(db: Statements, threads: readonly string[]): Promise<Map<string, Turn>> {
+  const { texts } = db.dialect;
   const last = `(SELECT max(e.key) FROM context_entries e WHERE e.thread_id = t.thread_id AND e.source = s.source
     AND e.deleted_at IS NULL)`;
-  const rows = await on.query(
+  const rows = await db.query(
     `WITH t (thread_id) AS (${texts}), s (source) AS (VALUES ('user'), ('agent'))
       SELECT o.key, o.thread_id, o.source, o.text_hash FROM context_entries o
       WHERE o.key IN (SELECT ${last} FROM t CROSS JOIN s)`,
@@ -199,35 +199,35 @@ const types = columns.split(', ').map((column): ColumnType => (column === 'summa
 
 /** Adds entries and returns their ids. `keys` are explicit ids, ascending. */
 export async function addEntries(
-  on: Statements,
+  db: Statements,
   entries: readonly NewEntry[],
   index: FieldIndex,
   keys?: readonly number[],
 ): Promise<number[]> {
-  const { dialect } = on;
+  const { dialect } = db;
   const into = keys === undefined ? `(${columns})` : `(key, ${columns}) ${dialect.keys.clause}`;
   const ids: number[] = [];
-  for (let first = 0; first < entries.length; first += dialect.rowsAtOnce) {
-    const some = entries.slice(first, first + dialect.rowsAtOnce).map((entry, at) => {
-      const row = rowOf(on, entry);
+  for (let first = 0; first < entries.length; first += dialect.rowsPerInsert) {
+    const some = entries.slice(first, first + dialect.rowsPerInsert).map((entry, at) => {
+      const row = rowOf(db, entry);
       return keys === undefined ? row : [keys[first + at] ?? 0, ...row];
     });
     const { sql, values } = dialect.rows(keys === undefined ? types : ['bigint', ...types], some);
-    const rows = await on.query(`INSERT INTO context_entries ${into} ${sql} RETURNING key`, values);
+    const rows = await db.query(`INSERT INTO context_entries ${into} ${sql} RETURNING key`, values);
     // RETURNING has no defined order, but keys ascend in the order of the rows.
     ids.push(...rows.map((row) => numberOf(row, 'key')).sort((a, b) => a - b));
   }
   const added = entries.map((entry, at) => ({ ...entry, id: ids[at] ?? 0, text: storable(entry.text) }));
-  for (const { id, images } of added) if (images.length > 0) await writeImages(on, id, images);
+  for (const { id, images } of added) if (images.length > 0) await writeImages(db, id, images);
   if (added.length > 0) {
-    await addWords(on, added, [...insertTags(on, added), ...insertFields(on, added, index)]);
+    await addWords(db, added, [...insertTags(db, added), ...insertFields(db, added, index)]);
   }
   return ids;
 }
 
-function rowOf(on: Statements, entry: NewEntry): (string | number | null)[] {
+function rowOf(db: Statements, entry: NewEntry): (string | number | null)[] {
   const text = storable(entry.text);
-  const createdAt = entry.createdAt ?? on.now;
+  const createdAt = entry.createdAt ?? db.now;
   return [
     ...[storable(entry.threadId), entry.source, contentType(entry.images.length), text, textHash(text)],
     ...[jsonOf(entry.metadata), entry.summary ?? null, createdAt, entry.updatedAt ?? createdAt],
@@ -236,55 +236,55 @@ function rowOf(on: Statements, entry: NewEntry): (string | number | null)[] {
 }
 
 /** Updates the repeated entry. Omitted parts stay as they are. Returns true if the entry already has a summary. */
-async function updateRepeated(on: Statements, entry: NewEntry, id: number, index: FieldIndex): Promise<boolean> {
+async function updateRepeated(db: Statements, entry: NewEntry, id: number, index: FieldIndex): Promise<boolean> {
   const { metadata } = entry;
   const tags = entry.tags.length > 0 ? entry.tags : undefined;
   const images = entry.images.length > 0 ? entry.images : undefined;
-  const outcome = await updateOne(on, { id, metadata, tags, images }, index, {});
+  const outcome = await updateOne(db, { id, metadata, tags, images }, index, {});
   const hasSummary = outcome.found && outcome.hadSummary;
   if (entry.summaryWanted && !hasSummary) {
-    await on.query('UPDATE context_entries SET summary_due = 1 WHERE key = ?', [id]);
+    await db.query('UPDATE context_entries SET summary_due = 1 WHERE key = ?', [id]);
   }
   return hasSummary;
 }
 
 async function updateOne(
-  on: Statements,
+  db: Statements,
   update: EntryUpdate,
   index: FieldIndex,
   scope: ThreadScope,
 ): Promise<UpdateOutcome> {
   const { id, text, tags, images } = update;
-  const { forUpdate } = on.dialect;
+  const { forUpdate } = db.dialect;
   const { sql, values } = allOf([
     { sql: 'o.key = ? AND o.deleted_at IS NULL', values: [id] },
-    ...inVisibleThreads(scope, on.dialect),
+    ...inVisibleThreads(scope, db.dialect),
   ]);
-  const [row] = await on.query(`SELECT * FROM context_entries o WHERE ${sql} ${forUpdate}`, values);
+  const [row] = await db.query(`SELECT * FROM context_entries o WHERE ${sql} ${forUpdate}`, values);
   if (row === undefined) return { id, found: false };
   const metadata = newMetadata(update, row);
   // The cast is safe: the schema allows no other values.
   const before = textOf(row, 'content_type') as ContentType;
   const type = images === undefined ? before : contentType(images.length);
-  await storeVersion(on, row, { text: text !== undefined, images: images !== undefined });
-  if (text !== undefined) await writeText(on, id, storable(text), update.summaryWanted === true);
-  if (metadata !== undefined) await writeFields(on, id, metadata, index);
-  if (tags !== undefined) await writeTags(on, id, tags);
-  if (images !== undefined) await writeImages(on, id, images);
-  await on.query(
+  await storeVersion(db, row, { text: text !== undefined, images: images !== undefined });
+  if (text !== undefined) await writeText(db, id, storable(text), update.summaryWanted === true);
+  if (metadata !== undefined) await writeFields(db, id, metadata, index);
+  if (tags !== undefined) await writeTags(db, id, tags);
+  if (images !== undefined) await writeImages(db, id, images);
+  await db.query(
     `UPDATE context_entries SET metadata = coalesce(?, metadata), content_type = ?, updated_at = ? WHERE key = ?`,
-    [jsonOf(metadata), type, on.now, id],
+    [jsonOf(metadata), type, db.now, id],
   );
   return { id, found: true, hadSummary: optionalTextOf(row, 'summary') !== undefined };
 }
 
 /** Replaces the text of an entry and removes the summary of the old text. */
-async function writeText(on: Statements, id: number, text: string, summaryWanted: boolean): Promise<void> {
-  await on.query(
+async function writeText(db: Statements, id: number, text: string, summaryWanted: boolean): Promise<void> {
+  await db.query(
     `UPDATE context_entries SET text_content = ?, text_hash = ?, summary = NULL, summary_due = ? WHERE key = ?`,
     [text, textHash(text), summaryWanted ? 1 : 0, id],
   );
-  await replaceWords(on, id, text);
+  await replaceWords(db, id, text);
 }
 
 function newMetadata(update: EntryUpdate, row: Row): Metadata | undefined {

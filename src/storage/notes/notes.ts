@@ -75,8 +75,8 @@ export const noteOperations = {
 /** Research notes: a title, a text, tags and source addresses. */
 export type NoteStore = StoreOf<typeof noteOperations>;
 
-export async function getNote(on: Statements, id: string): Promise<Note | undefined> {
-  const [row] = await on.query('SELECT * FROM notes WHERE id = ? AND deleted_at IS NULL', [storable(id)]);
+export async function getNote(db: Statements, id: string): Promise<Note | undefined> {
+  const [row] = await db.query('SELECT * FROM notes WHERE id = ? AND deleted_at IS NULL', [storable(id)]);
   return row && recordOf(noteFields, row);
 }
 
@@ -102,18 +102,18 @@ interface NotePage {
 const passageUnits = 1_100;
 
 /** Lists notes: with a query, most relevant first; otherwise newest first. Ties are ordered by id. */
-export async function listNotes(on: Statements, request: NoteListRequest): Promise<NotePage> {
+export async function listNotes(db: Statements, request: NoteListRequest): Promise<NotePage> {
   const tags = new Map(request.tags?.map((tag) => [tag.normalize('NFC'), bothForms([storable(tag)])]));
-  const filter = on.dialect.words.labelled(noteWords, [...tags.values()]);
-  if (request.query === undefined) return newestNotes(on, filter, request);
+  const filter = db.dialect.words.labelFilter(noteWords, [...tags.values()]);
+  if (request.query === undefined) return newestNotes(db, filter, request);
   const query = plainQuery(request.query);
-  const { found, total, scoreMax } = await findWords(on, noteWords, query, filter, request);
+  const { found, total, scoreMax } = await findWords(db, noteWords, query, filter, request);
   const keys = found.map(({ key }) => key);
-  const { documents } = await scoreWords(on, noteWords, { query, keys });
+  const { documents } = await scoreWords(db, noteWords, { query, keys });
   const terms = new Map(documents.map((each) => [each.key, each.terms]));
   const shareOf = (score: number) => Math.min(1, score / Math.max(scoreMax, Number.EPSILON));
-  const sql = `SELECT * FROM notes WHERE key IN (${on.dialect.integers})`;
-  const rows = await on.query(sql, [{ list: keys }]);
+  const sql = `SELECT * FROM notes WHERE key IN (${db.dialect.integers})`;
+  const rows = await db.query(sql, [{ list: keys }]);
   const byKey = new Map(rows.map((row) => [numberOf(row, 'key'), row]));
   const notes: ListedNote[] = [];
   for (const { key, score } of found) {
@@ -134,7 +134,7 @@ export async function listNotes(on: Statements, request: NoteListRequest): Promi
 }
 
 async function newestNotes(
-  on: Statements,
+  db: Statements,
   filter: KeyFilter | undefined,
   { limit, offset }: NoteListRequest,
 ): Promise<NotePage> {
@@ -142,7 +142,7 @@ async function newestNotes(
     sql: `notes WHERE deleted_at IS NULL${filter ? ` AND key IN (${filter.sql})` : ''}`,
     values: filter?.values ?? [],
   };
-  const { rows, total } = await readPage(on, columnsOf(noteFields), from, 'created_at DESC, id', { limit, offset });
+  const { rows, total } = await readPage(db, columnsOf(noteFields), from, 'created_at DESC, id', { limit, offset });
   return { notes: rows.map((row) => listedNote(row, nothing)), total };
 }
 
@@ -151,13 +151,13 @@ function listedNote(row: Row, query: WordQuery): ListedNote {
   return { ...note, contentHash: textHash(content), snippet: makeSnippet(content, query) };
 }
 
-export async function saveNote(on: Statements, { idempotency, ...input }: NewNote & WriteRequest): Promise<Note> {
-  return once(on, idempotency, async () => {
-    const note = newNote(input, on.now);
+export async function saveNote(db: Statements, { idempotency, ...input }: NewNote & WriteRequest): Promise<Note> {
+  return once(db, idempotency, async () => {
+    const note = newNote(input, db.now);
     const row = { id: note.id, ...noteRow(note), created_at: note.createdAt };
-    const key = numberOf(await insertRow(on, 'notes', row, { returning: 'key' }), 'key');
-    await indexNote(on, key, note);
-    await purge(on);
+    const key = numberOf(await insertRow(db, 'notes', row, { returning: 'key' }), 'key');
+    await indexNote(db, key, note);
+    await purge(db);
     return note;
   });
 }
@@ -177,20 +177,20 @@ interface NoteRequest extends WriteRequest {
  * stays the same, so that a repeated call has no effect.
  */
 export async function updateNote(
-  on: Statements,
+  db: Statements,
   { id, changes, idempotency }: NoteRequest & { readonly changes: NoteChanges },
 ): Promise<Note> {
-  return once(on, idempotency, async () => {
-    const { key, note, deletedAt } = await lockNote(on, id);
+  return once(db, idempotency, async () => {
+    const { key, note, deletedAt } = await lockNote(db, id);
     if (deletedAt !== undefined) throw noteNotFound(id);
-    const changed = changedNote(note, changes, on.now);
+    const changed = changedNote(note, changes, db.now);
     if (changed !== note) {
       const { sql, values } = assignmentOf(noteRow(changed));
-      await on.query(`UPDATE notes SET ${sql} WHERE key = ?`, [...values, key]);
-      await removeWords(on, noteWords, [key]);
-      await indexNote(on, key, changed);
+      await db.query(`UPDATE notes SET ${sql} WHERE key = ?`, [...values, key]);
+      await removeWords(db, noteWords, [key]);
+      await indexNote(db, key, changed);
     }
-    await purge(on);
+    await purge(db);
     return changed;
   });
 }
@@ -198,26 +198,26 @@ export async function updateNote(
 /**
  * Deletes a note. It can be restored for `restorableDays`; after that, the next write purges it. Repeating the call changes nothing.
  */
-export async function removeNote(on: Statements, { id, idempotency }: NoteRequest): Promise<{ deletedAt: string }> {
-  return once(on, idempotency, async () => {
-    const { key, deletedAt } = await lockNote(on, id);
+export async function removeNote(db: Statements, { id, idempotency }: NoteRequest): Promise<{ deletedAt: string }> {
+  return once(db, idempotency, async () => {
+    const { key, deletedAt } = await lockNote(db, id);
     if (deletedAt === undefined) {
-      await on.query('UPDATE notes SET deleted_at = ? WHERE key = ?', [on.now, key]);
-      await removeWords(on, noteWords, [key]);
+      await db.query('UPDATE notes SET deleted_at = ? WHERE key = ?', [db.now, key]);
+      await removeWords(db, noteWords, [key]);
     }
-    await purge(on);
-    await on.query('DELETE FROM idempotency_keys WHERE created_at < ?', [daysBefore(on.now, restorableDays)]);
-    return { deletedAt: deletedAt ?? on.now };
+    await purge(db);
+    await db.query('DELETE FROM idempotency_keys WHERE created_at < ?', [daysBefore(db.now, restorableDays)]);
+    return { deletedAt: deletedAt ?? db.now };
   });
 }
 
 /** Restores a deleted note. Has no effect on a note that is not deleted. */
-export async function restoreNote(on: Statements, { id, idempotency }: NoteRequest): Promise<Note> {
-  return once(on, idempotency, async () => {
-    const { key, note, deletedAt } = await lockNote(on, id);
+export async function restoreNote(db: Statements, { id, idempotency }: NoteRequest): Promise<Note> {
+  return once(db, idempotency, async () => {
+    const { key, note, deletedAt } = await lockNote(db, id);
     if (deletedAt !== undefined) {
-      await on.query('UPDATE notes SET deleted_at = NULL WHERE key = ?', [key]);
-      await indexNote(on, key, note);
+      await db.query('UPDATE notes SET deleted_at = NULL WHERE key = ?', [key]);
+      await indexNote(db, key, note);
     }
     return note;
   });
@@ -233,42 +233,42 @@ const deletedFields = {
 
 /** Lists the notes that can be restored, last deleted first. */
 export async function deletedNotes(
-  on: Statements,
+  db: Statements,
   page: { limit: number; offset: number },
 ): Promise<{ notes: RecordOf<typeof deletedFields>[]; total: number }> {
-  const from = { sql: 'notes WHERE deleted_at >= ?', values: [daysBefore(on.now, restorableDays)] };
-  const { rows, total } = await readPage(on, columnsOf(deletedFields), from, 'deleted_at DESC, id', page);
+  const from = { sql: 'notes WHERE deleted_at >= ?', values: [daysBefore(db.now, restorableDays)] };
+  const { rows, total } = await readPage(db, columnsOf(deletedFields), from, 'deleted_at DESC, id', page);
   return { notes: rows.map((row) => recordOf(deletedFields, row)), total };
 }
 
 /** Purges notes that are deleted already. Returns their number. */
-export async function purgeNotes(on: Statements, { ids }: { ids: readonly string[] }): Promise<number> {
-  const rows = await on.query(
-    `DELETE FROM notes WHERE deleted_at IS NOT NULL AND id IN (${on.dialect.texts}) RETURNING key`,
+export async function purgeNotes(db: Statements, { ids }: { ids: readonly string[] }): Promise<number> {
+  const rows = await db.query(
+    `DELETE FROM notes WHERE deleted_at IS NOT NULL AND id IN (${db.dialect.texts}) RETURNING key`,
     [{ list: ids.map(storable) }],
   );
   return rows.length;
 }
 
 /** Finds and locks a note, which may be deleted. Throws `note_not_found` if it is missing or can no longer be restored. */
-async function lockNote(on: Statements, id: string) {
-  const [row] = await on.query(
+async function lockNote(db: Statements, id: string) {
+  const [row] = await db.query(
     `SELECT * FROM notes WHERE id = ? AND (deleted_at IS NULL OR deleted_at >= ?)
-      ${on.dialect.forUpdate}`,
-    [storable(id), daysBefore(on.now, restorableDays)],
+      ${db.dialect.forUpdate}`,
+    [storable(id), daysBefore(db.now, restorableDays)],
   );
   if (row === undefined) throw noteNotFound(id);
   return { key: numberOf(row, 'key'), note: recordOf(noteFields, row), deletedAt: optionalTextOf(row, 'deleted_at') };
 }
 
-async function indexNote(on: Statements, key: number, note: Note): Promise<void> {
+async function indexNote(db: Statements, key: number, note: Note): Promise<void> {
   const { title, content, tags } = note;
-  await writeWords(on, noteWords, [{ key, title, heading: headingOf(tags), body: content, labels: tags }]);
+  await writeWords(db, noteWords, [{ key, title, heading: headingOf(tags), body: content, labels: tags }]);
 }
 
 /** Purges notes that can no longer be restored. */
-async function purge(on: Statements): Promise<void> {
-  await on.query('DELETE FROM notes WHERE deleted_at < ?', [daysBefore(on.now, restorableDays)]);
+async function purge(db: Statements): Promise<void> {
+  await db.query('DELETE FROM notes WHERE deleted_at < ?', [daysBefore(db.now, restorableDays)]);
 }
 
 function newNote(note: NewNote, time: string): Note {

@@ -1,6 +1,6 @@
 import type { ScoredWords, ScoreWordsRequest } from '../../words/ranking/word-index.ts';
 import type { Statements } from '../dialect.ts';
-import { numberOf, type Row, textOf, textsOf } from '../rows.ts';
+import { columnsOf, field, numberOf, type Row, recordOf } from '../rows.ts';
 import { reads, type StoreOf } from '../store-operations.ts';
 import { matchingPassages, readPassageSnapshot, scoreVectors } from '../vectors/read-vectors.ts';
 import { findWords, scoreWords } from '../words/find-words.ts';
@@ -14,32 +14,33 @@ import type {
   PassageSearch,
   StoredPassage,
 } from './passage.ts';
+
 /** The first read of a search. `completePassages` is the second. */
-export async function findPassages(on: Statements, { words, near }: FindPassages): Promise<FoundPassages> {
+export async function findPassages(db: Statements, { words, nearest }: FindPassages): Promise<FoundPassages> {
   return {
-    near: near && (await readPassageSnapshot(on, near)),
-    words: words && (await searchPassages(on, words)),
+    vectors: nearest && (await readPassageSnapshot(db, nearest)),
+    words: words && (await searchPassages(db, words)),
   };
 }
 
 export async function completePassages(
-  on: Statements,
+  db: Statements,
   { query, vectors, ownersMax, ...request }: CompletePassages,
 ): Promise<CompletedPassages> {
-  const { nearest } = on.dialect.vectors;
+  const { nearest } = db.dialect.vectors;
   const scored =
     vectors === undefined
       ? []
       : 'keys' in vectors
-        ? await scoreVectors(on, { corpus: 'kb', ...vectors })
-        : ((await nearest?.kb(on, vectors)) ?? []);
+        ? await scoreVectors(db, { corpus: 'kb', ...vectors })
+        : ((await nearest?.kb(db, vectors)) ?? []);
   const ordered = scored.toSorted((left, right) => right.score - left.score);
   const owners = [...new Set(ordered.map(({ owner }) => owner))].slice(0, ownersMax);
   const keys = [...new Set([...request.keys, ...owners])];
   return {
     scored,
-    words: query && (await scorePassageWords(on, { query, keys })),
-    passages: await getPassages(on, keys),
+    words: query && (await scorePassageWords(db, { query, keys })),
+    passages: await getPassages(db, keys),
   };
 }
 
@@ -62,54 +63,54 @@ export const passageOperations = reads(
  */
 export type PassageStore = StoreOf<typeof passageOperations>;
 
+const hitFields = {
+  key: field.number('key'),
+  id: field.text('id'),
+  parent: field.text('parent'),
+  position: field.number('position'),
+};
+
+const passageFields = {
+  ...hitFields,
+  title: field.text('title'),
+  headings: field.texts('headings'),
+  body: field.text('body'),
+  labels: field.texts('labels'),
+};
+
 /** Returns passages in the order of the keys. Omits unknown keys. */
-export async function getPassages(on: Statements, keys: readonly number[]): Promise<StoredPassage[]> {
-  const rows = await rowsByKey(on, '*', keys);
+export async function getPassages(db: Statements, keys: readonly number[]): Promise<StoredPassage[]> {
+  const rows = await rowsByKey(db, columnsOf(passageFields), keys);
   return keys.flatMap((key) => {
     const row = rows.get(key);
-    return row === undefined ? [] : [passageOf(row)];
+    return row === undefined ? [] : [recordOf(passageFields, row)];
   });
 }
 
 /** Searches by words. Returns the most relevant passages first; ties are ordered by id. */
 export async function searchPassages(
-  on: Statements,
+  db: Statements,
   { query, filter: { labels = [] } = {}, ...page }: PassageSearch,
 ): Promise<PassagePage> {
-  const keyFilter = on.dialect.words.labelled(passageWords, labels);
-  const { found, total, scoreMax, corrected } = await findWords(on, passageWords, query, keyFilter, page);
+  const keyFilter = db.dialect.words.labelFilter(passageWords, labels);
+  const { found, total, scoreMax, corrected } = await findWords(db, passageWords, query, keyFilter, page);
   const keys = found.map(({ key }) => key);
-  const rows = await rowsByKey(on, 'key, id, parent, position', keys);
+  const rows = await rowsByKey(db, columnsOf(hitFields), keys);
   const hits = found.flatMap(({ key, ...scores }) => {
     const row = rows.get(key);
-    if (row === undefined) return [];
-    const [id, parent, position] = [textOf(row, 'id'), textOf(row, 'parent'), numberOf(row, 'position')];
-    return [{ key, id, parent, position, ...scores }];
+    return row === undefined ? [] : [{ ...recordOf(hitFields, row), ...scores }];
   });
   return { hits, total, scoreMax, corrected };
 }
 
 /** Scores the passages with these keys for each term of a query. */
-export async function scorePassageWords(on: Statements, request: ScoreWordsRequest): Promise<ScoredWords> {
-  return scoreWords(on, passageWords, request);
+export async function scorePassageWords(db: Statements, request: ScoreWordsRequest): Promise<ScoredWords> {
+  return scoreWords(db, passageWords, request);
 }
 
-async function rowsByKey(on: Statements, columns: string, keys: readonly number[]): Promise<Map<number, Row>> {
-  const { integers } = on.dialect;
+async function rowsByKey(db: Statements, columns: string, keys: readonly number[]): Promise<Map<number, Row>> {
+  const { integers } = db.dialect;
   const sql = `SELECT ${columns} FROM kb_passages WHERE key IN (${integers})`;
-  const rows = await on.query(sql, [{ list: keys }]);
+  const rows = await db.query(sql, [{ list: keys }]);
   return new Map(rows.map((row) => [numberOf(row, 'key'), row]));
-}
-
-function passageOf(row: Row): StoredPassage {
-  return {
-    key: numberOf(row, 'key'),
-    id: textOf(row, 'id'),
-    parent: textOf(row, 'parent'),
-    position: numberOf(row, 'position'),
-    title: textOf(row, 'title'),
-    headings: textsOf(row, 'headings'),
-    body: textOf(row, 'body'),
-    labels: textsOf(row, 'labels'),
-  };
 }

@@ -1,4 +1,4 @@
-import type { CorrectedWord, Page, ScoredWords } from '../../words/ranking/word-index.ts';
+import type { FoundPage, Page, Ranked, ScoredWords } from '../../words/ranking/word-index.ts';
 import type { WordQuery } from '../../words/word-query.ts';
 import type { NearestRequest, ScoredVector, ScoreRequest, VectorSnapshot } from '../vectors/vector.ts';
 
@@ -31,24 +31,19 @@ export interface PassageSearch extends Page {
   readonly filter?: PassageFilter | undefined;
 }
 
-export interface PassagePage {
+/** `total` is at most 10,000. Counting more would take longer than searching. */
+export interface PassagePage extends Omit<FoundPage, 'found'> {
   readonly hits: readonly PassageHit[];
-  /** Number of matching passages on all pages, up to 10,000. Counting more would take longer than searching. */
-  readonly total: number;
-  /** Upper bound of scores: that of a passage that repeats every query word. 0 for a query without words. */
-  readonly scoreMax: number;
-  /** See FoundPage. */
-  readonly corrected: readonly CorrectedWord[];
 }
 
 export interface FindPassages {
   readonly words: PassageSearch | undefined;
-  readonly near: NearestRequest<PassageFilter> | undefined;
+  readonly nearest: NearestRequest<PassageFilter> | undefined;
 }
 
 export interface FoundPassages {
   readonly words: PassagePage | undefined;
-  readonly near: VectorSnapshot | undefined;
+  readonly vectors: VectorSnapshot | undefined;
 }
 
 export interface CompletePassages {
@@ -68,13 +63,5 @@ export interface CompletedPassages {
   readonly scored: readonly ScoredVector[];
 }
 
-export interface PassageHit {
-  readonly key: number;
-  readonly id: string;
-  readonly parent: string;
-  readonly position: number;
-  /** Greater than 0. Comparable within one query only. */
-  readonly score: number;
-  /** See Ranked. */
-  readonly coverage?: number | undefined;
-}
+/** Scores of different queries cannot be compared. */
+export interface PassageHit extends Ranked, Pick<StoredPassage, 'id' | 'parent' | 'position'> {}

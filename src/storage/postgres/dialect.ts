@@ -25,24 +25,24 @@ export function createPostgresDialect(tokenizer: Tokenizer, nearest: Nearest | u
     planLine: (row) => String(row['QUERY PLAN']),
     nowMs: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
     skipLocked: 'FOR UPDATE SKIP LOCKED',
-    rowsAtOnce: 100,
+    rowsPerInsert: 100,
     // The SQL is the same for any number of rows, so it is parsed and planned once.
     rows: (types, rows) => ({
       sql: `SELECT * FROM unnest(${types.map((type) => `?::${type}[]`).join(', ')})`,
       values: types.map((_, column) => ({ list: rows.map((row) => row[column] ?? null) })),
     }),
     keys: {
-      async highest(on, table) {
-        await on.query(`LOCK TABLE carrel.${table} IN EXCLUSIVE MODE`);
-        const [row] = await on.query(
+      async highest(db, table) {
+        await db.query(`LOCK TABLE carrel.${table} IN EXCLUSIVE MODE`);
+        const [row] = await db.query(
           `SELECT pg_sequence_last_value(pg_get_serial_sequence('carrel.' || ?, 'key')::regclass) AS last`,
           [table],
         );
         return row === undefined ? 0 : numberOf(row, 'last');
       },
       clause: 'OVERRIDING SYSTEM VALUE',
-      async advance(on, table, key) {
-        await on.query(`SELECT setval(pg_get_serial_sequence('carrel.' || ?, 'key'), ?::bigint)`, [table, key]);
+      async advance(db, table, key) {
+        await db.query(`SELECT setval(pg_get_serial_sequence('carrel.' || ?, 'key'), ?::bigint)`, [table, key]);
       },
     },
     words: createWordTable(tokenizer),

@@ -5,8 +5,8 @@ import type { Connection } from './connections/transaction.ts';
 import { postgresMigrations, schemaVersion } from './migrate.ts';
 import { labelMark } from './words/tsquery.ts';
 
-export async function describe(on: Statements): Promise<StorageDescription> {
-  const [row = {}] = await on.query(
+export async function describe(db: Statements): Promise<StorageDescription> {
+  const [row = {}] = await db.query(
     `SELECT current_setting('server_version') AS version,
        (SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c
         WHERE c.relnamespace = 'carrel'::regnamespace AND c.relkind = 'r') AS bytes`,
@@ -14,34 +14,34 @@ export async function describe(on: Statements): Promise<StorageDescription> {
   return {
     backend: 'postgres',
     version: textOf(row, 'version'),
-    schema: await schemaVersion(on),
+    schema: await schemaVersion(db),
     bytes: numberOf(row, 'bytes'),
   };
 }
 
 /** Compares the stored data with the indexes. Returns the problems, one sentence each. */
-export async function checkContent(on: Pick<Statements, 'query'>): Promise<string[]> {
+export async function checkContent(db: Pick<Statements, 'query'>): Promise<string[]> {
   const problems: string[] = [];
   for (const index of wordIndexes) {
-    if (await differs(on, index)) {
+    if (await differs(db, index)) {
       problems.push(`The full-text index ${index.name}_words does not match the stored texts.`);
     }
   }
-  const [row] = await on.query(
+  const [row] = await db.query(
     `SELECT 1 FROM carrel.kb_passage_words w JOIN carrel.kb_passages o ON o.key = w.key
      WHERE length(ts_delete(w.words, ARRAY(SELECT '${labelMark}' || l FROM unnest(o.labels) l)))
        <> length(w.words) - cardinality(o.labels) LIMIT 1`,
   );
   if (row !== undefined) problems.push('The labels in kb_passage_words do not match the passages.');
-  const [other] = await on.query(
+  const [other] = await db.query(
     `SELECT 1 FROM carrel.kb_vectors v JOIN carrel.kb_passages o ON o.key = v.owner WHERE v.labels <> o.labels LIMIT 1`,
   );
   if (other !== undefined) problems.push('The labels in kb_vectors do not match the passages.');
   return problems;
 }
 
-async function differs(on: Pick<Statements, 'query'>, { name, owner, isIndexed }: WordIndex): Promise<boolean> {
-  const [row = {}] = await on.query(
+async function differs(db: Pick<Statements, 'query'>, { name, owner, isIndexed }: WordIndex): Promise<boolean> {
+  const [row = {}] = await db.query(
     `SELECT
        (SELECT count(*) FROM carrel.${owner} o LEFT JOIN carrel.${name}_terms t ON t.key = o.key
         LEFT JOIN carrel.${name}_words w ON w.key = o.key WHERE ${isIndexed} AND (t.key IS NULL OR w.key IS NULL)) AS missing,

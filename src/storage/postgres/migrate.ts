@@ -36,7 +36,7 @@ export async function migrate(connections: Connections, steps: readonly string[]
 
 /** Performs one migration step in the caller's transaction. Returns the new schema version. */
 export async function migrateOnce(statements: Connection, steps: readonly string[] = migrations): Promise<number> {
-  const current = await knownSchema(statements);
+  const current = await findSchemaVersion(statements);
   if (current === undefined) await statements.query(prepare);
   const version = checkSchema(current ?? 0, schemaAfter(steps));
   const next = nextStep(steps, version);
@@ -48,9 +48,9 @@ export async function migrateOnce(statements: Connection, steps: readonly string
 }
 
 /** Returns the schema version. Undefined if Carrel has created nothing in this database yet. */
-export async function knownSchema(statements: Connection): Promise<number | undefined> {
-  const [table] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");
-  return table?.['known'] === true ? schemaVersion(statements) : undefined;
+export async function findSchemaVersion(statements: Connection): Promise<number | undefined> {
+  const [table] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS exists");
+  return table?.['exists'] === true ? schemaVersion(statements) : undefined;
 }
 
 export async function schemaVersion(statements: Connection): Promise<number> {
@@ -63,8 +63,8 @@ export const lockKey = 0x43617272;
 
 /** Waits for the migration lock without a timeout, because another server's step may take long. */
 async function waitForLock(statements: Connection): Promise<void> {
-  const [row] = await statements.query("SELECT current_setting('lock_timeout') AS usual");
+  const [row] = await statements.query("SELECT current_setting('lock_timeout') AS previous");
   await statements.query('SET LOCAL lock_timeout = 0');
   await statements.query('SELECT pg_advisory_xact_lock($1)', [lockKey]);
-  await statements.query("SELECT set_config('lock_timeout', $1, true)", [row?.['usual']]);
+  await statements.query("SELECT set_config('lock_timeout', $1, true)", [row?.['previous']]);
 }

@@ -1,6 +1,6 @@
 import { inPieces } from '../../base/in-pieces.ts';
 import type { StagedOriginal, Statements } from '../dialect.ts';
-import { createRelease, measured, type OriginalStore } from '../documents/originals.ts';
+import { createRelease, measureContent, type OriginalStore } from '../documents/originals.ts';
 import { bytesOf, numberOf, textOf } from '../rows.ts';
 import type { Transactions } from '../transactions.ts';
 
@@ -11,15 +11,15 @@ const partBytes = 1024 * 1024;
 export function createOriginals(transactions: Transactions): OriginalStore {
   const { read, write } = transactions;
   const discard = (id: string) =>
-    write(async (on) => {
-      await on.query('DELETE FROM carrel.kb_originals WHERE key = ? AND hash IS NULL', [id]);
+    write(async (db) => {
+      await db.query('DELETE FROM carrel.kb_originals WHERE key = ? AND hash IS NULL', [id]);
     }, undefined);
   return {
     async stage(content, options) {
       const id = await write(addStaged, undefined);
-      const original = measured(content, options);
+      const original = measureContent(content, options);
       try {
-        await writeParts((sql, values) => write((on) => on.query(sql, values), undefined), id, original.content);
+        await writeParts((sql, values) => write((db) => db.query(sql, values), undefined), id, original.content);
       } catch (error) {
         await discard(id).catch(() => {});
         throw error;
@@ -28,7 +28,7 @@ export function createOriginals(transactions: Transactions): OriginalStore {
     },
     discard: ({ id }) => discard(id),
     async open(hash) {
-      const select: Query = (sql, values) => read((on) => on.query(sql, values), undefined);
+      const select: Query = (sql, values) => read((db) => db.query(sql, values), undefined);
       const [row] = await select('SELECT key, bytes FROM carrel.kb_originals WHERE hash = ?', [hash]);
       return row && { bytes: numberOf(row, 'bytes'), content: partsOf(select, numberOf(row, 'key')) };
     },
@@ -56,25 +56,25 @@ export async function* partsOf(query: Query, original: number): AsyncGenerator<U
 }
 
 /** Sets the hash of staged bytes, in the transaction that accepts them. */
-export async function adoptOriginal(on: Statements, { id, hash, bytes }: StagedOriginal): Promise<void> {
-  const [stored] = await on.query('SELECT key FROM carrel.kb_originals WHERE hash = ?', [hash]);
+export async function adoptOriginal(db: Statements, { id, hash, bytes }: StagedOriginal): Promise<void> {
+  const [stored] = await db.query('SELECT key FROM carrel.kb_originals WHERE hash = ?', [hash]);
   // A failed job may have stored the same bytes already.
-  if (stored !== undefined) await on.query('DELETE FROM carrel.kb_originals WHERE key = ?', [id]);
-  else await on.query('UPDATE carrel.kb_originals SET hash = ?, bytes = ? WHERE key = ?', [hash, bytes, id]);
+  if (stored !== undefined) await db.query('DELETE FROM carrel.kb_originals WHERE key = ?', [id]);
+  else await db.query('UPDATE carrel.kb_originals SET hash = ?, bytes = ? WHERE key = ?', [hash, bytes, id]);
 }
 
-export async function removeOriginal(on: Statements, hash: string): Promise<void> {
-  await on.query('DELETE FROM carrel.kb_originals WHERE hash = ?', [hash]);
+export async function removeOriginal(db: Statements, hash: string): Promise<void> {
+  await db.query('DELETE FROM carrel.kb_originals WHERE hash = ?', [hash]);
 }
 
-async function addStaged(on: Statements): Promise<string> {
-  const [row = {}] = await on.query('INSERT INTO carrel.kb_originals (bytes) VALUES (0) RETURNING key');
+async function addStaged(db: Statements): Promise<string> {
+  const [row = {}] = await db.query('INSERT INTO carrel.kb_originals (bytes) VALUES (0) RETURNING key');
   return String(numberOf(row, 'key'));
 }
 
 /** Lists the hashes of all originals. Also removes originals that were staged more than a day ago and never adopted. */
-async function listOriginals(on: Statements): Promise<string[]> {
-  await on.query("DELETE FROM carrel.kb_originals WHERE hash IS NULL AND staged_at < now() - interval '1 day'");
-  const rows = await on.query('SELECT hash FROM carrel.kb_originals WHERE hash IS NOT NULL');
+async function listOriginals(db: Statements): Promise<string[]> {
+  await db.query("DELETE FROM carrel.kb_originals WHERE hash IS NULL AND staged_at < now() - interval '1 day'");
+  const rows = await db.query('SELECT hash FROM carrel.kb_originals WHERE hash IS NOT NULL');
   return rows.map((row) => textOf(row, 'hash'));
 }

@@ -16,6 +16,7 @@ import { createOriginals } from './originals.ts';
 import { createSharedStore } from './shared-store.ts';
 import { createNearest } from './vectors/vector-table.ts';
 import { createTokenizer } from './words/tokenizer.ts';
+
 /** Connects to a PostgreSQL database and migrates it to the newest schema. Several machines may use one database. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
   const servers = createServers(config.url);

@@ -23,8 +23,8 @@ const keyBytes = 32;
 
 const nowMs = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 const isAlive = `expires_at > ${nowMs}`;
-const ofItem = 'kind = ? AND id = ?';
-const ofPart = `${ofItem} AND part = ?`;
+const isItem = 'kind = ? AND id = ?';
+const isPart = `${isItem} AND part = ?`;
 
 const insert = `INSERT INTO carrel.shared_parts AS p (kind, id, part, piece, content, expires_at)
   VALUES (?, ?, ?, ?, ?, ${nowMs} + ?::bigint)`;
@@ -48,8 +48,8 @@ export function createSharedStore(
   notices: Notices,
   background: Pick<BackgroundWork, 'run'>,
 ): SharedStore {
-  const select = (sql: string, values: BoundValue[]) => read((on) => on.query(sql, values), undefined);
-  const change = (sql: string, values: BoundValue[]) => write((on) => on.query(sql, values), undefined);
+  const select = (sql: string, values: BoundValue[]) => read((db) => db.query(sql, values), undefined);
+  const change = (sql: string, values: BoundValue[]) => write((db) => db.query(sql, values), undefined);
   let sweptAt = Number.NEGATIVE_INFINITY;
   const sweep = (): void => {
     if (performance.now() - sweptAt < sweepMs) return;
@@ -64,14 +64,14 @@ export function createSharedStore(
 
   async function readPart(part: PartName): Promise<Buffer | undefined> {
     const rows = await select(
-      `SELECT content FROM carrel.shared_parts WHERE ${ofPart} AND ${isAlive} ORDER BY piece`,
+      `SELECT content FROM carrel.shared_parts WHERE ${isPart} AND ${isAlive} ORDER BY piece`,
       partValues(part),
     );
     return rows.length === 0 ? undefined : Buffer.concat(rows.map(contentOf));
   }
 
   async function remove(item: ItemName, parts?: readonly number[]): Promise<void> {
-    const sql = `DELETE FROM carrel.shared_parts WHERE ${ofItem}`;
+    const sql = `DELETE FROM carrel.shared_parts WHERE ${isItem}`;
     if (parts === undefined) await change(sql, itemValues(item));
     else await change(`${sql} AND part = ANY (?::bigint[])`, [...itemValues(item), { list: parts }]);
   }
@@ -104,7 +104,7 @@ export function createSharedStore(
     async *stream(part) {
       for (let piece = 0; ; piece += 1) {
         const [row] = await select(
-          `SELECT content FROM carrel.shared_parts WHERE ${ofPart} AND piece = ? AND ${isAlive}`,
+          `SELECT content FROM carrel.shared_parts WHERE ${isPart} AND piece = ? AND ${isAlive}`,
           [...partValues(part), piece],
         );
         if (row === undefined) return;
@@ -130,7 +130,7 @@ export function createSharedStore(
     },
     async touch(item, lastsMs) {
       await change(
-        `UPDATE carrel.shared_parts SET expires_at = ${nowMs} + ?::bigint WHERE ${ofItem} AND part >= 0 AND ${isAlive}`,
+        `UPDATE carrel.shared_parts SET expires_at = ${nowMs} + ?::bigint WHERE ${isItem} AND part >= 0 AND ${isAlive}`,
         [lastsMs, ...itemValues(item)],
       );
     },
@@ -156,19 +156,19 @@ function contentOf(row: Row): Buffer {
 
 /** Turns a draft into the final part. Returns false if another writer has already published this part. */
 async function publish(
-  on: Statements,
+  db: Statements,
   { part, draft, lastsMs }: { readonly part: PartName; readonly draft: PartName; readonly lastsMs: number },
 ): Promise<boolean> {
-  await on.query(`DELETE FROM carrel.shared_parts WHERE ${ofPart} AND NOT ${isAlive}`, partValues(part));
-  const first = await on.query(
+  await db.query(`DELETE FROM carrel.shared_parts WHERE ${isPart} AND NOT ${isAlive}`, partValues(part));
+  const first = await db.query(
     `INSERT INTO carrel.shared_parts (kind, id, part, piece, content, expires_at)
      SELECT kind, id, ?::bigint, piece, content, ${nowMs} + ?::bigint FROM carrel.shared_parts
-     WHERE ${ofPart} AND piece = 0 ON CONFLICT DO NOTHING RETURNING piece`,
+     WHERE ${isPart} AND piece = 0 ON CONFLICT DO NOTHING RETURNING piece`,
     [part.part, lastsMs, ...partValues(draft)],
   );
   if (first.length === 0) return false;
-  await on.query(
-    `UPDATE carrel.shared_parts SET part = ?, expires_at = ${nowMs} + ?::bigint WHERE ${ofPart} AND piece > 0`,
+  await db.query(
+    `UPDATE carrel.shared_parts SET part = ?, expires_at = ${nowMs} + ?::bigint WHERE ${isPart} AND piece > 0`,
     [part.part, lastsMs, ...partValues(draft)],
   );
   return true;
@@ -181,8 +181,8 @@ const slots = 600;
  * Counts a call, unless the limit is reached. The row contains the calls of the last window as pairs of `[end of the slot, calls]`,
  * like `createSlidingWindow` in memory.
  */
-async function countCall(on: Statements, { key, limit, windowMs }: CountRequest): Promise<RateDecision> {
-  const [row = {}] = await on.query(
+async function countCall(db: Statements, { key, limit, windowMs }: CountRequest): Promise<RateDecision> {
+  const [row = {}] = await db.query(
     `INSERT INTO carrel.shared_parts (kind, id, part, piece, content, expires_at)
      VALUES ('calls', ?, 0, 0, '[]', ${nowMs} + ?::bigint)
      ON CONFLICT (kind, id, part, piece) DO UPDATE SET expires_at = excluded.expires_at
@@ -198,7 +198,7 @@ async function countCall(on: Statements, { key, limit, windowMs }: CountRequest)
   const last = log.at(-1);
   if (last?.[0] === end) last[1] += 1;
   else log.push([end, 1]);
-  await on.query(
+  await db.query(
     `UPDATE carrel.shared_parts SET content = ? WHERE kind = 'calls' AND id = ? AND part = 0 AND piece = 0`,
     [Buffer.from(JSON.stringify(log)), key],
   );

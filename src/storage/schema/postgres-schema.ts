@@ -6,7 +6,7 @@ import { firstSettings, tables } from './tables.ts';
  * Tables that only PostgreSQL has. The database also stores the bytes of documents, because processes on different machines may use
  * it. A row of `shared_parts` with a negative `part` is still being written. `expires_at` is in milliseconds of the server's clock.
  */
-const ownTables = `
+const postgresTables = `
   CREATE TABLE carrel.kb_originals (
     key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     hash text COLLATE "C" UNIQUE,
@@ -66,7 +66,7 @@ const wordStatistics = `
 export const postgresSchema: string = [
   ...tables.map((table) => createTable('postgres', table)),
   `INSERT INTO carrel.settings VALUES ('${firstSettings.join("', '")}');`,
-  ownTables,
+  postgresTables,
   ...corpora.map(vectorTriggers),
   vectorLabels,
   wordStatistics,
@@ -94,7 +94,7 @@ function vectorTriggers({ name, owners, isLive, columns }: Corpus): string {
     [enqueue, 'RETURN NULL'],
   );
   const changed = columns.map((column) => `o.${column} IS DISTINCT FROM f.${column}`).join(' OR ');
-  const touched = `SELECT f.key FROM fresh f JOIN former o ON o.key = f.key WHERE ${changed}`;
+  const changedKeys = `SELECT f.key FROM fresh f JOIN former o ON o.key = f.key WHERE ${changed}`;
   return [
     trigger(
       `${name}_vectors_removed`,
@@ -110,9 +110,9 @@ function vectorTriggers({ name, owners, isLive, columns }: Corpus): string {
       `${name}_texts_changed`,
       `AFTER UPDATE ON carrel.${owners} REFERENCING OLD TABLE AS former NEW TABLE AS fresh FOR EACH STATEMENT`,
       [
-        `DELETE FROM carrel.${name}_vectors WHERE owner IN (${touched})`,
-        `DELETE FROM carrel.${name}_unembedded WHERE owner IN (${touched})`,
-        `WITH fresh AS (SELECT * FROM fresh WHERE key IN (${touched})) ${enqueue}`,
+        `DELETE FROM carrel.${name}_vectors WHERE owner IN (${changedKeys})`,
+        `DELETE FROM carrel.${name}_unembedded WHERE owner IN (${changedKeys})`,
+        `WITH fresh AS (SELECT * FROM fresh WHERE key IN (${changedKeys})) ${enqueue}`,
         'RETURN NULL',
       ],
     ),

@@ -42,7 +42,7 @@ export const sqliteSchema: string = [
  * The tokenizer splits the analysed terms at spaces; `tokenchars` are the three punctuation marks that terms can contain. A
  * label is also a token: `#`, which no term begins with, followed by the label's bytes in hex.
  */
-function wordIndex([name, merged]: readonly [string, number]): string {
+function wordIndex([name, segmentsMax]: readonly [string, number]): string {
   const old = indexedColumns.replaceAll(/\b(?=\w)/g, 'old.');
   const set = (option: string, value: number) =>
     `INSERT INTO ${name}_words (${name}_words, rank) VALUES ('${option}', ${value});`;
@@ -51,7 +51,7 @@ function wordIndex([name, merged]: readonly [string, number]): string {
   CREATE VIRTUAL TABLE ${name}_words USING fts5 (
     ${indexedColumns}, content = '${name}_terms', content_rowid = 'key', tokenize = "ascii tokenchars '.+#'"
   );
-  ${set('hashsize', 8 * 1024 * 1024)} ${set('automerge', merged)} ${set('crisismerge', 3 * merged)}
+  ${set('hashsize', 8 * 1024 * 1024)} ${set('automerge', segmentsMax)} ${set('crisismerge', 3 * segmentsMax)}
   INSERT INTO word_statistics VALUES ('${name}', 0, 0, 0, 0);
   CREATE TRIGGER ${name}_terms_removed AFTER DELETE ON ${name}_terms BEGIN
     INSERT INTO ${name}_words (${name}_words, rowid, ${indexedColumns}) VALUES ('delete', old.key, ${old});
@@ -63,13 +63,13 @@ function wordIndex([name, merged]: readonly [string, number]): string {
 }
 
 /**
- * Creates triggers that list texts without vectors, and removed vectors. New passages have no trigger, because thousands may be
- * added at a time: `writeChunks` lists them with one statement.
+ * Creates triggers that queue texts for embedding and record removed vectors. New passages need no trigger, because `writeChunks`
+ * queues them.
  */
 function vectorTriggers({ name, owners, isLive, columns }: Corpus): string {
-  const enlist = `INSERT INTO ${name}_unembedded (model, owner)
+  const enqueue = `INSERT INTO ${name}_unembedded (model, owner)
       SELECT m.key, new.key FROM vector_models m WHERE m.corpus = '${name}' AND m.name IS NOT NULL AND ${isLive('new')};`;
-  const added = `CREATE TRIGGER ${name}_text_added AFTER INSERT ON ${owners} BEGIN ${enlist} END;`;
+  const added = `CREATE TRIGGER ${name}_text_added AFTER INSERT ON ${owners} BEGIN ${enqueue} END;`;
   return `
   CREATE TRIGGER ${name}_vector_removed AFTER DELETE ON ${name}_vectors
     WHEN (SELECT name FROM vector_models WHERE key = old.model) IS NOT NULL BEGIN
@@ -80,6 +80,6 @@ function vectorTriggers({ name, owners, isLive, columns }: Corpus): string {
     WHEN ${columns.map((column) => `old.${column} IS NOT new.${column}`).join(' OR ')} BEGIN
     DELETE FROM ${name}_vectors WHERE owner = new.key;
     DELETE FROM ${name}_unembedded WHERE owner = new.key;
-    ${enlist}
+    ${enqueue}
   END;`;
 }

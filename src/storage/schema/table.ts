@@ -91,13 +91,15 @@ export function check(column: Column, condition: Sql): Column {
 
 /** Returns the statements that create a table and its indexes. */
 export function createTable(backend: Backend, table: Table): string {
-  const lines = Object.entries(table.columns).map(([column, facts]) => columnLine(backend, column, facts));
+  const lines = Object.entries(table.columns).map(([name, column]) => columnLine(backend, name, column));
   if (table.primaryKey !== undefined) lines.push(`PRIMARY KEY (${table.primaryKey.join(', ')})`);
   if (table.check !== undefined) lines.push(`CHECK (${table.check})`);
-  const on = backend === 'sqlite' ? table.name : `carrel.${table.name}`;
-  const indexes = Object.entries(table.indexes ?? {}).map(([index, facts]) => createIndex(backend, on, index, facts));
+  const tableName = backend === 'sqlite' ? table.name : `carrel.${table.name}`;
+  const indexes = Object.entries(table.indexes ?? {}).map(([name, index]) =>
+    createIndex(backend, tableName, name, index),
+  );
   const options = backend === 'sqlite' ? sqliteOptions(table) : '';
-  return [`CREATE TABLE ${on} (\n  ${lines.join(',\n  ')}\n)${options};`, ...indexes].join('\n');
+  return [`CREATE TABLE ${tableName} (\n  ${lines.join(',\n  ')}\n)${options};`, ...indexes].join('\n');
 }
 
 /** Returns the kinds of a table's columns, in the order of a row's values. */
@@ -122,10 +124,10 @@ function sqlFor(backend: Backend, sql: Sql): string {
   return typeof sql === 'string' ? sql : sql[backend];
 }
 
-function columnLine(backend: Backend, column: string, { type, isOptional, isIdentity, rules }: Column) {
+function columnLine(backend: Backend, name: string, { type, isOptional, isIdentity, rules }: Column) {
   const isNeeded = isOptional !== true && isIdentity !== true;
-  const parts = [column, sqlFor(backend, type), isNeeded ? 'NOT NULL' : ''];
-  for (const rule of rules ?? []) parts.push(sqlFor(backend, rule).replace('?', column));
+  const parts = [name, sqlFor(backend, type), isNeeded ? 'NOT NULL' : ''];
+  for (const rule of rules ?? []) parts.push(sqlFor(backend, rule).replace('?', name));
   return parts.filter((part) => part !== '').join(' ');
 }
 
@@ -138,8 +140,13 @@ function sqliteOptions({ columns, primaryKey: [first = '', ...others] = [] }: Ta
   return hasNumber || isLarge ? ' STRICT' : ' STRICT, WITHOUT ROWID';
 }
 
-function createIndex(backend: Backend, on: string, index: string, { columns, where, isUnique, method }: Index): string {
+function createIndex(
+  backend: Backend,
+  table: string,
+  name: string,
+  { columns, where, isUnique, method }: Index,
+): string {
   const using = backend === 'postgres' && method !== undefined ? `USING ${method} ` : '';
   const condition = where === undefined ? '' : ` WHERE ${where}`;
-  return `CREATE ${isUnique === true ? 'UNIQUE ' : ''}INDEX ${index} ON ${on} ${using}(${columns})${condition};`;
+  return `CREATE ${isUnique === true ? 'UNIQUE ' : ''}INDEX ${name} ON ${table} ${using}(${columns})${condition};`;
 }

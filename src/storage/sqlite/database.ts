@@ -169,7 +169,7 @@ export function checkOwner(database: Pick<Database, 'get'>): void {
   if (id === applicationId) return;
   const used = database.get('SELECT 1 FROM sqlite_schema LIMIT 1') !== undefined;
   if (id === 0 && !used) return;
-  const [whose, choices] = isOriginal(database)
+  const [whose, choices] = isContextServer(database)
     ? [
         'mcp-context-server',
         'Choose another file (DB_PATH), then run carrel import with this one: it imports the entries and leaves the file unchanged.',
@@ -179,7 +179,7 @@ export function checkOwner(database: Pick<Database, 'get'>): void {
 }
 
 /** Returns true for a database of mcp-context-server, whose tools Carrel's context store implements. */
-function isOriginal(database: Pick<Database, 'get'>): boolean {
+function isContextServer(database: Pick<Database, 'get'>): boolean {
   const found = database.get(
     "SELECT count(*) AS count FROM sqlite_schema WHERE type = 'table' AND name IN ('context_entries', 'image_attachments')",
   );

@@ -5,6 +5,7 @@ import type { Database } from './database.ts';
 import { checkContent, describe } from './inspect.ts';
 import { adoptFile, removeFile } from './original-files.ts';
 import { createWordTable } from './word-table.ts';
+
 /** Creates the dialect for one connection, on its thread. The bytes of documents are in `documentsDir`. */
 export function createSqliteDialect(database: Database, { documentsDir }: { readonly documentsDir: string }): Dialect {
   return {
@@ -26,14 +27,14 @@ export function createSqliteDialect(database: Database, { documentsDir }: { read
     nowMs: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
     // Not needed: there is one writer at a time.
     skipLocked: '',
-    rowsAtOnce: 16,
+    rowsPerInsert: 16,
     rows: (types, rows) => {
       const placeholders = `(${types.map(() => '?').join(', ')})`;
       return { sql: `VALUES ${rows.map(() => placeholders).join(', ')}`, values: rows.flat() };
     },
     keys: {
-      async highest(on, table) {
-        const [row] = await on.query('SELECT seq FROM sqlite_sequence WHERE name = ?', [table]);
+      async highest(db, table) {
+        const [row] = await db.query('SELECT seq FROM sqlite_sequence WHERE name = ?', [table]);
         return row === undefined ? 0 : numberOf(row, 'seq');
       },
       clause: '',

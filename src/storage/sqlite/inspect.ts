@@ -7,8 +7,8 @@ import { currentSchema } from './migrate.ts';
 import { loadSqlite } from './sqlite-module.ts';
 import { storageError } from './storage-error.ts';
 
-export async function describe(on: Statements): Promise<StorageDescription> {
-  const [row = {}] = await on.query(
+export async function describe(db: Statements): Promise<StorageDescription> {
+  const [row = {}] = await db.query(
     `SELECT sqlite_version() AS version, v.user_version AS schema, c.page_count * s.page_size AS bytes
      FROM pragma_user_version v, pragma_page_count c, pragma_page_size s`,
   );

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { diskError, moveFileSync, syncFolderSync, writeNewFile } from '../../base/durable-files.ts';
 import { makeFolder, namesIn } from '../../base/make-folder.ts';
 import type { StagedOriginal } from '../dialect.ts';
-import { createRelease, measured, type OriginalStore } from '../documents/originals.ts';
+import { createRelease, measureContent, type OriginalStore } from '../documents/originals.ts';
 import type { Transactions } from '../transactions.ts';
 
 const incoming = 'incoming';
@@ -20,7 +20,7 @@ export function createOriginals(folder: string, transactions: Transactions): Ori
   return {
     async stage(content, options) {
       const id = randomUUID();
-      const original = measured(content, options);
+      const original = measureContent(content, options);
       try {
         makeFolders(folder);
         await writeNewFile(stagedPath(folder, id), original.content);

@@ -20,6 +20,7 @@ import {
   type ReaderPool,
   type SqliteThread,
 } from './threads/sqlite-thread.ts';
+
 export interface SqliteStorageConfig {
   /** Path of the database file. It and its folder are created if missing. */
   readonly path: string;
@@ -60,12 +61,12 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     if (closed) throw storageClosed();
     if (writer?.alive === false) broken += 1;
     if (!writer?.alive) writer = thread('writer');
-    const used = writer;
-    const leave = await writes.acquire();
+    const current = writer;
+    const releaseSlot = await writes.acquire();
     try {
-      return await used.call(call);
+      return await current.call(call);
     } finally {
-      leave();
+      releaseSlot();
     }
   };
   const readers = createReaderPool(
@@ -105,10 +106,7 @@ const backgroundReads: ReadonlySet<string> = new Set([
 
 /** Runs operations on the database threads. Calls name the operation, because functions cannot be sent to a thread. */
 function createSqliteTransactions(
-  on: {
-    write(call: OperationCall): Promise<unknown>;
-    read: ReaderPool['call'];
-  },
+  threads: { write(call: OperationCall): Promise<unknown>; read: ReaderPool['call'] },
   now: () => Date,
 ): Transactions {
   const callOf = <Request, Answer>(
@@ -118,9 +116,10 @@ function createSqliteTransactions(
   ): OperationCall => ({ kind, operation: nameOf(operation), request, now: now().toISOString() });
   return {
     // The casts are needed because answers arrive as messages, which have no types.
-    write: async (operation, request) => (await on.write(callOf('write', operation, request))) as never,
-    read: async (operation, request, options) => (await on.read(callOf('read', operation, request), options)) as never,
+    write: async (operation, request) => (await threads.write(callOf('write', operation, request))) as never,
+    read: async (operation, request, options) =>
+      (await threads.read(callOf('read', operation, request), options)) as never,
     withoutTimeout: async (operation, request) =>
-      (await on.write(callOf('withoutTimeout', operation, request))) as never,
+      (await threads.write(callOf('withoutTimeout', operation, request))) as never,
   };
 }

@@ -25,9 +25,9 @@ export function createWordTable(database: Database): WordTable {
     vocabulary: createVocabularyCache(),
     tokenize:
       (texts) =>
-      async (on, index, keys, otherWrites = []) => {
+      async (db, index, keys, otherWrites = []) => {
         writeTerms(database, index, keys, texts);
-        for (const { sql, values } of otherWrites) await on.query(sql, values);
+        for (const { sql, values } of otherWrites) await db.query(sql, values);
       },
     /**
      * Counts up to `countedMax` matches exactly. FTS5 lists matches in key order, so a larger count is estimated from the last
@@ -44,25 +44,25 @@ export function createWordTable(database: Database): WordTable {
       });
     },
     matches: (index, query, filter) => matching(index, render(query), filter),
-    labelled({ name }, labels) {
+    labelFilter({ name }, labels) {
       if (labels.length === 0) return undefined;
       const sql = `SELECT rowid AS key FROM ${name}_words WHERE ${name}_words MATCH ?`;
       return { sql, values: [matchLabels(labels)], labels };
     },
     async relabelPassages(_, parent, labels) {
-      const among = 'key IN (SELECT key FROM kb_passages WHERE parent = ?)';
-      const terms = `${indexedColumns} FROM kb_passage_terms WHERE ${among}`;
+      const ofDocument = 'key IN (SELECT key FROM kb_passages WHERE parent = ?)';
+      const terms = `${indexedColumns} FROM kb_passage_terms WHERE ${ofDocument}`;
       database.run(
         `INSERT INTO kb_passage_words (kb_passage_words, rowid, ${indexedColumns}) SELECT 'delete', key, ${terms}`,
         parent,
       );
-      database.run(`UPDATE kb_passage_terms SET labels = ? WHERE ${among}`, labelTokens(labels).join(' '), parent);
+      database.run(`UPDATE kb_passage_terms SET labels = ? WHERE ${ofDocument}`, labelTokens(labels).join(' '), parent);
       database.run(`INSERT INTO kb_passage_words (rowid, ${indexedColumns}) SELECT key, ${terms}`, parent);
     },
-    async candidates(on, index, { query, filter, plan, limit }) {
-      const { sql, values } = matching(index, planned(query, plan), filter);
+    async candidates(db, index, { query, filter, plan, limit }) {
+      const { sql, values } = matching(index, candidateQuery(query, plan), filter);
       const order = `bm25(${index.name}_words, 1, 0.8, 2, 1, 1.5, 1, 0)`;
-      const rows = await on.query(`SELECT w.rowid AS key ${sql} ORDER BY ${order}, w.rowid LIMIT ${limit}`, values);
+      const rows = await db.query(`SELECT w.rowid AS key ${sql} ORDER BY ${order}, w.rowid LIMIT ${limit}`, values);
       return { keys: rows.map((row) => numberOf(row, 'key')) };
     },
   };
@@ -116,7 +116,7 @@ function writeTerms(
  * Returns the FTS5 query for candidates. They must contain an essential word; the next rarest words only affect the rough
  * order.
  */
-function planned(query: WordQuery, plan: CandidatePlan): string {
+function candidateQuery(query: WordQuery, plan: CandidatePlan): string {
   const match = render(query);
   if (plan.optional.length === 0) return match;
   const must = render(anyOf(plan.essential));

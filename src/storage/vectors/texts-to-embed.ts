@@ -14,14 +14,14 @@ interface WaitingRequest extends ModelRequest {
 
 /** Returns the newest texts without vectors of this model, in key order; none if the model is not in use. */
 export async function waitingTexts(
-  on: Statements,
+  db: Statements,
   { corpus, model, limit, owners }: WaitingRequest,
 ): Promise<TextToEmbed[]> {
-  const stored = await findModel(on, { corpus, model });
+  const stored = await findModel(db, { corpus, model });
   if (stored === undefined) return [];
-  on.dialect.vectors.ensureIndex(corpus, stored);
-  const { sql, values } = unembedded(on, stored.key, owners);
-  const rows = await on.query(
+  db.dialect.vectors.ensureIndex(corpus, stored);
+  const { sql, values } = unembedded(db, stored.key, owners);
+  const rows = await db.query(
     `SELECT ${textColumns[corpus]} FROM ${ownersOf[corpus]} o WHERE o.key IN (
        SELECT u.owner FROM ${corpus}_unembedded u WHERE ${sql} ORDER BY u.owner DESC LIMIT ?)
      ORDER BY o.key`,
@@ -31,8 +31,8 @@ export async function waitingTexts(
 }
 
 /** Returns the owners of all texts without vectors of this model, in ascending order. */
-export async function unembeddedOwners(on: Statements, { corpus, model }: ModelRequest): Promise<number[]> {
-  const rows = await on.query(
+export async function unembeddedOwners(db: Statements, { corpus, model }: ModelRequest): Promise<number[]> {
+  const rows = await db.query(
     `SELECT u.owner FROM ${corpus}_unembedded u JOIN vector_models m ON m.key = u.model
      WHERE m.corpus = ? AND m.name = ? ORDER BY u.owner`,
     [corpus, model],
@@ -86,28 +86,28 @@ interface ClaimedTexts {
  * Leases the newest free texts, so that other processes normally don't embed them too. A lease ends when it expires, or when the
  * text gets its vectors or changes.
  */
-export async function claimTexts(on: Statements, request: ClaimRequest): Promise<ClaimedTexts> {
+export async function claimTexts(db: Statements, request: ClaimRequest): Promise<ClaimedTexts> {
   const { corpus, model, claimant, leaseMs, limit } = request;
-  const { nowMs, skipLocked, integers } = on.dialect;
-  const stored = await findModel(on, request);
+  const { nowMs, skipLocked, integers } = db.dialect;
+  const stored = await findModel(db, request);
   if (stored === undefined) return { texts: [], elsewhere: [] };
-  const { sql, values } = unembedded(on, stored.key, request.owners);
+  const { sql, values } = unembedded(db, stored.key, request.owners);
   const isFree = `(u.claimed_until IS NULL OR u.claimed_until < ${nowMs} OR u.claimed_by = ?)`;
-  const free = await on.query(
+  const free = await db.query(
     `SELECT u.owner FROM ${corpus}_unembedded u WHERE ${sql} AND ${isFree} ORDER BY u.owner DESC LIMIT ? ${skipLocked}`,
     [...values, claimant, limit],
   );
   const owners = ownersIn(free);
   if (owners.length > 0) {
-    await on.query(
+    await db.query(
       `UPDATE ${corpus}_unembedded SET claimed_by = ?, claimed_until = ${nowMs} + ?
        WHERE model = ? AND owner IN (${integers})`,
       [claimant, leaseMs, stored.key, { list: owners }],
     );
   }
-  const texts = owners.length === 0 ? [] : await waitingTexts(on, { corpus, model, limit, owners });
+  const texts = owners.length === 0 ? [] : await waitingTexts(db, { corpus, model, limit, owners });
   if (owners.length === limit) return { texts, elsewhere: [] };
-  const leased = await on.query(
+  const leased = await db.query(
     `SELECT u.owner FROM ${corpus}_unembedded u WHERE ${sql} AND (u.claimed_by IS NULL OR u.claimed_by <> ?)
      ORDER BY u.owner DESC LIMIT ?`,
     [...values, claimant, limit],
@@ -117,10 +117,10 @@ export async function claimTexts(on: Statements, request: ClaimRequest): Promise
 
 /** Ends all leases of a process on texts of a model. */
 export async function releaseClaims(
-  on: Statements,
+  db: Statements,
   { corpus, model, claimant }: ModelRequest & Pick<ClaimRequest, 'claimant'>,
 ): Promise<void> {
-  await on.query(
+  await db.query(
     `UPDATE ${corpus}_unembedded SET claimed_by = NULL, claimed_until = NULL
      WHERE claimed_by = ? AND model = (SELECT key FROM vector_models WHERE corpus = ? AND name = ?)`,
     [claimant, corpus, model],
@@ -134,35 +134,35 @@ const removalsKept = 100_000;
  * Stores the vectors of texts and removes the texts from the waiting list. Skips texts that were changed or deleted meanwhile.
  * Returns the number of texts stored.
  */
-export async function putVectors(on: Statements, { corpus, model, texts }: PutVectors & ModelRequest): Promise<number> {
-  const { integers, vectors, rowsAtOnce } = on.dialect;
-  const stored = await findModel(on, { corpus, model }, true);
+export async function putVectors(db: Statements, { corpus, model, texts }: PutVectors & ModelRequest): Promise<number> {
+  const { integers, vectors, rowsPerInsert } = db.dialect;
+  const stored = await findModel(db, { corpus, model }, true);
   if (stored === undefined) return 0;
   const hashes = await currentHashes(
-    on,
+    db,
     corpus,
     texts.map(({ owner }) => owner),
   );
   const unchanged = texts.filter(({ owner, textHash }) => hashes.get(owner) === textHash);
-  await vectors.beforeAddingVectors(on, corpus);
-  const owned = [stored.key, { list: unchanged.map(({ owner }) => owner) }];
+  await vectors.beforeAddingVectors(db, corpus);
+  const modelAndOwners = [stored.key, { list: unchanged.map(({ owner }) => owner) }];
   for (const table of ['vectors', 'unembedded']) {
-    await on.query(`DELETE FROM ${corpus}_${table} WHERE model = ? AND owner IN (${integers})`, owned);
+    await db.query(`DELETE FROM ${corpus}_${table} WHERE model = ? AND owner IN (${integers})`, modelAndOwners);
   }
   const windows = unchanged.flatMap(({ owner, windows }) => windows.map((window) => ({ owner, ...window })));
   const dimensions = stored.dimensions ?? (await firstDimensions(stored.key));
-  for (const some of batchesOf(windows, rowsAtOnce)) {
-    const placeholders = some.map(() => '(?, ?, ?, ?, ?)').join(', ');
-    await on.query(
+  for (const batch of batchesOf(windows, rowsPerInsert)) {
+    const placeholders = batch.map(() => '(?, ?, ?, ?, ?)').join(', ');
+    await db.query(
       `INSERT INTO ${corpus}_vectors (model, owner, start_at, end_at, vector) VALUES ${placeholders}`,
-      some.flatMap(({ owner, start, end, vector }) => {
+      batch.flatMap(({ owner, start, end, vector }) => {
         if (vector.length !== dimensions) throw dimensionsError(model, dimensions ?? 0, vector.length);
         return [stored.key, owner, start, end, vectors.encode(vector)];
       }),
     );
   }
   const removals = `${corpus}_vector_removals`;
-  await on.query(`DELETE FROM ${removals} WHERE number <= (SELECT max(number) FROM ${removals}) - ?`, [removalsKept]);
+  await db.query(`DELETE FROM ${removals} WHERE number <= (SELECT max(number) FROM ${removals}) - ?`, [removalsKept]);
   // Start early: building the index of a few vectors takes no time.
   vectors.ensureIndex(corpus, { key: stored.key, dimensions });
   return unchanged.length;
@@ -171,7 +171,7 @@ export async function putVectors(on: Statements, { corpus, model, texts }: PutVe
   async function firstDimensions(key: number): Promise<number | undefined> {
     const [first] = windows;
     if (first === undefined) return undefined;
-    const [row = {}] = await on.query(
+    const [row = {}] = await db.query(
       'UPDATE vector_models SET dimensions = coalesce(dimensions, ?) WHERE key = ? RETURNING dimensions',
       [first.vector.length, key],
     );
@@ -189,13 +189,13 @@ function dimensionsError(model: string, stored: number, received: number): Carre
 
 /** Returns hashes of the current texts, by owner. Locks the owners' rows, in key order, until the transaction ends. */
 async function currentHashes(
-  on: Statements,
+  db: Statements,
   corpus: VectorCorpus,
   owners: readonly number[],
 ): Promise<Map<number, string>> {
-  const { integers, forUpdate } = on.dialect;
+  const { integers, forUpdate } = db.dialect;
   const columns = corpus === 'context' ? 'o.key, o.text_hash' : textColumns.kb;
-  const rows = await on.query(
+  const rows = await db.query(
     `SELECT ${columns} FROM ${ownersOf[corpus]} o WHERE o.key IN (${integers}) AND ${isLive[corpus]}
      ORDER BY o.key ${forUpdate}`,
     [{ list: owners }],
@@ -205,9 +205,9 @@ async function currentHashes(
 }
 
 /** Returns the condition for rows `u` of a model and, if set, of these owners. */
-function unembedded(on: Statements, model: number, owners: readonly number[] | undefined): Condition {
+function unembedded(db: Statements, model: number, owners: readonly number[] | undefined): Condition {
   if (owners === undefined) return { sql: 'u.model = ?', values: [model] };
-  return { sql: `u.model = ? AND u.owner IN (${on.dialect.integers})`, values: [model, { list: owners }] };
+  return { sql: `u.model = ? AND u.owner IN (${db.dialect.integers})`, values: [model, { list: owners }] };
 }
 
 function ownersIn(rows: readonly Row[]): number[] {

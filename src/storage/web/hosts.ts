@@ -10,25 +10,24 @@ export interface HostLease {
 }
 
 /**
- * Leases a host, or returns the process that has leased it (`heldBy`). `gone` is a process that is known to have died. Its lease is
- * ignored.
+ * Leases a host, or returns the process that has leased it (`leasedBy`). A lease of `deadOwner` is ignored.
  */
-export async function takeHost(
-  on: Statements,
-  { host, owner, leaseMs, gone }: { host: string; owner: string; leaseMs: number; gone?: string | undefined },
-): Promise<HostLease | { heldBy: string }> {
-  const { nowMs, forUpdate } = on.dialect;
-  await on.query('INSERT INTO web_hosts (host, next_at) VALUES (?, 0) ON CONFLICT DO NOTHING', [host]);
-  const [row = {}] = await on.query(
+export async function leaseHost(
+  db: Statements,
+  { host, owner, leaseMs, deadOwner }: { host: string; owner: string; leaseMs: number; deadOwner?: string | undefined },
+): Promise<HostLease | { leasedBy: string }> {
+  const { nowMs, forUpdate } = db.dialect;
+  await db.query('INSERT INTO web_hosts (host, next_at) VALUES (?, 0) ON CONFLICT DO NOTHING', [host]);
+  const [row = {}] = await db.query(
     `SELECT lease_owner, robots, next_at - ${nowMs} AS wait, lease_until - ${nowMs} AS lease, robots_until - ${nowMs} AS fresh
       FROM web_hosts WHERE host = ? ${forUpdate}`,
     [host],
   );
   const holder = optionalTextOf(row, 'lease_owner');
-  if (holder !== undefined && holder !== owner && holder !== gone && numberOf(row, 'lease') > 0) {
-    return { heldBy: holder };
+  if (holder !== undefined && holder !== owner && holder !== deadOwner && numberOf(row, 'lease') > 0) {
+    return { leasedBy: holder };
   }
-  await on.query(`UPDATE web_hosts SET lease_owner = ?, lease_until = ${nowMs} + ? WHERE host = ?`, [
+  await db.query(`UPDATE web_hosts SET lease_owner = ?, lease_until = ${nowMs} + ? WHERE host = ?`, [
     owner,
     leaseMs,
     host,
@@ -38,8 +37,8 @@ export async function takeHost(
 }
 
 /** Renews the lease and stores `waitMs` and `robots`, if set. Returns false if another process has leased the host. */
-export async function keepHost(
-  on: Statements,
+export async function renewHost(
+  db: Statements,
   request: {
     host: string;
     owner: string;
@@ -49,9 +48,9 @@ export async function keepHost(
     robots?: { text: string; lastsMs: number } | undefined;
   },
 ): Promise<boolean> {
-  const { nowMs } = on.dialect;
+  const { nowMs } = db.dialect;
   const { host, owner, leaseMs, waitMs, robots } = request;
-  const rows = await on.query(
+  const rows = await db.query(
     `UPDATE web_hosts SET lease_until = ${nowMs} + ?
       ${waitMs === undefined ? '' : `, next_at = ${nowMs} + ?`}
       ${robots === undefined ? '' : `, robots = ?, robots_until = ${nowMs} + ?`}
@@ -67,12 +66,12 @@ export async function keepHost(
   return rows.length > 0;
 }
 
-export async function leaveHost(
-  on: Statements,
+export async function releaseHost(
+  db: Statements,
   { host, owner, waitMs }: { host: string; owner: string; waitMs: number },
 ): Promise<void> {
-  const { nowMs } = on.dialect;
-  await on.query(
+  const { nowMs } = db.dialect;
+  await db.query(
     `UPDATE web_hosts SET lease_owner = NULL, lease_until = NULL, next_at = ${nowMs} + ?
       WHERE host = ? AND lease_owner = ?`,
     [waitMs, host, owner],

@@ -14,6 +14,7 @@ import {
 } from '../rows.ts';
 import { storableOrNull } from '../storable.ts';
 import { type RunProgress, saveProgress } from './runs.ts';
+
 /** `new`: not visited yet. `alias`: redirects to another page or names it as canonical. */
 export type PageState = 'new' | 'stored' | 'duplicate' | 'alias' | 'skipped' | 'failed';
 
@@ -38,7 +39,7 @@ const pageFields = {
 type PageRecord = RecordOf<typeof pageFields>;
 
 /** The result of a visit to a page. */
-export type PageFacts = Partial<PageRecord> & Pick<PageRecord, 'url' | 'depth' | 'state' | 'failures'>;
+export type VisitedPage = Partial<PageRecord> & Pick<PageRecord, 'url' | 'depth' | 'state' | 'failures'>;
 
 const storedFields = {
   key: field.number('key'),
@@ -51,7 +52,7 @@ const storedFields = {
 
 export type StoredPage = RecordOf<typeof storedFields>;
 
-export interface PageChange extends PageFacts {
+export interface PageChange extends VisitedPage {
   /** The run retries the page after this time. */
   readonly retryMs?: number | undefined;
 }
@@ -78,10 +79,10 @@ export type SaveOutcome = { readonly added: number; readonly dropped: number } |
 
 /** Returns the pages after a key, in the order of their discovery. */
 export async function nextPages(
-  on: Statements,
+  db: Statements,
   { source, after, limit }: { source: number; after: number; limit: number },
 ): Promise<StoredPage[]> {
-  const rows = await on.query('SELECT * FROM web_pages WHERE source = ? AND key > ? ORDER BY key LIMIT ?', [
+  const rows = await db.query('SELECT * FROM web_pages WHERE source = ? AND key > ? ORDER BY key LIMIT ?', [
     source,
     after,
     limit,
@@ -90,10 +91,10 @@ export async function nextPages(
 }
 
 export async function pagesByUrl(
-  on: Statements,
+  db: Statements,
   { source, urls }: { source: number; urls: readonly string[] },
 ): Promise<StoredPage[]> {
-  const rows = await on.query(`SELECT * FROM web_pages WHERE source = ? AND url IN (${on.dialect.texts})`, [
+  const rows = await db.query(`SELECT * FROM web_pages WHERE source = ? AND url IN (${db.dialect.texts})`, [
     source,
     { list: urls },
   ]);
@@ -102,11 +103,11 @@ export async function pagesByUrl(
 
 /** Returns the pages that this run will retry, earliest first, with the remaining time until each retry. */
 export async function retriedPages(
-  on: Statements,
+  db: Statements,
   { source, run }: { source: number; run: number },
 ): Promise<{ page: StoredPage; waitMs: number }[]> {
-  const { nowMs } = on.dialect;
-  const rows = await on.query(
+  const { nowMs } = db.dialect;
+  const rows = await db.query(
     `SELECT *, retry_at - ${nowMs} AS wait FROM web_pages
       WHERE source = ? AND run = ? AND retry_at IS NOT NULL ORDER BY retry_at LIMIT 20`,
     [source, run],
@@ -116,37 +117,37 @@ export async function retriedPages(
 
 /** Returns all addresses of a source, with hash and sketch of each stored text, for finding duplicates. */
 export async function sourcePages(
-  on: Statements,
+  db: Statements,
   { source }: { source: number },
 ): Promise<Pick<StoredPage, 'url' | 'state' | 'textHash' | 'sketch'>[]> {
   const { url, state, textHash, sketch } = pageFields;
   const fields = { url, state, textHash, sketch };
-  const rows = await on.query(`SELECT ${columnsOf(fields)} FROM web_pages WHERE source = ? ORDER BY key`, [source]);
+  const rows = await db.query(`SELECT ${columnsOf(fields)} FROM web_pages WHERE source = ? ORDER BY key`, [source]);
   return rows.map((row) => recordOf(fields, row));
 }
 
 /** Saves pages, new links and the run's progress in one transaction. */
 export async function savePages(
-  on: Statements,
+  db: Statements,
   { source, pages, removed = [], links, progress, ...run }: SavedPages,
 ): Promise<SaveOutcome> {
-  const { integers } = on.dialect;
-  if (!(await saveProgress(on, { ...run, progress }))) return undefined;
+  const { integers } = db.dialect;
+  if (!(await saveProgress(db, { ...run, progress }))) return undefined;
   for (const page of pages) {
-    await savePage(on, source, run.id, page);
-    if (page.state === 'failed' || page.state === 'skipped') await retryFollowers(on, source, run.id, page.url);
+    await savePage(db, source, run.id, page);
+    if (page.state === 'failed' || page.state === 'skipped') await retryFollowers(db, source, run.id, page.url);
   }
   if (removed.length > 0) {
-    const deleted = await on.query(`DELETE FROM web_pages WHERE key IN (${integers}) RETURNING url`, [
+    const deleted = await db.query(`DELETE FROM web_pages WHERE key IN (${integers}) RETURNING url`, [
       { list: removed },
     ]);
-    for (const row of deleted) await retryFollowers(on, source, run.id, textOf(row, 'url'));
+    for (const row of deleted) await retryFollowers(db, source, run.id, textOf(row, 'url'));
   }
-  return links === undefined ? { added: 0, dropped: 0 } : addLinks(on, source, links);
+  return links === undefined ? { added: 0, dropped: 0 } : addLinks(db, source, links);
 }
 
-async function savePage(on: Statements, source: number, run: number, { retryMs, ...page }: PageChange): Promise<void> {
-  const { nowMs } = on.dialect;
+async function savePage(db: Statements, source: number, run: number, { retryMs, ...page }: PageChange): Promise<void> {
+  const { nowMs } = db.dialect;
   const row: Record<string, SqlValue> = {
     depth: page.depth,
     state: page.state,
@@ -163,7 +164,7 @@ async function savePage(on: Statements, source: number, run: number, { retryMs, 
   const { columns, placeholders, values } = valuesOf({ source, url: page.url, ...row });
   const changes = Object.keys(row).map((column) => `${column} = excluded.${column}`);
   const retryAt = retryMs === undefined ? 'NULL' : `${nowMs} + ?`;
-  await on.query(
+  await db.query(
     `INSERT INTO web_pages (${columns}, retry_at) VALUES (${placeholders}, ${retryAt})
       ON CONFLICT (source, url) DO UPDATE SET ${changes.join(', ')}, retry_at = excluded.retry_at`,
     [...values, ...(retryMs === undefined ? [] : [retryMs])],
@@ -171,32 +172,32 @@ async function savePage(on: Statements, source: number, run: number, { retryMs, 
 }
 
 /** Schedules visits to the aliases and duplicates of a page whose text is no longer stored, so that their text is stored instead. */
-async function retryFollowers(on: Statements, source: number, run: number, target: string): Promise<void> {
-  const { nowMs } = on.dialect;
-  await on.query(
+async function retryFollowers(db: Statements, source: number, run: number, target: string): Promise<void> {
+  const { nowMs } = db.dialect;
+  await db.query(
     `UPDATE web_pages SET retry_at = ${nowMs}, run = ?, etag = NULL, last_modified = NULL
       WHERE source = ? AND target = ? AND state IN ('alias', 'duplicate')`,
     [run, source, target],
   );
 }
 
-async function addLinks(on: Statements, source: number, links: NewLinks): Promise<SaveOutcome> {
-  const { texts, rowsAtOnce } = on.dialect;
+async function addLinks(db: Statements, source: number, links: NewLinks): Promise<SaveOutcome> {
+  const { texts, rowsPerInsert } = db.dialect;
   const { urls, depth, pagesMax } = links;
-  const [count = {}] = await on.query('SELECT count(*) AS pages FROM web_pages WHERE source = ?', [source]);
-  const rows = await on.query(`SELECT url FROM web_pages WHERE source = ? AND url IN (${texts})`, [
+  const [count = {}] = await db.query('SELECT count(*) AS pages FROM web_pages WHERE source = ?', [source]);
+  const rows = await db.query(`SELECT url FROM web_pages WHERE source = ? AND url IN (${texts})`, [
     source,
     { list: urls },
   ]);
   const existing = new Set(rows.map((row) => textOf(row, 'url')));
   const fresh = urls.filter((url) => !existing.has(url));
   const added = fresh.slice(0, Math.max(0, pagesMax - numberOf(count, 'pages')));
-  for (const batch of batchesOf(added, rowsAtOnce)) {
-    const { sql, values } = on.dialect.rows(
+  for (const batch of batchesOf(added, rowsPerInsert)) {
+    const { sql, values } = db.dialect.rows(
       ['bigint', 'text', 'integer', 'text', 'bigint', 'integer'],
       batch.map((url) => [source, url, depth, 'new', 0, 0]),
     );
-    await on.query(`INSERT INTO web_pages (source, url, depth, state, run, failures) ${sql}`, values);
+    await db.query(`INSERT INTO web_pages (source, url, depth, state, run, failures) ${sql}`, values);
   }
   return { added: added.length, dropped: fresh.length - added.length };
 }

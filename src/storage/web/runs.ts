@@ -21,11 +21,11 @@ export interface RunProgress {
 
 /** Claims the oldest run that is queued or whose lease has expired. With `ids`, only one of these. */
 export async function claimRun(
-  on: Statements,
+  db: Statements,
   { owner, leaseMs, ids }: { owner: string; leaseMs: number; ids?: readonly number[] | undefined },
 ): Promise<ClaimedRun | undefined> {
-  const { nowMs, skipLocked, integers } = on.dialect;
-  const [job] = await on.query(
+  const { nowMs, skipLocked, integers } = db.dialect;
+  const [job] = await db.query(
     `SELECT * FROM kb_jobs WHERE kind = 'crawl' AND ((status = 'queued' AND run_after <= ${nowMs})
       OR (status = 'processing' AND lease_until < ${nowMs})) ${ids ? `AND key IN (${integers})` : ''}
       ORDER BY key LIMIT 1 ${skipLocked}`,
@@ -34,39 +34,39 @@ export async function claimRun(
   if (job === undefined) return undefined;
   const id = numberOf(job, 'key');
   const state = JSON.parse(textOf(job, 'details'));
-  const [source] = await on.query('SELECT * FROM web_sources WHERE key = ?', [Number(state.source)]);
+  const [source] = await db.query('SELECT * FROM web_sources WHERE key = ?', [Number(state.source)]);
   if (source === undefined) return undefined;
-  await on.query(
+  await db.query(
     `UPDATE kb_jobs SET status = 'processing', phase = 'crawling', attempts = attempts + 1, lease_owner = ?,
       lease_until = ${nowMs} + ?, updated_at = ? WHERE key = ?`,
-    [owner, leaseMs, on.now, id],
+    [owner, leaseMs, db.now, id],
   );
   return { id, source: sourceOf(source), state };
 }
 
 /** Renews the lease and saves the progress. Returns false if the run belongs to another process or was cancelled. */
 export async function renewRun(
-  on: Statements,
+  db: Statements,
   { leaseMs, ...run }: LeasedJob & { leaseMs: number; progress: RunProgress },
 ): Promise<boolean> {
-  const lease = { sql: `lease_until = ${on.dialect.nowMs} + ?`, values: [leaseMs] };
-  return (await changeLeasedJob(on, run, lease)) && saveProgress(on, run);
+  const lease = { sql: `lease_until = ${db.dialect.nowMs} + ?`, values: [leaseMs] };
+  return (await changeLeasedJob(db, run, lease)) && saveProgress(db, run);
 }
 
 /** Saves the run's progress. Returns false if the run no longer belongs to this owner. */
 export async function saveProgress(
-  on: Statements,
+  db: Statements,
   { progress: { state, done, total }, ...run }: LeasedJob & { progress: RunProgress },
 ): Promise<boolean> {
-  return changeLeasedJob(on, run, {
+  return changeLeasedJob(db, run, {
     sql: 'details = ?, phase_done = ?, phase_total = ?, updated_at = ?',
-    values: [storable(JSON.stringify(state)), done, total, on.now],
+    values: [storable(JSON.stringify(state)), done, total, db.now],
   });
 }
 
 /** Ends the run and stores its summary in the source. Returns false if the run belongs to another process or was cancelled. */
 export async function endRun(
-  on: Statements,
+  db: Statements,
   {
     id,
     owner,
@@ -74,18 +74,18 @@ export async function endRun(
     error,
   }: LeasedJob & { progress: RunProgress; error?: { code: string; message: string } | undefined },
 ): Promise<boolean> {
-  if (!(await saveProgress(on, { id, owner, progress }))) return false;
+  if (!(await saveProgress(db, { id, owner, progress }))) return false;
   const status = error === undefined ? 'done' : 'failed';
   await changeLeasedJob(
-    on,
+    db,
     { id, owner },
     {
       sql: `status = ?, error = ?, error_code = ?, ${endJobSql}`,
       values: [status, error === undefined ? null : storable(error.message), error?.code ?? null],
     },
   );
-  const run = { job_id: id, ended_at: on.now, status, ...(error && { error: error.message }), ...summaryOf(progress) };
-  await on.query('UPDATE web_sources SET last_run = ? WHERE job = ?', [storable(JSON.stringify(run)), id]);
+  const run = { job_id: id, ended_at: db.now, status, ...(error && { error: error.message }), ...summaryOf(progress) };
+  await db.query('UPDATE web_sources SET last_run = ? WHERE job = ?', [storable(JSON.stringify(run)), id]);
   return true;
 }
 

@@ -4,6 +4,7 @@ import { insertJob } from '../documents/jobs.ts';
 import { lock } from '../idempotency.ts';
 import { field, numberOf, type RecordOf, type Row, recordOf } from '../rows.ts';
 import { storable } from '../storable.ts';
+
 export interface SourceSettings {
   /** True if links below the path are followed. */
   readonly follows: boolean;
@@ -64,38 +65,38 @@ const hourMs = 3_600_000;
  * starts a run.
  */
 export async function addSource(
-  on: Statements,
+  db: Statements,
   { url, tags, settings, jitter }: NewSource & Jitter,
 ): Promise<{ source: StoredSource; job: number; isNew: boolean }> {
-  await lock(on, `web source ${url}`);
-  const existing = (await on.query(`SELECT * FROM web_sources WHERE url = ? ${on.dialect.forUpdate}`, [url])).find(
+  await lock(db, `web source ${url}`);
+  const existing = (await db.query(`SELECT * FROM web_sources WHERE url = ? ${db.dialect.forUpdate}`, [url])).find(
     (row) => sourceOf(row).tags[0] === tags[0],
   );
-  const values = [storable(JSON.stringify(tags)), storable(JSON.stringify(settings)), ...nextAt(settings, jitter)];
+  const values = [storable(JSON.stringify(tags)), storable(JSON.stringify(settings)), refreshDelayMs(settings, jitter)];
   const [row = {}] =
     existing === undefined
-      ? await on.query(
+      ? await db.query(
           `INSERT INTO web_sources (url, created_at, tags, settings, next_at)
-            VALUES (?, ?, ?, ?, ${on.dialect.nowMs} + ?) RETURNING *`,
-          [url, on.now, ...values],
+            VALUES (?, ?, ?, ?, ${db.dialect.nowMs} + ?) RETURNING *`,
+          [url, db.now, ...values],
         )
-      : await on.query(
-          `UPDATE web_sources SET tags = ?, settings = ?, next_at = ${on.dialect.nowMs} + ?, paused_at = NULL
+      : await db.query(
+          `UPDATE web_sources SET tags = ?, settings = ?, next_at = ${db.dialect.nowMs} + ?, paused_at = NULL
             WHERE key = ? RETURNING *`,
           [...values, numberOf(existing, 'key')],
         );
   const source = sourceOf(row);
-  const job = await startRun(on, source);
+  const job = await startRun(db, source);
   return { source: { ...source, job }, job, isNew: existing === undefined };
 }
 
 /** Lists sources with at least one of the tags, by id. Without `anyTags`, lists all. */
 export async function listSources(
-  on: Statements,
+  db: Statements,
   { anyTags, ids }: { anyTags?: readonly string[] | undefined; ids?: readonly number[] | undefined },
 ): Promise<ListedSource[]> {
-  const { integers } = on.dialect;
-  const rows = await on.query(
+  const { integers } = db.dialect;
+  const rows = await db.query(
     `SELECT s.*, (SELECT count(*) FROM web_pages p WHERE p.source = s.key) AS pages,
       (SELECT count(document) FROM web_pages p WHERE p.source = s.key AND p.state = 'stored') AS documents,
       (SELECT count(*) FROM kb_jobs j WHERE j.key = s.job AND j.status IN ('queued', 'processing')) AS active
@@ -113,22 +114,22 @@ export async function listSources(
 }
 
 /** Returns the run that is queued or running, or starts one. Undefined if the source does not exist. */
-export async function startSource(on: Statements, { id }: { id: number }): Promise<number | undefined> {
-  const source = await lockedSource(on, id);
-  return source && startRun(on, source);
+export async function startSource(db: Statements, { id }: { id: number }): Promise<number | undefined> {
+  const source = await lockedSource(db, id);
+  return source && startRun(db, source);
 }
 
 /** Starts the refreshes that are due. Skips sources that another process is starting. */
-export async function startDue(on: Statements, { jitter }: Jitter): Promise<number> {
-  const { nowMs, skipLocked } = on.dialect;
-  const rows = await on.query(
+export async function startDue(db: Statements, { jitter }: Jitter): Promise<number> {
+  const { nowMs, skipLocked } = db.dialect;
+  const rows = await db.query(
     `SELECT * FROM web_sources WHERE next_at IS NOT NULL AND paused_at IS NULL AND next_at <= ${nowMs}
       ORDER BY next_at LIMIT 20 ${skipLocked}`,
   );
   for (const source of rows.map(sourceOf)) {
-    await startRun(on, source);
-    await on.query(`UPDATE web_sources SET next_at = ${nowMs} + ? WHERE key = ?`, [
-      ...nextAt(source.settings, jitter),
+    await startRun(db, source);
+    await db.query(`UPDATE web_sources SET next_at = ${nowMs} + ? WHERE key = ?`, [
+      refreshDelayMs(source.settings, jitter),
       source.id,
     ]);
   }
@@ -138,14 +139,14 @@ export async function startDue(on: Statements, { jitter }: Jitter): Promise<numb
 /**
  * Pauses or resumes a source. Pausing also cancels its run. A resumed source is due immediately, unless it is never refreshed.
  */
-export async function pauseSource(on: Statements, { id, paused }: { id: number; paused: boolean }): Promise<boolean> {
-  const { nowMs } = on.dialect;
-  const source = await lockedSource(on, id);
+export async function pauseSource(db: Statements, { id, paused }: { id: number; paused: boolean }): Promise<boolean> {
+  const { nowMs } = db.dialect;
+  const source = await lockedSource(db, id);
   if (source === undefined) return false;
-  if (paused && source.job !== undefined) await cancelJob(on, { id: source.job });
+  if (paused && source.job !== undefined) await cancelJob(db, { id: source.job });
   const resumes = !paused && source.settings.refreshHours !== null;
-  await on.query(`UPDATE web_sources SET paused_at = ?${resumes ? `, next_at = ${nowMs}` : ''} WHERE key = ?`, [
-    paused ? (source.pausedAt ?? on.now) : null,
+  await db.query(`UPDATE web_sources SET paused_at = ?${resumes ? `, next_at = ${nowMs}` : ''} WHERE key = ?`, [
+    paused ? (source.pausedAt ?? db.now) : null,
     id,
   ]);
   return true;
@@ -153,17 +154,17 @@ export async function pauseSource(on: Statements, { id, paused }: { id: number; 
 
 /** Removes a source and cancels its run. The documents of its pages stay; returns their ids. */
 export async function removeSource(
-  on: Statements,
+  db: Statements,
   { id }: { id: number },
 ): Promise<{ url: string; documents: number[] } | undefined> {
-  const source = await lockedSource(on, id);
+  const source = await lockedSource(db, id);
   if (source === undefined) return undefined;
-  if (source.job !== undefined) await cancelJob(on, { id: source.job });
-  const rows = await on.query(
+  if (source.job !== undefined) await cancelJob(db, { id: source.job });
+  const rows = await db.query(
     `SELECT document FROM web_pages WHERE source = ? AND state = 'stored' AND document IS NOT NULL ORDER BY key`,
     [id],
   );
-  await on.query('DELETE FROM web_sources WHERE key = ?', [id]);
+  await db.query('DELETE FROM web_sources WHERE key = ?', [id]);
   return { url: source.url, documents: rows.map((row) => numberOf(row, 'document')) };
 }
 
@@ -179,23 +180,23 @@ export function sourceOf(row: Row): StoredSource {
 const runFields = { lastRun: field.optionalText('last_run'), nextAt: field.optionalNumber('next_at') };
 
 /** Returns the milliseconds until the next refresh; null if the source is never refreshed. */
-function nextAt({ refreshHours }: SourceSettings, jitter: number): [number | null] {
-  return [refreshHours === null ? null : Math.round(refreshHours * hourMs * (1 + jitterShare * jitter))];
+function refreshDelayMs({ refreshHours }: SourceSettings, jitter: number): number | null {
+  return refreshHours === null ? null : Math.round(refreshHours * hourMs * (1 + jitterShare * jitter));
 }
 
-async function lockedSource(on: Statements, id: number): Promise<StoredSource | undefined> {
-  const { forUpdate } = on.dialect;
-  const [row] = await on.query(`SELECT * FROM web_sources WHERE key = ? ${forUpdate}`, [id]);
+async function lockedSource(db: Statements, id: number): Promise<StoredSource | undefined> {
+  const { forUpdate } = db.dialect;
+  const [row] = await db.query(`SELECT * FROM web_sources WHERE key = ? ${forUpdate}`, [id]);
   return row && sourceOf(row);
 }
 
 /** Starts a run unless one is already queued or running. The caller must have locked the source. */
-async function startRun(on: Statements, { id, url, tags, job }: StoredSource): Promise<number> {
-  const [active] = await on.query(`SELECT key FROM kb_jobs WHERE key = ? AND status IN ('queued', 'processing')`, [
+async function startRun(db: Statements, { id, url, tags, job }: StoredSource): Promise<number> {
+  const [active] = await db.query(`SELECT key FROM kb_jobs WHERE key = ? AND status IN ('queued', 'processing')`, [
     job ?? 0,
   ]);
   if (active !== undefined) return numberOf(active, 'key');
-  const run = await insertJob(on, {
+  const run = await insertJob(db, {
     kind: 'crawl',
     status: 'queued',
     phase: 'received',
@@ -204,6 +205,6 @@ async function startRun(on: Statements, { id, url, tags, job }: StoredSource): P
     tags: storable(JSON.stringify(tags)),
     details: JSON.stringify({ source: id }),
   });
-  await on.query('UPDATE web_sources SET job = ? WHERE key = ?', [run.id, id]);
+  await db.query('UPDATE web_sources SET job = ? WHERE key = ?', [run.id, id]);
   return run.id;
 }

@@ -1,5 +1,5 @@
 import { reads, type StoreOf, writes } from '../store-operations.ts';
-import { keepHost, leaveHost, takeHost } from './hosts.ts';
+import { leaseHost, releaseHost, renewHost } from './hosts.ts';
 import { nextPages, pagesByUrl, retriedPages, savePages, sourcePages } from './pages.ts';
 import { claimRun, endRun, renewRun } from './runs.ts';
 import { addSource, listSources, pauseSource, removeSource, startDue, startSource } from './sources.ts';
@@ -22,8 +22,8 @@ export const webOperations = {
     renew: renewRun,
     end: endRun,
     save: savePages,
-    takeHost,
-    keepHost,
-    leaveHost,
+    leaseHost,
+    renewHost,
+    releaseHost,
   }),
 };

@@ -7,32 +7,32 @@ import type { Statements, VocabularyCache, WordIndex } from '../dialect.ts';
 import { numberOf, optionalTextOf } from '../rows.ts';
 
 /** Statistics of an index, and the number of documents that contain each word, by `leafKey`. */
-export interface KnownWords {
+export interface WordCounts {
   readonly statistics: IndexStatistics;
   readonly counts: ReadonlyMap<string, number>;
 }
 
-export type CountLeaves = (leaves: readonly WordLeaf[]) => Promise<KnownWords>;
+export type CountLeaves = (leaves: readonly WordLeaf[]) => Promise<WordCounts>;
 
 /** Returns a function that counts the documents with each word of a search. Counts are cached until the index changes. */
-export async function createLeafCounts(on: Statements, index: WordIndex): Promise<CountLeaves> {
-  const { words } = on.dialect;
-  const statistics = await readStatistics(on, index);
+export async function createLeafCounts(db: Statements, index: WordIndex): Promise<CountLeaves> {
+  const { words } = db.dialect;
+  const statistics = await readStatistics(db, index);
   return async (leaves) => {
     const counts = words.counts(index.name, statistics);
     const uncounted = countedLeaves(leaves).filter((leaf) => !counts.has(leafKey(leaf)));
     if (uncounted.length > 0) {
-      const found = await words.count(on, index, uncounted, statistics.documents);
+      const documents = await words.count(db, index, uncounted, statistics.documents);
       uncounted.forEach((leaf, index) => {
-        counts.set(leafKey(leaf), found[index] ?? 0);
+        counts.set(leafKey(leaf), documents[index] ?? 0);
       });
     }
     return { statistics, counts };
   };
 }
 
-async function readStatistics(on: Statements, index: WordIndex): Promise<IndexStatistics> {
-  const [row = {}] = await on.query(
+async function readStatistics(db: Statements, index: WordIndex): Promise<IndexStatistics> {
+  const [row = {}] = await db.query(
     `SELECT sum(documents) AS documents, sum(title_length) AS title, sum(heading_length) AS heading,
        sum(body_length) AS body FROM word_statistics WHERE word_index = ?`,
     [index.name],
@@ -49,7 +49,7 @@ const termsMax = 6;
 
 /** Replaces words that no document contains with similar words that some documents contain, if there are any. */
 export async function correctQuery(
-  on: Statements,
+  db: Statements,
   index: WordIndex,
   query: WordQuery,
   countLeaves: CountLeaves,
@@ -61,7 +61,7 @@ export async function correctQuery(
   const { counts, statistics } = await countLeaves(leaves);
   const absent = words.filter((leaf) => counts.get(leafKey(leaf)) === 0).slice(0, correctedMax);
   if (absent.length === 0 || statistics.documents === 0) return query;
-  const vocabulary = await on.dialect.words.vocabulary(on, index, counts);
+  const vocabulary = await db.dialect.words.vocabulary(db, index, counts);
   const corrected = new Map<string, WordLeaf>();
   for (const leaf of absent) {
     if (leaf.kind !== 'term') continue;
@@ -81,12 +81,12 @@ async function likeliestOf(words: readonly string[], countLeaves: CountLeaves): 
   if (words.length === 0) return [];
   const leaves = words.map((term) => ({ kind: 'term' as const, term }));
   const { counts } = await countLeaves(leaves);
-  const likely = (word: string) => 1 + Math.log(counts.get(word) || 1);
-  const found = words.filter((word) => (counts.get(word) ?? 0) > 0).toSorted((a, b) => likely(b) - likely(a));
-  const likeliest = likely(found[0] ?? '');
+  const likelihood = (word: string) => 1 + Math.log(counts.get(word) || 1);
+  const found = words.filter((word) => (counts.get(word) ?? 0) > 0).toSorted((a, b) => likelihood(b) - likelihood(a));
+  const likeliest = likelihood(found[0] ?? '');
   return found
     .slice(0, termsMax)
-    .map((written) => ({ term: stemOf(written), written, share: likely(written) / likeliest }));
+    .map((written) => ({ term: stemOf(written), written, share: likelihood(written) / likeliest }));
 }
 
 /** Number of positions to read again, because transactions may commit in another order than that of their positions. */
@@ -95,11 +95,11 @@ const placesReadAgain = 1000;
 /** Creates a cache of words. It reads all words of an index when one is first corrected, and only new words after a change. */
 export function createVocabularyCache(): VocabularyCache {
   const cache = new Map<string, { vocabulary: Vocabulary; last: number; counts: object | undefined }>();
-  return async (on, { name }, counts) => {
+  return async (db, { name }, counts) => {
     const cached = cache.get(name) ?? { vocabulary: createVocabulary(), last: 0, counts: undefined };
     if (cached.counts === counts) return cached.vocabulary;
     // Read as one text, because a list or rows would take several times as long.
-    const [row = {}] = await on.query(
+    const [row = {}] = await db.query(
       `SELECT string_agg(term, ' ') AS terms, max(place) AS last FROM word_vocabulary
        WHERE word_index = ? AND place > ?`,
       [name, Math.max(0, cached.last - placesReadAgain)],

@@ -23,32 +23,32 @@ import {
 import { leavesOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
 import type { KeyFilter, Statements, WordIndex } from '../dialect.ts';
 import { numberOf, type Row, textOf } from '../rows.ts';
-import { correctQuery, createLeafCounts, type KnownWords } from './count-words.ts';
+import { correctQuery, createLeafCounts, type WordCounts } from './count-words.ts';
 
 /** Max number of candidates that are scored exactly. Other matches follow them, newest first. */
 const poolMax = 200;
 
 /** The search of one index, with misspelt words of the query already corrected. */
 interface Search {
-  readonly on: Statements;
+  readonly db: Statements;
   readonly index: WordIndex;
   readonly query: WordQuery;
   readonly filter: KeyFilter | undefined;
-  readonly words: KnownWords;
+  readonly words: WordCounts;
 }
 
 /** Finds documents by words. The database finds candidates in a rough order; Carrel's own BM25 ranks them. */
 export async function findWords(
-  on: Statements,
+  db: Statements,
   index: WordIndex,
   requested: WordQuery,
   filter: KeyFilter | undefined,
   { limit, offset, counts = true }: Page,
 ): Promise<FoundPage> {
-  const countLeaves = await createLeafCounts(on, index);
-  const query = await correctQuery(on, index, requested, countLeaves);
+  const countLeaves = await createLeafCounts(db, index);
+  const query = await correctQuery(db, index, requested, countLeaves);
   if (query.kind === 'nothing') return { found: [], total: 0, scoreMax: 0, corrected: [] };
-  const search: Search = { on, index, query, filter, words: await countLeaves(leavesOf(query)) };
+  const search: Search = { db, index, query, filter, words: await countLeaves(leavesOf(query)) };
   const { pool, scoreMax, corrected, ...matched } = await findPool(search);
   const total = matched.total ?? (counts ? await countMatches(search) : undefined);
   const found = pool.slice(offset, offset + limit);
@@ -61,16 +61,16 @@ export async function findWords(
 }
 
 export async function scoreWords(
-  on: Statements,
+  db: Statements,
   index: WordIndex,
   { query, keys }: ScoreWordsRequest,
 ): Promise<ScoredWords> {
-  const countLeaves = await createLeafCounts(on, index);
-  const leaves = leavesOf(await correctQuery(on, index, query, countLeaves));
+  const countLeaves = await createLeafCounts(db, index);
+  const leaves = leavesOf(await correctQuery(db, index, query, countLeaves));
   const { statistics, counts } = await countLeaves(leaves);
   const scoreOf = scoreTerms(leaves, counts, statistics);
   const documents: ScoredDocument[] = [];
-  for await (const rows of termRows(on, index, keys.slice(0, scoredKeysMax), statistics)) {
+  for await (const rows of termRows(db, index, keys.slice(0, scoredKeysMax), statistics)) {
     documents.push(
       ...scorePool(
         rows.map((row) => ({ key: numberOf(row, 'key'), terms: documentTerms(row) })),
@@ -93,7 +93,7 @@ interface Pool {
  * Finds the best documents. First searches for the rarest words, then adds more common words until no other document can be among
  * the best.
  */
-async function findPool({ on, index, query, filter, words: { statistics, counts } }: Search): Promise<Pool> {
+async function findPool({ db, index, query, filter, words: { statistics, counts } }: Search): Promise<Pool> {
   const leaves = leavesOf(query);
   const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
   const scoreMax = highestScore(leaves, counts, statistics);
@@ -101,7 +101,7 @@ async function findPool({ on, index, query, filter, words: { statistics, counts 
   let found: Pool = { pool: [], total: undefined, scoreMax, corrected: [] };
   for (const documentsMin of essentialDocumentsMin(query, leaves)) {
     const plan = planCandidates(leaves, (leaf) => documentsOf(leaf, counts), documentsMin);
-    const { keys, total } = await on.dialect.words.candidates(on, index, {
+    const { keys, total } = await db.dialect.words.candidates(db, index, {
       query,
       filter,
       plan,
@@ -112,7 +112,7 @@ async function findPool({ on, index, query, filter, words: { statistics, counts 
     /** The document that contains corrections for the most words; the higher score breaks ties. Its spellings come first. */
     let best: { readonly has: string[][]; readonly count: number; readonly score: number } | undefined;
     const scored: Candidate[] = [];
-    for await (const rows of termRows(on, index, keys, statistics)) {
+    for await (const rows of termRows(db, index, keys, statistics)) {
       for (const row of rows) {
         const terms = documentTerms(row);
         const has = near.map(({ leaf }) => nearIn(leaf, terms));
@@ -155,9 +155,9 @@ async function countMatches(search: Search): Promise<number> {
   return total === index.totalMax ? total : countUpToMax(search);
 }
 
-async function countUpToMax({ on, index, query, filter }: Search): Promise<number> {
-  const { sql, values } = on.dialect.words.matches(index, query, filter);
-  const [row = {}] = await on.query(
+async function countUpToMax({ db, index, query, filter }: Search): Promise<number> {
+  const { sql, values } = db.dialect.words.matches(index, query, filter);
+  const [row = {}] = await db.query(
     `SELECT count(*) AS total FROM (SELECT 1 ${sql} LIMIT ${index.totalMax}) AS matches`,
     values,
   );
@@ -165,13 +165,13 @@ async function countUpToMax({ on, index, query, filter }: Search): Promise<numbe
 }
 
 async function findAfterPool(
-  { on, index, query, filter }: Search,
+  { db, index, query, filter }: Search,
   pool: readonly Ranked[],
   { limit, offset }: Page,
 ): Promise<Ranked[]> {
-  const { words, integers, fence } = on.dialect;
+  const { words, integers, fence } = db.dialect;
   const { sql, values } = words.matches(index, query, filter);
-  const rows = await on.query(
+  const rows = await db.query(
     `SELECT key FROM (SELECT ${words.key} AS key ${sql}${fence}) AS matches WHERE key NOT IN (${integers})
      ORDER BY key DESC LIMIT ? OFFSET ?`,
     [...values, { list: pool.map(({ key }) => key) }, limit, offset],
@@ -184,16 +184,16 @@ const batchTerms = 500_000;
 const batchMin = 4;
 
 async function* termRows(
-  on: Statements,
+  db: Statements,
   { name, owner, tieBreaker }: WordIndex,
   keys: readonly number[],
   { averageLengths: { title, heading, body } }: IndexStatistics,
 ): AsyncGenerator<Row[]> {
-  const { fewIntegers } = on.dialect;
+  const { fewIntegers } = db.dialect;
   const [id, owners] = tieBreaker === 'id' ? [', o.id', `JOIN ${owner} o ON o.key = t.key`] : ['', ''];
   const size = Math.max(batchMin, Math.floor(batchTerms / Math.max(1, title + heading + body)));
   for (let at = 0; at < keys.length; at += size) {
-    yield on.query(`SELECT t.*${id} FROM ${name}_terms t ${owners} WHERE t.key IN (${fewIntegers})`, [
+    yield db.query(`SELECT t.*${id} FROM ${name}_terms t ${owners} WHERE t.key IN (${fewIntegers})`, [
       { list: keys.slice(at, at + size) },
     ]);
   }

@@ -43,25 +43,25 @@ export async function applyAnalysis(
 }
 
 /** Returns the language of all stored terms. */
-export async function storedLanguage(on: Statements): Promise<Language> {
-  return analysisFor(await storedAnalysis(on), undefined).language;
+export async function storedLanguage(db: Statements): Promise<Language> {
+  return analysisFor(await storedAnalysis(db), undefined).language;
 }
 
-async function storedAnalysis(on: Statements): Promise<string | undefined> {
-  return readSetting(on, 'word_analysis');
+async function storedAnalysis(db: Statements): Promise<string | undefined> {
+  return readSetting(db, 'word_analysis');
 }
 
-async function rewriteWords(on: Statements, stamp: string): Promise<void> {
-  await lock(on, 'word analysis');
+async function rewriteWords(db: Statements, stamp: string): Promise<void> {
+  await lock(db, 'word analysis');
   // Read again under the lock, because another process may have tokenised the texts meanwhile.
-  if ((await storedAnalysis(on)) === stamp) return;
-  for (const index of wordIndexes) await rewriteIndex(on, index);
-  await writeSetting(on, 'word_analysis', stamp);
+  if ((await storedAnalysis(db)) === stamp) return;
+  for (const index of wordIndexes) await rewriteIndex(db, index);
+  await writeSetting(db, 'word_analysis', stamp);
 }
 
-async function rewriteIndex(on: Statements, index: WordIndex): Promise<void> {
+async function rewriteIndex(db: Statements, index: WordIndex): Promise<void> {
   for (let last = -1; ; ) {
-    const rows = await on.query(
+    const rows = await db.query(
       `SELECT o.* FROM ${index.name}_terms t JOIN ${index.owner} o ON o.key = t.key WHERE t.key > ?
        ORDER BY t.key LIMIT ?`,
       [last, rewrittenAtOnce],
@@ -69,8 +69,8 @@ async function rewriteIndex(on: Statements, index: WordIndex): Promise<void> {
     if (rows.length === 0) return;
     const documents = rows.map((row) => ({ key: numberOf(row, 'key'), ...index.textsOf(row) }));
     const keys = documents.map(({ key }) => key);
-    await removeWords(on, index, keys);
-    await writeWords(on, index, documents);
+    await removeWords(db, index, keys);
+    await writeWords(db, index, documents);
     last = keys.at(-1) ?? last;
   }
 }

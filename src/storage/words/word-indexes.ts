@@ -53,18 +53,18 @@ export const wordIndexes = [noteWords, entryWords, passageWords];
  * one for each. For `otherWrites`, see `WriteWords`.
  */
 export async function writeWords(
-  on: Statements,
+  db: Statements,
   index: WordIndex,
   documents: readonly IndexedDocument[],
   otherWrites: readonly Condition[] = [],
 ): Promise<void> {
   const keys = documents.map(({ key }) => key);
-  await on.dialect.words.tokenize(documents)(on, index, keys, otherWrites);
+  await db.dialect.words.tokenize(documents)(db, index, keys, otherWrites);
 }
 
-export async function removeWords(on: Statements, index: WordIndex, keys: readonly number[]): Promise<void> {
-  const { integers, words } = on.dialect;
+export async function removeWords(db: Statements, index: WordIndex, keys: readonly number[]): Promise<void> {
+  const { integers, words } = db.dialect;
   for (const table of words.tables) {
-    await on.query(`DELETE FROM ${index.name}_${table} WHERE key IN (${integers})`, [{ list: keys }]);
+    await db.query(`DELETE FROM ${index.name}_${table} WHERE key IN (${integers})`, [{ list: keys }]);
   }
 }

@@ -3,8 +3,8 @@ import { to } from 'pg-copy-streams';
 import type { PostgresConfig } from '../../postgres/connections/connections.ts';
 import { connectAlone } from '../../postgres/connections/servers.ts';
 import { storageError } from '../../postgres/connections/storage-error.ts';
-import { type Connection, unbounded } from '../../postgres/connections/transaction.ts';
-import { knownSchema } from '../../postgres/migrate.ts';
+import { type Connection, noTimeouts } from '../../postgres/connections/transaction.ts';
+import { findSchemaVersion } from '../../postgres/migrate.ts';
 import { partsOf } from '../../postgres/originals.ts';
 import { withQuestionMarks } from '../../postgres/postgres-storage.ts';
 import { numberOf, textOf } from '../../rows.ts';
@@ -12,20 +12,21 @@ import { checkSchema, newestSchema } from '../../schema/schema-version.ts';
 import { columnKinds, columnNames, identityOf, type Table } from '../../schema/table.ts';
 import { tables } from '../../schema/tables.ts';
 import type { ArchiveMember } from '../archive.ts';
-import { noData, type TableFacts } from '../manifest.ts';
+import { noData, type TableInfo } from '../manifest.ts';
 import { originalName } from '../originals.ts';
 import type { StoredRow } from '../rows.ts';
 import type { BackupSource } from '../transfer.ts';
 import { copyRows } from './copy-text.ts';
+
 /** Opens a snapshot of the database for a backup. */
 export async function openPostgresSource(config: PostgresConfig): Promise<BackupSource> {
   const { client, statements } = await connectAlone(config).catch((error) => Promise.reject(storageError(error)));
   try {
-    await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${unbounded}`);
-    if (checkSchema((await knownSchema(statements)) ?? 0, newestSchema) !== newestSchema) throw noData();
+    await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${noTimeouts}`);
+    if (checkSchema((await findSchemaVersion(statements)) ?? 0, newestSchema) !== newestSchema) throw noData();
     const [row = {}] = await statements.query(`SELECT count(*) AS count ${accepted}`);
     return {
-      tables: await readFacts(statements),
+      tables: await readTableInfo(statements),
       files: numberOf(row, 'count'),
       warnings: [],
       rows: (table) => rowsOf(client, table),
@@ -47,20 +48,20 @@ export function rowsOf(client: Client, table: Table): AsyncIterable<StoredRow> {
   return copyRows(client.query(to(`COPY ${copyTarget(table)} TO STDOUT`)), columnKinds(table));
 }
 
-export async function readFacts(statements: Connection): Promise<TableFacts[]> {
-  const facts: TableFacts[] = [];
+export async function readTableInfo(statements: Connection): Promise<TableInfo[]> {
+  const info: TableInfo[] = [];
   for (const table of tables) {
     const { name } = table;
     const [row = {}] = await statements.query(`SELECT count(*) AS rows FROM carrel.${name}`);
     const identity = identityOf(table);
-    facts.push({
+    info.push({
       name,
       rows: numberOf(row, 'rows'),
       columns: columnNames(table),
       ...(identity === undefined ? {} : { last: await lastNumber(statements, name, identity) }),
     });
   }
-  return facts;
+  return info;
 }
 
 /**

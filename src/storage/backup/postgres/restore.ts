@@ -2,12 +2,12 @@ import { pipeline } from 'node:stream/promises';
 import type { Client } from 'pg';
 import { from } from 'pg-copy-streams';
 import type { WordIndex } from '../../dialect.ts';
-import { measured } from '../../documents/originals.ts';
+import { measureContent } from '../../documents/originals.ts';
 import type { PostgresConfig } from '../../postgres/connections/connections.ts';
 import { withConnection } from '../../postgres/connections/servers.ts';
-import { type Connection, unbounded } from '../../postgres/connections/transaction.ts';
+import { type Connection, noTimeouts } from '../../postgres/connections/transaction.ts';
 import { checkContent } from '../../postgres/inspect.ts';
-import { knownSchema, lockKey, migrateOnce } from '../../postgres/migrate.ts';
+import { findSchemaVersion, lockKey, migrateOnce } from '../../postgres/migrate.ts';
 import { writeParts } from '../../postgres/originals.ts';
 import { withQuestionMarks } from '../../postgres/postgres-storage.ts';
 import { vectorBytesMax, vectorOf } from '../../postgres/words/term-rows.ts';
@@ -18,11 +18,11 @@ import { columnKinds, identityOf, type Table } from '../../schema/table.ts';
 import { tables } from '../../schema/tables.ts';
 import { wordIndexes } from '../../words/word-indexes.ts';
 import { type ArchiveMember, damaged } from '../archive.ts';
-import { checkEmpty, type TableFacts } from '../manifest.ts';
+import { checkEmpty, type TableInfo } from '../manifest.ts';
 import { originalHash } from '../originals.ts';
 import type { StoredRow } from '../rows.ts';
 import type { BackupOptions, Fill, RestoreTarget } from '../transfer.ts';
-import { copyTarget, readFacts, rowsOf } from './back-up.ts';
+import { copyTarget, readTableInfo, rowsOf } from './back-up.ts';
 import { copyLine } from './copy-text.ts';
 
 /** Min characters per batch of lines. */
@@ -35,7 +35,7 @@ export async function restorePostgres<T>(
   fill: Fill<T>,
 ): Promise<T> {
   return withConnection(config, async ({ client, statements }) => {
-    await statements.query(`BEGIN; SET LOCAL lock_timeout = '10s'; ${unbounded}`);
+    await statements.query(`BEGIN; SET LOCAL lock_timeout = '10s'; ${noTimeouts}`);
     await statements.query('SELECT pg_advisory_xact_lock($1)', [lockKey]);
     await resetSchema(statements, force);
     const filled = await withoutIndexes(statements, () => fill(targetIn(client, statements)));
@@ -50,8 +50,8 @@ export async function restorePostgres<T>(
 
 /** Replaces all tables by empty ones. */
 async function resetSchema(statements: Connection, force: boolean): Promise<void> {
-  const schema = checkSchema((await knownSchema(statements)) ?? 0, newestSchema);
-  if (schema > 0 && !force) checkEmpty(await readFacts(statements));
+  const schema = checkSchema((await findSchemaVersion(statements)) ?? 0, newestSchema);
+  if (schema > 0 && !force) checkEmpty(await readTableInfo(statements));
   await statements.query('DROP SCHEMA IF EXISTS carrel CASCADE');
   while ((await migrateOnce(statements)) < newestSchema);
   await statements.query('DELETE FROM carrel.settings');
@@ -81,9 +81,9 @@ function targetIn(client: Client, statements: Connection): RestoreTarget {
     rows: (table) => rowsOf(client, table),
     write: (table, rows) => pipeline(linesOf(table, rows), client.query(from(`COPY ${copyTarget(table)} FROM STDIN`))),
     writeOriginal: (member) => writeOriginal(statements, member),
-    async finish(facts) {
+    async finish(info) {
       for (const index of wordIndexes) await rebuildIndex(statements, index);
-      for (const table of tables) await continueNumbers(statements, table, facts);
+      for (const table of tables) await continueNumbers(statements, table, info);
     },
   };
 }
@@ -101,9 +101,9 @@ async function* linesOf(table: Table, rows: AsyncIterable<StoredRow>): AsyncGene
 }
 
 /** Continues the numbering after the last number in the backup, so that numbers of removed rows are not reused. */
-async function continueNumbers(statements: Connection, table: Table, facts: readonly TableFacts[]): Promise<void> {
+async function continueNumbers(statements: Connection, table: Table, info: readonly TableInfo[]): Promise<void> {
   const column = identityOf(table);
-  const last = facts.find(({ name }) => name === table.name)?.last ?? 0;
+  const last = info.find(({ name }) => name === table.name)?.last ?? 0;
   if (column === undefined || last === 0) return;
   await statements.query(
     `SELECT setval('carrel.${table.name}_${column}_seq', greatest($1::bigint, max(${column}))) FROM carrel.${table.name}`,
@@ -130,13 +130,13 @@ async function rebuildIndex(statements: Connection, { name, owner, labels: colum
   const tooLong = await statements.query(`SELECT key FROM carrel.${name}_terms WHERE NOT ${fits} ORDER BY key`);
   for (const row of tooLong) {
     const key = numberOf(row, 'key');
-    const [found = {}] = await statements.query(
+    const [long = {}] = await statements.query(
       `SELECT ${terms} AS terms, ${labels} AS labels FROM carrel.${name}_terms t WHERE key = $1`,
       [key],
     );
     await statements.query(`INSERT INTO carrel.${name}_words (key, words) VALUES ($1, $2::tsvector)`, [
       key,
-      vectorOf([textOf(found, 'terms')], textsOf(found, 'labels')),
+      vectorOf([textOf(long, 'terms')], textsOf(long, 'labels')),
     ]);
   }
 }
@@ -147,7 +147,7 @@ async function writeOriginal(statements: Connection, member: ArchiveMember): Pro
     'INSERT INTO carrel.kb_originals (hash, bytes) VALUES ($1, $2) RETURNING key',
     [name, member.size],
   );
-  const { content, result } = measured(member.content, { bytesMax: member.size });
+  const { content, result } = measureContent(member.content, { bytesMax: member.size });
   await writeParts(withQuestionMarks(statements).query, textOf(row, 'key'), content);
   if (result().hash !== name) throw damaged();
 }

@@ -7,7 +7,7 @@ import { tables } from '../../schema/tables.ts';
 import { checkOwner, type Database } from '../../sqlite/database.ts';
 import { loadSqlite } from '../../sqlite/sqlite-module.ts';
 import { openFailure, storageError } from '../../sqlite/storage-error.ts';
-import { noData, type TableFacts } from '../manifest.ts';
+import { noData, type TableInfo } from '../manifest.ts';
 import { linkOriginals } from '../originals.ts';
 import type { StoredRow, StoredValue } from '../rows.ts';
 import type { BackupSource, ProgressReport } from '../transfer.ts';
@@ -39,7 +39,7 @@ export async function openSqliteSource(
     const missing = neededOriginals(database).filter((hash) => !originals.has(hash)).length;
     const reader = database;
     return {
-      tables: readFacts((sql, ...values) => reader.prepare(sql).get(...values)),
+      tables: readTableInfo((sql, ...values) => reader.prepare(sql).get(...values)),
       files: originals.count,
       warnings:
         missing === 0
@@ -55,7 +55,7 @@ export async function openSqliteSource(
   }
 }
 
-export function readFacts(get: Database['get']): TableFacts[] {
+export function readTableInfo(get: Database['get']): TableInfo[] {
   return tables.map((table) => {
     const { name } = table;
     const rows = Number(get(`SELECT count(*) AS rows FROM ${name}`)?.['rows']);
@@ -95,11 +95,11 @@ function checkState(database: DatabaseSync): void {
       `${replaced} is not a table, so the database was not backed up. Restore an earlier backup.`,
     );
   }
-  const found = String(get('PRAGMA quick_check(1)')?.['quick_check']);
-  if (found === 'ok') return;
+  const result = String(get('PRAGMA quick_check(1)')?.['quick_check']);
+  if (result === 'ok') return;
   throw new CarrelError(
     'storage_corrupt',
-    `The database is damaged and was not backed up: ${found}. Restore an earlier backup.`,
+    `The database is damaged and was not backed up: ${result}. Restore an earlier backup.`,
   );
 }
 

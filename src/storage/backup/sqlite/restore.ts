@@ -17,11 +17,11 @@ import { loadSqlite } from '../../sqlite/sqlite-module.ts';
 import { isBusy, storageError } from '../../sqlite/storage-error.ts';
 import { wordIndexes } from '../../words/word-indexes.ts';
 import { damaged } from '../archive.ts';
-import { checkEmpty, type TableFacts } from '../manifest.ts';
+import { checkEmpty, type TableInfo } from '../manifest.ts';
 import { restoreOriginal } from '../originals.ts';
 import type { StoredRow, StoredValue } from '../rows.ts';
 import type { BackupOptions, Fill, RestoreTarget } from '../transfer.ts';
-import { readFacts, rowsOf } from './back-up.ts';
+import { readTableInfo, rowsOf } from './back-up.ts';
 
 /** How long to wait for a lock. A running server never closes its database, so waiting longer would not help. */
 const busyTimeoutMs = 1000;
@@ -75,9 +75,9 @@ function targetIn(database: DatabaseSync, originals: string): RestoreTarget {
     rows: (table) => rowsOf(database, table),
     write: (table, rows) => writeRows(database, table, rows),
     writeOriginal: (member) => restoreOriginal(member, originals),
-    async finish(facts) {
+    async finish(info) {
       rebuildIndexes(database);
-      for (const table of tables) continueNumbers(database, table, facts);
+      for (const table of tables) continueNumbers(database, table, info);
     },
   };
 }
@@ -118,11 +118,11 @@ function rebuildIndexes(database: DatabaseSync): void {
 }
 
 /** Continues the numbering after the last number in the backup, so that numbers of removed rows are not reused. */
-function continueNumbers(database: DatabaseSync, table: Table, facts: readonly TableFacts[]): void {
+function continueNumbers(database: DatabaseSync, table: Table, info: readonly TableInfo[]): void {
   const { name } = table;
   const column = identityOf(table);
   if (column === undefined) return;
-  const last = facts.find((each) => each.name === name)?.last ?? 0;
+  const last = info.find((each) => each.name === name)?.last ?? 0;
   database.prepare('DELETE FROM sqlite_sequence WHERE name = ?').run(name);
   database
     .prepare(`INSERT INTO sqlite_sequence (name, seq) SELECT ?, max(?, coalesce(max(${column}), 0)) FROM ${name}`)
@@ -179,7 +179,7 @@ function replaceDatabase(path: string, force: boolean, fresh: string | undefined
     database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
     checkOwner(database);
     checkSchema(schemaVersion(database), newestSchema);
-    if (!force && schemaVersion(database) > 0) checkEmpty(readFacts(database.get));
+    if (!force && schemaVersion(database) > 0) checkEmpty(readTableInfo(database.get));
     if (fresh !== undefined) renameSync(fresh, path);
   } finally {
     database.close();

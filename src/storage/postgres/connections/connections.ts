@@ -63,7 +63,7 @@ const idleTimeoutMs = 60_000;
 const endlessMs = 2 ** 31 - 1;
 
 /** Finds a commit that has been waiting for a standby for more than a second. */
-const heldCommitQuery = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND usename = current_user
+const waitingCommitQuery = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND usename = current_user
   AND state_change < clock_timestamp() - interval '1 second' LIMIT 1`;
 
 /** Max share of the connections that one caller may use. */
@@ -145,7 +145,7 @@ export function createConnections(
 
   /** Throws if commits are waiting for a standby. Each further commit would occupy a connection that searches need. */
   async function checkUnansweredCommits(): Promise<void> {
-    const waiting = await read((statements) => statements.query(heldCommitQuery));
+    const waiting = await read((statements) => statements.query(waitingCommitQuery));
     if (waiting.length > 0) {
       throw new CarrelError(
         'unavailable',
@@ -188,21 +188,21 @@ export function createConnections(
 
   /** Waits until the current caller may use another connection, then returns one. */
   async function connect(signal?: AbortSignal): Promise<{ client: PoolClient; release(broken?: Error): void }> {
-    const leave = await slots.acquire(signal);
+    const releaseSlot = await slots.acquire(signal);
     try {
       for (;;) {
         const client = await servers.connect(() => pool.connect());
         if (generations.get(client) === generation) {
           const release = (broken?: Error): void => {
             client.release(broken);
-            leave();
+            releaseSlot();
           };
           return { client, release };
         }
         client.release(true);
       }
     } catch (error) {
-      leave();
+      releaseSlot();
       throw error;
     }
   }

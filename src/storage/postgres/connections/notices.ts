@@ -27,9 +27,9 @@ export function createNotices(
 ): Notices {
   const self = randomUUID();
   const listeners = new Set<(notice: Notice) => void>();
-  const waiting = new Map<string, NodeJS.Timeout>();
+  const timers = new Map<string, NodeJS.Timeout>();
   let client: Client | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  let retryTimer: NodeJS.Timeout | undefined;
   let retryMs = retryMinMs;
   let closed = false;
 
@@ -44,44 +44,44 @@ export function createNotices(
 
   const connect = async (): Promise<void> => {
     if (closed) return;
-    const own = servers.client({
+    const connecting = servers.client({
       connectionTimeoutMillis: config.connectTimeoutMs ?? 5_000,
       application_name: 'carrel notices',
     });
-    client = own;
+    client = connecting;
     let isLost = false;
-    const lose = (): void => {
+    const reconnectLater = (): void => {
       if (isLost) return;
       isLost = true;
-      own.end().catch(() => {});
+      connecting.end().catch(() => {});
       if (closed) return;
-      timer = setTimeout(() => void connect(), retryMs).unref();
+      retryTimer = setTimeout(() => void connect(), retryMs).unref();
       retryMs = Math.min(retryMaxMs, retryMs * 2);
     };
-    own.on('error', lose);
-    own.on('end', lose);
-    own.on('notification', ({ payload = '' }) => {
+    connecting.on('error', reconnectLater);
+    connecting.on('end', reconnectLater);
+    connecting.on('notification', ({ payload = '' }) => {
       const { from, ...notice } = JSON.parse(payload) as Notice & { from: string };
       if (from !== self) for (const listener of listeners) listener(notice);
     });
     try {
-      await own.connect();
-      await own.query(`LISTEN ${channel}`);
+      await connecting.connect();
+      await connecting.query(`LISTEN ${channel}`);
       retryMs = retryMinMs;
     } catch {
-      lose();
+      reconnectLater();
     }
   };
 
   return {
     notify(notice) {
       const key = JSON.stringify(notice);
-      if (waiting.has(key)) return;
-      waiting.set(
+      if (timers.has(key)) return;
+      timers.set(
         key,
         setTimeout(
           () => {
-            waiting.delete(key);
+            timers.delete(key);
             send(notice);
           },
           'id' in notice ? 0 : quietMs,
@@ -95,8 +95,8 @@ export function createNotices(
     },
     async close() {
       closed = true;
-      clearTimeout(timer);
-      for (const each of waiting.values()) clearTimeout(each);
+      clearTimeout(retryTimer);
+      for (const each of timers.values()) clearTimeout(each);
       await client?.end().catch(() => {});
     },
   };

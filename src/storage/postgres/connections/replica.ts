@@ -51,13 +51,13 @@ const replicaPosition = `
     (SELECT system_identifier FROM pg_control_system()) AS cluster`;
 
 /** Pauses between checks of a replica that lags a little, in ms. */
-const waitsMs = [1, 2, 4, 8, 16];
+const pausesMs = [1, 2, 4, 8, 16];
 
 /**
  * Pauses between checks while the primary is down, in ms. They are longer in total, because the replica only has to replay the log
  * that it has already received.
  */
-const waitsWithoutPrimaryMs = [...waitsMs, 32, 64, 128, 256, 512, 1_024];
+const pausesWithoutPrimaryMs = [...pausesMs, 32, 64, 128, 256, 512, 1_024];
 
 /** How long a replica is not used after it lagged too much or failed. Doubles with each failure, up to the maximum. */
 const backoffMinMs = 250;
@@ -83,13 +83,13 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
   return {
     async read(work, onPrimary, options) {
       const isUnused = performance.now() < unusedUntil;
-      const answered = isUnused ? undefined : await tryRead(waitsMs, work, options);
+      const answered = isUnused ? undefined : await tryRead(pausesMs, work, options);
       counts[answered === undefined ? 'primary' : 'replica'] += 1;
       if (answered !== undefined) return answered.answer;
       try {
         return await onPrimary();
       } catch (error) {
-        const late = isUnreachable(error) ? await tryRead(waitsWithoutPrimaryMs, work, options) : undefined;
+        const late = isUnreachable(error) ? await tryRead(pausesWithoutPrimaryMs, work, options) : undefined;
         if (late === undefined) throw error;
         return late.answer;
       }
@@ -98,7 +98,7 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
       query: primaryPosition,
       onRow(row) {
         if (row === undefined) unknownWrites += 1;
-        else last = later(last, positionOf(row));
+        else last = laterPosition(last, positionOf(row));
       },
     },
     counts: () => ({ ...counts }),
@@ -108,13 +108,13 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
 
   /** Reads from the replica. Returns undefined if the replica can't answer. */
   async function tryRead<T>(
-    pausesMs: readonly number[],
+    pauses: readonly number[],
     work: (statements: Connection) => Promise<T>,
     options: ReadOptions | undefined,
   ): Promise<{ readonly answer: T } | undefined> {
     try {
-      const target = await acknowledged();
-      for (const pauseMs of target ? pausesMs : []) {
+      const target = await acknowledgedPosition();
+      for (const pauseMs of target ? pauses : []) {
         const answered = target && (await readAt(target, work, options));
         if (answered !== undefined) {
           backoffMs = 0;
@@ -137,16 +137,16 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
    * Returns a position that includes every write acknowledged before the call, by any process. While the primary is down, it
    * includes only this process's own writes. Returns undefined if the position is unknown.
    */
-  async function acknowledged(): Promise<WalPosition | undefined> {
+  async function acknowledgedPosition(): Promise<WalPosition | undefined> {
     const ownWrites = () => (unknownWrites === includedWrites ? last : undefined);
     if (performance.now() < downUntil) return ownWrites();
     const before = unknownWrites;
     try {
       const [row = {}] = await readPrimary((statements) => statements.query(primaryPosition));
-      const found = positionOf(row);
-      last = later(last, found);
+      const position = positionOf(row);
+      last = laterPosition(last, position);
       includedWrites = before;
-      return found;
+      return position;
     } catch (error) {
       // A primary that is up but doesn't answer may have accepted more writes than we know of.
       if (!isUnreachable(error instanceof Error && error.cause ? error.cause : error)) return undefined;
@@ -174,7 +174,7 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
   }
 
   async function check(): Promise<ReplicaState> {
-    const target = await acknowledged();
+    const target = await acknowledgedPosition();
     if (target === undefined) return { trouble: 'The primary does not answer, so the lag of the replica is unknown.' };
     try {
       const [row = {}] = await connections.read((statements) => statements.query(replicaPosition));
@@ -189,7 +189,7 @@ function positionOf(row: Row): WalPosition {
   return { at: BigInt(textOf(row, 'at')), timeline: numberOf(row, 'timeline'), cluster: String(row['cluster']) };
 }
 
-function later(one: WalPosition | undefined, other: WalPosition): WalPosition {
+function laterPosition(one: WalPosition | undefined, other: WalPosition): WalPosition {
   if (one === undefined || one.timeline < other.timeline) return other;
   return one.timeline > other.timeline || one.at > other.at ? one : other;
 }

@@ -41,8 +41,8 @@ export function createServers(address: string, role: ServerRole = 'primary'): Se
     readonly #url: string;
     constructor(options: ClientConfig = {}) {
       const url = urls[current] ?? address;
-      const usual = { application_name: 'carrel', keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
-      super({ ...usual, ...options, connectionString: url });
+      const defaults = { application_name: 'carrel', keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+      super({ ...defaults, ...options, connectionString: url });
       this.#url = url;
       // Without a listener, the process would exit. The error can be ignored, because the client's next statement fails anyway.
       this.on('error', () => {});
@@ -71,7 +71,7 @@ export function createServers(address: string, role: ServerRole = 'primary'): Se
     async #check(): Promise<void> {
       try {
         const { rows } = await this.query<{ follows: boolean }>('SELECT pg_is_in_recovery() AS follows');
-        if (rows[0]?.follows !== (role === 'standby')) throw noneOf(role);
+        if (rows[0]?.follows !== (role === 'standby')) throw wrongRole(role);
       } catch (error) {
         await this.end().catch(() => {});
         throw error;
@@ -113,9 +113,9 @@ interface ConnectConfig {
 export async function connectAlone({ url, connectTimeoutMs = 5_000 }: ConnectConfig): Promise<SingleConnection> {
   const servers = createServers(url);
   const client = await servers.connect(async () => {
-    const own = servers.client({ connectionTimeoutMillis: connectTimeoutMs });
-    await own.connect();
-    return own;
+    const connecting = servers.client({ connectionTimeoutMillis: connectTimeoutMs });
+    await connecting.connect();
+    return connecting;
   });
   const query: Connection['query'] = async (text, values = []) =>
     (await client.query<Row>({ text, values: [...values] })).rows;
@@ -140,7 +140,7 @@ function isRefusal(error: unknown): boolean {
   return /^(?:53|28|3D)...$/.test(String((error as { code?: unknown }).code));
 }
 
-function noneOf(role: ServerRole): Error {
+function wrongRole(role: ServerRole): Error {
   // Never shown to users, because the primary answers instead.
   if (role === 'standby') return new Error('not a replica');
   return new CarrelError(
@@ -150,7 +150,7 @@ function noneOf(role: ServerRole): Error {
   );
 }
 
-const kindsOf: Readonly<Record<ServerRole, readonly string[]>> = {
+const allowedKinds: Readonly<Record<ServerRole, readonly string[]>> = {
   primary: ['any', 'read-write', 'primary'],
   standby: ['any', 'read-only', 'standby', 'prefer-standby'],
 };
@@ -159,18 +159,16 @@ const kindsOf: Readonly<Record<ServerRole, readonly string[]>> = {
  * Settings that are file paths. They are made absolute, because the files are read for each connection and the current folder may
  * change.
  */
-const files = ['sslcert', 'sslkey', 'sslrootcert'];
+const fileSettings = ['sslcert', 'sslkey', 'sslrootcert'];
 
 /** Returns one address per server. Never include them in messages: they contain a password. */
 export function serverUrls(address: string, role: ServerRole = 'primary'): string[] {
-  const [, start = '', login = '', hosts = '', rest = ''] =
-    /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/is.exec(address) ?? [];
+  const [, start = '', login = '', hosts = '', path = '', query = ''] =
+    /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)([^?]*)\??(.*)$/is.exec(address) ?? [];
   if (start === '') return [address];
-  const query = rest.indexOf('?');
-  const path = query === -1 ? rest : rest.slice(0, query);
-  const settings = new URLSearchParams(query === -1 ? '' : rest.slice(query + 1));
+  const settings = new URLSearchParams(query);
   const kind = settings.get('target_session_attrs');
-  if (kind !== null && !kindsOf[role].includes(kind)) {
+  if (kind !== null && !allowedKinds[role].includes(kind)) {
     const setting = role === 'primary' ? 'POSTGRESQL_CONNECTION_STRING (or DATABASE_URL)' : 'DATABASE_READ_URL';
     throw new CarrelError(
       'invalid_config',
@@ -178,12 +176,12 @@ export function serverUrls(address: string, role: ServerRole = 'primary'): strin
     );
   }
   const hostList = hosts.includes(',') ? hosts.split(',') : hostsIn(settings);
-  const named = files.filter((name) => settings.get(name));
-  for (const name of named) settings.set(name, resolve(settings.get(name) ?? ''));
-  if (hostList === undefined) return [named.length === 0 ? address : `${start}${login}${hosts}${path}?${settings}`];
+  const files = fileSettings.filter((name) => settings.get(name));
+  for (const name of files) settings.set(name, resolve(settings.get(name) ?? ''));
+  if (hostList === undefined) return [files.length === 0 ? address : `${start}${login}${hosts}${path}?${settings}`];
   for (const name of ['host', 'port', 'target_session_attrs']) settings.delete(name);
-  const others = settings.size === 0 ? '' : `?${settings}`;
-  return hostList.map((each) => `${start}${login}${each}${path}${others}`);
+  const rest = settings.size === 0 ? '' : `?${settings}`;
+  return hostList.map((host) => `${start}${login}${host}${path}${rest}`);
 }
 
 /** Returns the hosts of the alternative form `?host=one,two&port=5432,5433`. A single port applies to all hosts. */

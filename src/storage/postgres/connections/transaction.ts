@@ -49,7 +49,7 @@ export const endedWithClient = `DO $$ BEGIN
   PERFORM set_config('client_connection_check_interval', '1s', true); EXCEPTION WHEN OTHERS THEN NULL; END $$`;
 
 /** Statements that remove all timeouts of one transaction, including those configured on the server. */
-export const unbounded = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; ${endedWithClient}`;
+export const noTimeouts = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; ${endedWithClient}`;
 
 export interface TransactionParts<T> {
   readonly begin: string;

@@ -37,23 +37,23 @@ const settings = [
 export function createVectorSearch<Filter>(
   corpus: VectorCorpus,
   extension: string,
-  match: (on: Statements, filter: Filter) => Promise<Matching>,
+  match: (db: Statements, filter: Filter) => Promise<Matching>,
 ): Operation<NearestRequest<Filter>, ScoredVector[]> {
   const vectors = `carrel.${corpus}_vectors v`;
   const product = `OPERATOR(${extension}.<#>)`;
 
-  return async (on, { model, filter, allowed, query, limit }) => {
-    const stored = await findModel(on, { corpus, model });
+  return async (db, { model, filter, allowed, query, limit }) => {
+    const stored = await findModel(db, { corpus, model });
     if (stored === undefined || stored.dimensions !== query.length) return [];
-    on.dialect.vectors.ensureIndex(corpus, stored);
-    const matching = allowed ?? (filter && (await match(on, filter)));
+    db.dialect.vectors.ensureIndex(corpus, stored);
+    const matching = allowed ?? (filter && (await match(db, filter)));
     const first = Math.max(foundMin, limit * vectorsPerOwner);
-    const isNarrow = matching !== undefined && (await countOf(on, matching)) <= comparedPerFound * first;
+    const isNarrow = matching !== undefined && (await countOf(db, matching)) <= comparedPerFound * first;
     for (let count = first; ; count *= 4) {
       const considered = Math.min(consideredMax, Math.round(consideredPerFound * count));
-      await on.query(`${settings}; SET LOCAL hnsw.ef_search = ${considered}`);
+      await db.query(`${settings}; SET LOCAL hnsw.ef_search = ${considered}`);
       const search = { model: stored.key, matching, query, limit: count };
-      const found = await (isNarrow ? compareAll(on, search) : scanIndex(on, search));
+      const found = await (isNarrow ? compareAll(db, search) : scanIndex(db, search));
       // Several vectors may belong to the same long text. If there are too few owners, search for more vectors.
       if (found.length < count || ownersIn(found) >= limit) return found;
     }
@@ -62,25 +62,25 @@ export function createVectorSearch<Filter>(
   /**
    * Searches the index. pgvector ends a scan after 20,000 vectors. If too few of them pass, all vectors that pass are compared.
    */
-  async function scanIndex(on: Statements, search: Search): Promise<ScoredVector[]> {
+  async function scanIndex(db: Statements, search: Search): Promise<ScoredVector[]> {
     const { model, matching, query, limit } = search;
     // A subselect, because a long list in `ANY` may be searched linearly for each vector.
     const passes = conditionOf(matching, '(v.owner IN (SELECT unnest(?::bigint[]))) IS TRUE');
     const type = `${extension}.halfvec(${query.length})`;
-    const rows = await on.query(
+    const rows = await db.query(
       `WITH near AS MATERIALIZED (
          SELECT v.key, v.owner, v.start_at, v.end_at, v.vector FROM ${vectors} WHERE v.model = ${model} AND ${passes.sql}
          ORDER BY v.vector::${type} ${product} (SELECT ?::real[]::${type}) LIMIT ${limit})
        SELECT key, owner, start_at, end_at, ${scoreOf(query)} AS score FROM near v`,
       [...passes.values, arrayText(query), arrayText(query)],
     );
-    if (rows.length < limit) return compareAll(on, search);
+    if (rows.length < limit) return compareAll(db, search);
     return rows.map(scoredVector).sort((a, b) => b.score - a.score || a.key - b.key);
   }
 
-  async function compareAll(on: Statements, { model, matching, query, limit }: Search): Promise<ScoredVector[]> {
+  async function compareAll(db: Statements, { model, matching, query, limit }: Search): Promise<ScoredVector[]> {
     const passes = conditionOf(matching, 'v.owner = ANY (?::bigint[])');
-    const rows = await on.query(
+    const rows = await db.query(
       `SELECT v.key, v.owner, v.start_at, v.end_at, ${scoreOf(query)} AS score FROM ${vectors}
        WHERE v.model = ${model} AND ${passes.sql} ORDER BY score DESC, v.key LIMIT ${limit}`,
       [arrayText(query), ...passes.values],
@@ -101,10 +101,10 @@ export function createVectorSearch<Filter>(
    * Returns how many vectors pass. For a condition, this is the planner's estimate, because counting would take as long as a
    * search.
    */
-  async function countOf(on: Statements, matching: NonNullable<Matching>): Promise<number> {
+  async function countOf(db: Statements, matching: NonNullable<Matching>): Promise<number> {
     if ('length' in matching) return matching.length;
     const sql = `EXPLAIN (FORMAT JSON) SELECT 1 FROM ${vectors} WHERE ${matching.sql}`;
-    const [row = {}] = await on.query(sql, matching.values);
+    const [row = {}] = await db.query(sql, matching.values);
     const [plan] = row['QUERY PLAN'] as [{ readonly Plan: { readonly 'Plan Rows': number } }];
     return plan.Plan['Plan Rows'];
   }

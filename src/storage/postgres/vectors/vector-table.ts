@@ -19,26 +19,26 @@ export function createVectorTable(nearest: Nearest | undefined): VectorTable {
     encode: arrayText,
     decode: (row) => Float32Array.from(textOf(row, 'vector').slice(1, -1).split(','), Number),
     modelLock: 'FOR KEY SHARE',
-    async beforeAddingModel(on, corpus) {
-      await on.query(`LOCK TABLE carrel.${ownersOf[corpus]} IN SHARE ROW EXCLUSIVE MODE`);
+    async beforeAddingModel(db, corpus) {
+      await db.query(`LOCK TABLE carrel.${ownersOf[corpus]} IN SHARE ROW EXCLUSIVE MODE`);
     },
     /** Locks only if pgvector is missing: in-memory copies read vectors in key order, but an index needs no order. */
-    async beforeAddingVectors(on, corpus) {
-      await on.query(
+    async beforeAddingVectors(db, corpus) {
+      await db.query(
         `SELECT pg_advisory_xact_lock(hashtextextended(?, 0))
          WHERE NOT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'vector')`,
         [`carrel.${corpus}_vectors`],
       );
     },
     ensureIndex: (corpus, model) => nearest?.ensureIndex(corpus, model),
-    async dropIndex(on, corpus, model) {
+    async dropIndex(db, corpus, model) {
       // Searches wait while this waits for its lock. `VectorStore.drop` retries.
-      await on.query("SET LOCAL lock_timeout = '500ms'");
-      await on.query(`DROP INDEX IF EXISTS ${indexName(corpus, model)}`);
+      await db.query("SET LOCAL lock_timeout = '500ms'");
+      await db.query(`DROP INDEX IF EXISTS ${indexName(corpus, model)}`);
     },
-    async indexState(on, corpus, model) {
+    async indexState(db, corpus, model) {
       if (nearest === undefined) return 'memory';
-      const [row] = await on.query('SELECT 1 AS valid FROM pg_index WHERE indexrelid = to_regclass(?) AND indisvalid', [
+      const [row] = await db.query('SELECT 1 AS valid FROM pg_index WHERE indexrelid = to_regclass(?) AND indisvalid', [
         indexName(corpus, model),
       ]);
       return row === undefined ? 'none' : 'ready';

@@ -12,7 +12,7 @@ export function matching({ name }: WordIndex, query: WordQuery, filter: KeyFilte
     // A subselect hides the words from the planner, which would read the whole table for common words.
     sql: `FROM carrel.${name}_words w ${exact ? `JOIN carrel.${name}_terms t ON t.key = w.key` : ''}
       WHERE w.words @@ (SELECT ?::tsquery)${tests.map(({ sql }) => ` AND ${sql}`).join('')}`,
-    values: [labelled([tsquery(query)], filter), ...tests.flatMap(({ values }) => values)],
+    values: [withLabels([tsquery(query)], filter), ...tests.flatMap(({ values }) => values)],
   };
 }
 
@@ -47,34 +47,34 @@ export async function findCandidates(
   const isOr = isAlternatives(query);
   const essential = anyOf(plan.essential);
   const wordsOf = (leaf: WordLeaf, ...others: readonly WordQuery[]) =>
-    labelled([leaf, ...others, ...(isOr ? [] : [query])].map(tsquery), filter);
+    withLabels([leaf, ...others, ...(isOr ? [] : [query])].map(tsquery), filter);
   const lists = [
     ...plan.essential.map((leaf) => ({ leaf, words: wordsOf(leaf) })),
     ...roughlyRankedWords(plan).map((leaf) => ({ leaf, words: wordsOf(leaf, essential) })),
   ];
-  const tested = testOf(index, isOr ? essential : query, filter);
+  const remaining = remainingCondition(index, isOr ? essential : query, filter);
   const rows = await db.query(
     `SELECT m.key, count(*) OVER () AS total
      FROM unnest((SELECT ?::tsquery[]), (SELECT ?::float8[])) AS q (words, weight)
      CROSS JOIN LATERAL (SELECT w.key FROM carrel.${index.name}_words w WHERE w.words @@ q.words OFFSET 0) m
-     GROUP BY m.key ${tested ? `HAVING ${tested.sql}` : ''} ORDER BY sum(q.weight) DESC, m.key LIMIT ${limit}`,
+     GROUP BY m.key ${remaining ? `HAVING ${remaining.sql}` : ''} ORDER BY sum(q.weight) DESC, m.key LIMIT ${limit}`,
     [
       { list: lists.map(({ words }) => words) },
       { list: lists.map(({ leaf }) => weightOf(leaf)) },
-      ...(tested?.values ?? []),
+      ...(remaining?.values ?? []),
     ],
   );
   return candidatesOf(rows);
 }
 
 /** Returns the conditions that the index can't check. */
-function testOf(index: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition | undefined {
+function remainingCondition(index: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition | undefined {
   if (!hasPhrase(query)) return filter && filterCondition('m.key', filter);
   const { sql, values } = matching(index, query, filter);
   return inSelect('m.key', { sql: `SELECT w.key ${sql}`, values });
 }
 
-function labelled(parts: readonly string[], filter: KeyFilter | undefined): string {
+function withLabels(parts: readonly string[], filter: KeyFilter | undefined): string {
   return joined('&', [...parts, ...(filter?.labels === undefined ? [] : [labelQuery(filter.labels)])]);
 }
 

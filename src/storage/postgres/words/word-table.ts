@@ -19,18 +19,18 @@ export function createWordTable(tokenizer: Tokenizer): WordTable {
     vocabulary: createVocabularyCache(),
     tokenize(texts) {
       const groups = tokenizer.tokenize(texts);
-      return async (on, index, keys, otherWrites = []) => {
+      return async (db, index, keys, otherWrites = []) => {
         let written = 0;
         for await (const rows of groups) {
           const group = keys.slice(written, written + rows.vectors.length);
-          await runTogether(on, [...(written === 0 ? otherWrites : []), ...insertWords(index, group, rows)]);
+          await runTogether(db, [...(written === 0 ? otherWrites : []), ...insertWords(index, group, rows)]);
           written += group.length;
         }
       };
     },
     count: countWords,
     matches: matching,
-    labelled({ name }, groups) {
+    labelFilter({ name }, groups) {
       if (groups.length === 0) return undefined;
       const labels = groups.map((group) => group.map(storable));
       // An empty group matches nothing, which a tsquery cannot express.
@@ -39,8 +39,8 @@ export function createWordTable(tokenizer: Tokenizer): WordTable {
       const values = [labelQuery(labels)];
       return { sql: `SELECT key FROM carrel.${name}_words WHERE words @@ (SELECT ?::tsquery)`, values, labels };
     },
-    async relabelPassages(on, parent, labels) {
-      await on.query(
+    async relabelPassages(db, parent, labels) {
+      await db.query(
         `UPDATE carrel.kb_passage_words w SET words = array_to_tsvector(?::text[]) ||
            ts_delete(w.words, ARRAY(SELECT l FROM unnest(tsvector_to_array(w.words)) l WHERE starts_with(l, '${labelMark}')))
          FROM carrel.kb_passages o WHERE o.key = w.key AND o.parent = ?`,
@@ -82,10 +82,10 @@ function insertWords(
 }
 
 /** Runs writes to different tables as one statement, in one round trip. */
-async function runTogether(on: Statements, statements: readonly Condition[]): Promise<void> {
+async function runTogether(db: Statements, statements: readonly Condition[]): Promise<void> {
   const parts = statements.map(({ sql }, index) => `part_${index} AS (${sql})`);
   const values = statements.flatMap((statement) => statement.values);
-  await on.query(`WITH ${parts.join(', ')} SELECT`, values);
+  await db.query(`WITH ${parts.join(', ')} SELECT`, values);
 }
 
 /** Below this number of documents, every word is counted, so that both databases rank alike. */
@@ -93,21 +93,21 @@ const countedDocuments = 10_000;
 
 /** Counts the documents with each word. Takes common words from the table's statistics, and counts others up to a limit. */
 export async function countWords(
-  on: Statements,
+  db: Statements,
   index: WordIndex,
   leaves: readonly WordLeaf[],
   documents: number,
 ): Promise<number[]> {
-  const common = documents < countedDocuments ? undefined : await readShares(on, index.name);
+  const common = documents < countedDocuments ? undefined : await readShares(db, index.name);
   const shares = leaves.map((leaf) => (leaf.kind === 'term' ? common?.get(leaf.term) : undefined));
-  const others = leaves.filter((_, position) => shares[position] === undefined);
-  const counts = await count(on, index, others);
+  const uncommon = leaves.filter((_, position) => shares[position] === undefined);
+  const counts = await count(db, index, uncommon);
   return shares.map((share) => (share === undefined ? (counts.shift() ?? 0) : Math.round(share * documents)));
 }
 
 /** Reads the share of documents that contain each of the most common words. Empty until the table is first analysed. */
-async function readShares(on: Statements, name: string): Promise<Map<string, number>> {
-  const [row] = await on.query(
+async function readShares(db: Statements, name: string): Promise<Map<string, number>> {
+  const [row] = await db.query(
     `SELECT most_common_elems::text::text[] AS terms, most_common_elem_freqs::text[] AS shares FROM pg_stats
      WHERE schemaname = 'carrel' AND tablename = '${name}_words' AND attname = 'words' AND most_common_elems IS NOT NULL`,
   );
@@ -116,9 +116,9 @@ async function readShares(on: Statements, name: string): Promise<Map<string, num
   return new Map(textsOf(row, 'terms').map((term, index) => [term, Number(shares[index])]));
 }
 
-async function count(on: Statements, { name }: WordIndex, leaves: readonly WordLeaf[]): Promise<number[]> {
+async function count(db: Statements, { name }: WordIndex, leaves: readonly WordLeaf[]): Promise<number[]> {
   if (leaves.length === 0) return [];
-  const rows = await on.query(
+  const rows = await db.query(
     `SELECT (SELECT count(*) FROM (SELECT 1 FROM carrel.${name}_words w WHERE w.words @@ q.words LIMIT ${countedMax}) m) AS documents
      FROM unnest((SELECT ?::tsquery[])) WITH ORDINALITY AS q (words, place) ORDER BY q.place`,
     [{ list: leaves.map(tsquery) }],

@@ -7,6 +7,7 @@ import { cancelledRead, type ReadOptions, storageClosed } from '../../transactio
 import type { DatabaseConfig } from '../database.ts';
 import type { LocalTransactions } from '../dialect.ts';
 import { isOutOfFiles, tooManyFiles } from '../storage-error.ts';
+
 export interface OperationCall {
   readonly kind: keyof LocalTransactions;
   /** Name of the operation; see operations.ts. */
@@ -81,10 +82,10 @@ export function createReaderPool({ threadsMax, timeoutMs }: ReaderPoolConfig, st
   return {
     call: (call, { signal } = {}) =>
       pool.use(async (thread) => {
-        const bounds = { timeoutMs, signal, timeoutError, abortError: cancelledRead };
+        const limits = { timeoutMs, signal, timeoutError, abortError: cancelledRead };
         // On a busy machine, starting a thread may take longer than the timeout of a search.
-        await withTimeout(thread, thread.ready(), { ...bounds, timeoutMs: startTimeoutMs });
-        return withTimeout(thread, thread.call(call), bounds);
+        await withTimeout(thread, thread.ready(), { ...limits, timeoutMs: startTimeoutMs });
+        return withTimeout(thread, thread.call(call), limits);
       }, signal),
     close: pool.close,
   };

@@ -57,10 +57,10 @@ export async function importEntries(entries: EntryStore, path: string, now: stri
     }
     const { entry, id: exportedId, hasNoTime = false } = found;
     const identity = identityOf(entry, hasNoTime);
-    const equalsBefore = equals.get(identity) ?? 0;
-    equals.set(identity, equalsBefore + 1);
+    const duplicatesBefore = equals.get(identity) ?? 0;
+    equals.set(identity, duplicatesBefore + 1);
     const summaryWanted = entry.summary === undefined && entry.text.length >= summaryCharsMin;
-    batch.push({ ...entry, summaryWanted, exportedId, equalsBefore, hasNoTime });
+    batch.push({ ...entry, summaryWanted, exportedId, duplicatesBefore, hasNoTime });
     if (batch.length >= batchSize) await write();
   }
   await write();
