@@ -12,7 +12,7 @@ import type { SharedServices } from './shared-services.ts';
 export function databaseSources(config: Config, shared: SharedServices): MeasuredSource[] {
   const { backend, postgresReadUrl } = config.of(storageSlice);
   if (backend === 'sqlite') return [];
-  const measured = (name: string, measure: (storage: Storage) => Promise<Measurement[]>): MeasuredSource => ({
+  const sourceOf = (name: string, measure: (storage: Storage) => Promise<Measurement[]>): MeasuredSource => ({
     name,
     async measure() {
       const { resource: storage, release } = await shared.storage();
@@ -24,8 +24,8 @@ export function databaseSources(config: Config, shared: SharedServices): Measure
     },
   });
   return [
-    measured('background', measureBackground),
-    ...(postgresReadUrl === undefined ? [] : [measured('replica', measureReplica)]),
+    sourceOf('background', measureBackground),
+    ...(postgresReadUrl === undefined ? [] : [sourceOf('replica', measureReplica)]),
   ];
 }
 

@@ -19,9 +19,9 @@ export const fessRole: Role = {
   overrides: { 'http.port': { default: 0, env: [] } },
   revisions: fessRevision,
   async prepare(flags, env) {
-    const named = flags['config'];
+    const configFlag = flags['config'];
     const bridge = await loadBridge();
-    return roleOf(bridge.readFessConfig(env, typeof named === 'string' ? named : undefined), flags, bridge);
+    return roleOf(bridge.readFessConfig(env, typeof configFlag === 'string' ? configFlag : undefined), flags, bridge);
   },
   async openToolsets() {
     throw new CarrelError('internal', 'The fess role was opened before its configuration was read.');
@@ -34,8 +34,8 @@ export async function openFessForServe({ config, log, jobs }: FessContext): Prom
   const file = configFile ?? findFessConfig(process.env);
   if (file === undefined) return undefined;
   const bridge = await loadBridge();
-  const read = bridge.readFessConfig(process.env, file);
-  const fess = accessToken === undefined ? read : { ...read, fessAccessToken: accessToken };
+  const stored = bridge.readFessConfig(process.env, file);
+  const fess = accessToken === undefined ? stored : { ...stored, fessAccessToken: accessToken };
   for (const warning of fess.warnings) log.warn(warning);
   return bridge.createFessToolset(fess, { jobs, log, ownTargets: ownTargets(config) });
 }
@@ -61,7 +61,7 @@ async function loadBridge() {
 function roleOf(fess: FessConfig, flags: Flags, bridge: Bridge): Role {
   const { httpTransport, security, limits } = fess;
   const host = typeof flags['host'] === 'string' ? flags['host'] : httpTransport.bindAddress;
-  if (!isLoopbackHost(host) && !fess.allowsOtherHosts) throw exposed(fess, host);
+  if (!isLoopbackHost(host) && !fess.allowsOtherHosts) throw notLoopback(fess, host);
   return {
     ...fessRole,
     overrides: {
@@ -81,7 +81,7 @@ function roleOf(fess: FessConfig, flags: Flags, bridge: Bridge): Role {
   };
 }
 
-function exposed({ file }: FessConfig, host: string): CarrelError {
+function notLoopback({ file }: FessConfig, host: string): CarrelError {
   return new CarrelError(
     'invalid_config',
     `${file}: httpTransport.bindAddress ${JSON.stringify(host)} is not loopback, and binding to other addresses is disabled. Set security.allowNonLocalhostBind to true to allow it, or use 127.0.0.1.`,

@@ -84,8 +84,8 @@ export function readOAuth(config: Config): OAuthConfig | undefined {
 /** True if the role uses a database. With a remote engine, it uses one only if it exists: none is created just for tokens. */
 export async function usesDatabase(role: Role, config: Config): Promise<boolean> {
   if (!role.slices.includes(storageSlice)) return false;
-  const isFront = role.name === 'kb' && config.of(kbSlice).engineUrl !== undefined;
-  if (!isFront) return true;
+  const usesRemoteEngine = role.name === 'kb' && config.of(kbSlice).engineUrl !== undefined;
+  if (!usesRemoteEngine) return true;
   const { schema } = await inspectStorage(storageLocation(config.of(storageSlice), config.dataDir));
   return schema !== undefined;
 }

@@ -50,8 +50,8 @@ export function openConsole(
       async call(name, args) {
         const caller: Caller = {
           ...principal,
-          id: `${ownCallers}${principal === localUser ? address : principal.identity}`,
-          owner: `${ownCallers}${principalKey(principal)}`,
+          id: `${consoleCallerPrefix}${principal === localUser ? address : principal.identity}`,
+          owner: `${consoleCallerPrefix}${principalKey(principal)}`,
           authenticated: true,
           serverOrigin: origin,
         };
@@ -68,10 +68,10 @@ export function openConsole(
     };
   };
   const { signal } = new AbortController();
-  const wake = sampleOnceUsed(activity, toolsFor({ principal: localUser, address: '', origin: '', signal }));
+  const wake = createSampler(activity, toolsFor({ principal: localUser, address: '', origin: '', signal }));
   features.recorder?.onCall((call) => {
     // Skips the console's own calls.
-    if (call.caller.id.startsWith(ownCallers)) return;
+    if (call.caller.id.startsWith(consoleCallerPrefix)) return;
     recordCall(call, activity, clients);
     wake();
   });
@@ -130,8 +130,8 @@ const sampleEveryMs = 60_000;
 const firstSampleMs = 1_000;
 
 /** Returns a function that starts to sample queue and storage every minute. It is called when the server is first used. */
-function sampleOnceUsed(activity: Activity, tools: ConsoleTools): () => void {
-  let isAwake = !tools.has('kb_status');
+function createSampler(activity: Activity, tools: ConsoleTools): () => void {
+  let isSampling = !tools.has('kb_status');
   const sample = async (): Promise<void> => {
     const status = await tools.call('kb_status', {});
     const queue = read.object(status, 'queue');
@@ -144,8 +144,8 @@ function sampleOnceUsed(activity: Activity, tools: ConsoleTools): () => void {
   // An unreachable engine leaves a gap in the samples.
   const trySample = (): void => void sample().catch(() => {});
   return () => {
-    if (isAwake) return;
-    isAwake = true;
+    if (isSampling) return;
+    isSampling = true;
     setTimeout(trySample, firstSampleMs).unref();
     setInterval(trySample, sampleEveryMs).unref();
   };
@@ -189,5 +189,5 @@ function recordCall(call: ToolCall, activity: Activity, clients: Clients): void 
 }
 
 /** Prefix of the console's own caller ids. */
-const ownCallers = 'console ';
+const consoleCallerPrefix = 'console ';
 const charsPerToken = 4;

@@ -40,7 +40,7 @@ export function openWebSources(
     };
     const wake = (job?: number): void => {
       if (job !== undefined) ownRuns?.push(job);
-      if (isCrawling) load().then((crawler) => crawler.wake(), failed);
+      if (isCrawling) load().then((crawler) => crawler.wake(), logFailure);
     };
     const timer = crawls === 'as configured' ? setTimeout(wake, firstRunMs).unref() : undefined;
     return {
@@ -68,7 +68,7 @@ export function openWebSources(
       return createCrawler(settings, { storage, engine, extractor, fetch, log, jobs: ownRuns });
     }
 
-    function failed(error: unknown): void {
+    function logFailure(error: unknown): void {
       log.incident('could not start refreshing web sources', error);
     }
   });

@@ -65,9 +65,9 @@ export interface ProgramOptions {
   remark?: string | undefined;
 }
 
-export async function startProgram(chosen: Role, flags: Flags, options: ProgramOptions = {}): Promise<Program> {
+export async function startProgram(baseRole: Role, flags: Flags, options: ProgramOptions = {}): Promise<Program> {
   const { ownership, remark, snippets } = options;
-  const role = await prepareRole(chosen, flags);
+  const role = await prepareRole(baseRole, flags);
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
   const logging = openProgramLog(role, config, flags['debug'] === true, ownership?.userOutput.print);

@@ -38,19 +38,19 @@ export function createRoleFeatures(
 ): ServerFeatures {
   const tools = config.of(toolsSlice);
   const name = role.name === 'serve' ? 'carrel' : `carrel-${role.name}`;
-  const describe = (offered: readonly Toolset[], introduction: string, perToolset: Role['toolsetInstructions']) => {
-    const announced = offered.flatMap(({ announce }) => (announce ? [announce] : []));
-    const experimental = Object.assign({}, ...announced.map((each) => each.experimental));
+  const describe = (available: readonly Toolset[], introduction: string, perToolset: Role['toolsetInstructions']) => {
+    const announcements = available.flatMap(({ announce }) => (announce ? [announce] : []));
+    const experimental = Object.assign({}, ...announcements.map((each) => each.experimental));
     return {
-      serverInfo: Object.assign({ name, title: 'Carrel', version }, ...announced.map((each) => each.serverInfo)),
-      instructions: instructionsOf(introduction, perToolset, offered),
-      ...(announced.length === 0 ? {} : { experimental }),
+      serverInfo: Object.assign({ name, title: 'Carrel', version }, ...announcements.map((each) => each.serverInfo)),
+      instructions: instructionsOf(introduction, perToolset, available),
+      ...(announcements.length === 0 ? {} : { experimental }),
     };
   };
   return createServerFeatures({
     ...describe(toolsets, role.instructions, role.toolsetInstructions),
     // For callers with limited rights. The role's own introduction would mention tools that they don't have.
-    describeFor: (offered) => describe(offered, untrustedTextWarning, role.toolsetInstructions),
+    describeFor: (available) => describe(available, untrustedTextWarning, role.toolsetInstructions),
     toolsets,
     icons: [{ src: iconAddress(), mimeType: 'image/svg+xml', sizes: ['any'] }],
     readOnly: tools.readOnly,

@@ -19,8 +19,8 @@ export interface ToolSession {
 }
 
 /** Opens a role's tools. Calls get the same checks, limits and errors as those of clients. */
-export async function openToolSession(chosen: Role, flags: Flags, log: Logger): Promise<ToolSession> {
-  const role = await prepareRole(chosen, flags);
+export async function openToolSession(baseRole: Role, flags: Flags, log: Logger): Promise<ToolSession> {
+  const role = await prepareRole(baseRole, flags);
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
   const jobs = createCallJobs();

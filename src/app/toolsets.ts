@@ -47,13 +47,13 @@ export const research: ToolsetModule = {
         services.reranker(),
         import('../toolsets/research/toolset.ts'),
       ]);
-      const { notes, shared: common } = storage;
+      const { notes, shared: sharedStore } = storage;
       return createResearchToolset(config.of(researchSlice), {
         notes,
         extractor,
         reranker,
         log,
-        shared: common,
+        shared: sharedStore,
         ownTargets: ownTargets(config),
         close,
       });
@@ -128,6 +128,7 @@ const findName = 'find';
 export const toolsetNames: readonly string[] = [...modules.map(({ name }) => name), findName];
 
 export const serveSlices: readonly Slice[] = [...new Set(modules.flatMap(({ slices }) => slices))];
+
 /** Opens the toolset of a role that has only one. */
 export function openOnly({ open }: ToolsetModule): Role['openToolsets'] {
   return async (config, log, jobs, shared) => {
@@ -153,11 +154,11 @@ export const openServed: Role['openToolsets'] = async (config, log, jobs, shared
     await Promise.allSettled(toolsets.map((toolset) => toolset.close?.()));
     throw failed.reason;
   }
-  const opened = toolsets.map((toolset) => uniform(toolset, isFindAlone));
+  const opened = toolsets.map((toolset) => withErrorResults(toolset, isFindAlone));
   if (!requested.has(findName) || !opened.some(({ sources = [] }) => sources.length > 0)) return opened;
   const [{ createFindToolset }, lease] = await Promise.all([import('../toolsets/find/toolset.ts'), shared.reranker()]);
   const disabled = config.of(toolsSlice).disabledTools.map((name) => name.toLowerCase());
-  const findOver = (offered: readonly Toolset[]): Toolset => {
+  const createFindFor = (offered: readonly Toolset[]): Toolset => {
     const sources = offered.flatMap((toolset) => toolset.sources ?? []);
     const texts = offered
       .flatMap((toolset) => toolset.citable ?? [])
@@ -166,13 +167,13 @@ export const openServed: Role['openToolsets'] = async (config, log, jobs, shared
   };
   const scopedFind = (rights: Rights): Toolset | undefined => {
     const offered = scopeToolsets(opened, rights);
-    return offered.some(({ sources = [] }) => sources.length > 0) ? findOver(offered) : undefined;
+    return offered.some(({ sources = [] }) => sources.length > 0) ? createFindFor(offered) : undefined;
   };
-  return [...opened, { ...findOver(opened), scopedTo: scopedFind }];
+  return [...opened, { ...createFindFor(opened), scopedTo: scopedFind }];
 };
 
-/** Makes a toolset report errors as results, as all tools of `serve` do. As separate roles, research and fess report them differently. */
-function uniform(toolset: Toolset, withoutTools: boolean): Toolset {
+/** Makes a toolset report errors as results, as all tools of `serve` do. The roles research and fess report them otherwise. */
+function withErrorResults(toolset: Toolset, withoutTools: boolean): Toolset {
   const { scopedTo } = toolset;
   return {
     ...toolset,
@@ -181,8 +182,8 @@ function uniform(toolset: Toolset, withoutTools: boolean): Toolset {
     ...(scopedTo
       ? {
           scopedTo(rights: Rights) {
-            const some = scopedTo(rights);
-            return some && uniform(some, withoutTools);
+            const scoped = scopedTo(rights);
+            return scoped && withErrorResults(scoped, withoutTools);
           },
         }
       : {}),
@@ -195,10 +196,10 @@ export function requestedNames(config: Config): Set<string> {
   const unknown = toolsets.find((name) => !toolsetNames.includes(name));
   if (unknown === undefined) return new Set(toolsets.length > 0 ? toolsets : toolsetNames);
   const source = config.settings.find(({ path }) => path === 'tools.toolsets')?.source ?? '';
-  const shown = JSON.stringify(unknown.slice(0, 60));
+  const quoted = JSON.stringify(unknown.slice(0, 60));
   throw new CarrelError(
     source.startsWith('--') ? 'invalid_usage' : 'invalid_config',
-    `${source} names ${shown}, which is not a toolset. Choose from ${toolsetNames.join(', ')}.`,
+    `${source} names ${quoted}, which is not a toolset. Choose from ${toolsetNames.join(', ')}.`,
   );
 }
 

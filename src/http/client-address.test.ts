@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clientAddress } from './client-address.ts';
 
-test('T132: one client is one address in all its forms', () => {
+test('T132: all spellings of an address are one client', () => {
   const same = [
     ['203.0.113.9', '::ffff:203.0.113.9', '::ffff:cb00:7109'],
     ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:0db8:0001:0002::1'],

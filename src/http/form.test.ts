@@ -8,7 +8,7 @@ async function fieldsOf(body: string): Promise<string[][]> {
   return [...parsed.fields];
 }
 
-test('reads a form as URLSearchParams does, with plain line breaks', async () => {
+test('parses a form as URLSearchParams does, and turns CR LF into LF', async () => {
   const bodies = [
     '',
     'a=b',

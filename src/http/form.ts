@@ -20,8 +20,8 @@ export async function parseForm(body: Uint8Array): Promise<FormOutcome> {
   const fields: [string, string][] = [];
   for (const [start, end] of bounds) {
     if (start === end) continue;
-    const sign = body.subarray(start, end).indexOf(equals);
-    const [nameEnd, valueStart] = sign === -1 ? [end, end] : [start + sign, start + sign + 1];
+    const equalsIndex = body.subarray(start, end).indexOf(equals);
+    const [nameEnd, valueStart] = equalsIndex === -1 ? [end, end] : [start + equalsIndex, start + equalsIndex + 1];
     fields.push([await decode(body.subarray(start, nameEnd)), await decode(body.subarray(valueStart, end))]);
   }
   return { ok: true, fields: new URLSearchParams(fields) };
@@ -32,8 +32,8 @@ function fieldBounds(body: Uint8Array): [start: number, end: number][] | undefin
   const bounds: [number, number][] = [];
   for (let start = 0; start <= body.length; ) {
     if (bounds.length >= fieldsMax) return undefined;
-    const found = body.indexOf(ampersand, start);
-    const end = found === -1 ? body.length : found;
+    const separator = body.indexOf(ampersand, start);
+    const end = separator === -1 ? body.length : separator;
     bounds.push([start, end]);
     start = end + 1;
   }
@@ -43,16 +43,16 @@ function fieldBounds(body: Uint8Array): [start: number, end: number][] | undefin
 async function decode(text: Uint8Array): Promise<string> {
   const bytes = Buffer.allocUnsafe(text.length);
   let length = 0;
-  for (let at = 0, piece = pieceBytes; at < text.length; piece += pieceBytes) {
-    if (at > 0) await nextTick();
-    for (; at < text.length && at < piece; at += 1) {
-      let byte = text[at] as number;
+  for (let index = 0, piece = pieceBytes; index < text.length; piece += pieceBytes) {
+    if (index > 0) await nextTick();
+    for (; index < text.length && index < piece; index += 1) {
+      let byte = text[index] as number;
       if (byte === plus) byte = space;
       else if (byte === percent) {
-        const [high, low] = [hexDigit(text[at + 1]), hexDigit(text[at + 2])];
+        const [high, low] = [hexDigit(text[index + 1]), hexDigit(text[index + 2])];
         if (high !== undefined && low !== undefined) {
           byte = high * 16 + low;
-          at += 2;
+          index += 2;
         }
       }
       if (byte === lineFeed && length > 0 && bytes[length - 1] === carriageReturn) length -= 1;

@@ -104,7 +104,7 @@ test('pages under an allowed name may call, with any port and TLS (KB_MCP_ALLOWE
   for (const origin of foreign) assert.equal(await status({ host: 'kb.internal', origin }), 403, origin);
 });
 
-test('only the exact token passes, in the one header (T050, T051, T052)', async () => {
+test('accepts only the exact token, in a single Authorization header (T050, T051, T052)', async () => {
   guards = createGuards({ ...base, tokens: { main: new Secret('correct-token') } });
   const host = 'localhost';
   for (const authorization of ['Bearer correct-token', 'bearer correct-token', 'BEARER correct-token']) {

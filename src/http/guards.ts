@@ -52,11 +52,11 @@ export type Guards = ReturnType<typeof createGuards>;
 const wrongTokensPerMinute = 30;
 
 export function createGuards(options: GuardOptions) {
-  const ownHosts = ['localhost', '127.0.0.1', '[::1]', normalise(options.host)];
-  const configuredHosts = new Set(options.allowedHosts.map(normalise));
+  const ownHosts = ['localhost', '127.0.0.1', '[::1]', options.host.toLowerCase()];
+  const configuredHosts = new Set(options.allowedHosts.map((host) => host.toLowerCase()));
   const hosts = new Set([...ownHosts, ...configuredHosts]);
   const beyondLoopback = !isLoopbackHost(options.host);
-  if (beyondLoopback) hosts.add(normalise(hostname()));
+  if (beyondLoopback) hosts.add(hostname().toLowerCase());
   const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
   const tokens = Object.entries(options.tokens).map(([name, token]) => ({
     principal: { name, identity: `operator ${name}`, rights: fullRights },
@@ -65,7 +65,7 @@ export function createGuards(options: GuardOptions) {
   const authorities = options.authorities ?? [];
   const wrongTokens = createSlidingWindow({ limit: wrongTokensPerMinute, windowMs: 60_000 });
 
-  const isKnownHost = (host: string): boolean => {
+  const isAllowedHost = (host: string): boolean => {
     const name = hostName(host);
     if (name === undefined) return false;
     // Addresses are safe: DNS rebinding needs a host name.
@@ -86,15 +86,15 @@ export function createGuards(options: GuardOptions) {
       // If there are several Host headers, Node uses the first, but a proxy may have checked the last (RFC 9112 §3.2).
       if (headerValues(request, 'host').length > 1)
         return { status: 400, problem: 'A request must have exactly one Host header.' };
-      if (host === undefined || !isKnownHost(host)) {
+      if (host === undefined || !isAllowedHost(host)) {
         return { status: 403, problem: 'This Host is not allowed. The operator can allow it (http.allowedHosts).' };
       }
       const values = headerValues(request, 'origin');
       if (values.length === 0) return undefined;
-      const same = values.length === 1 && origin?.toLowerCase() === `http://${host.toLowerCase()}`;
-      const allowed =
+      const isSameOrigin = values.length === 1 && origin?.toLowerCase() === `http://${host.toLowerCase()}`;
+      const isAllowed =
         values.length === 1 && (origins.has(String(origin).toLowerCase()) || isConfiguredOrigin(String(origin)));
-      if (same || allowed) return undefined;
+      if (isSameOrigin || isAllowed) return undefined;
       return { status: 403, problem: 'This Origin is not allowed. The operator can allow it (http.allowedOrigins).' };
     },
     checkToken: (request: IncomingMessage) => check(bearerToken(request), request, false),
@@ -113,20 +113,20 @@ export function createGuards(options: GuardOptions) {
     // tokens of authorities can't be guessed, so they are still checked.
     const wait = token === undefined ? undefined : wrongTokens.wait(address);
     if (wait !== undefined && isTyped) return tooMany(wait);
-    const presented = token === undefined || wait !== undefined ? undefined : digest(token);
+    const tokenDigest = token === undefined || wait !== undefined ? undefined : digest(token);
     // Until the caller is known, database reads are queued per token, so that no caller waits for another's checks.
-    const queueKey = presented === undefined ? `address ${address}` : `digest ${presented.toString('hex')}`;
+    const queueKey = tokenDigest === undefined ? `address ${address}` : `digest ${tokenDigest.toString('hex')}`;
     let principal: Principal | undefined;
     // Always compares all tokens, so that timing reveals nothing.
     for (const token of tokens) {
-      if (presented !== undefined && timingSafeEqual(presented, token.digest)) principal = token.principal;
+      if (tokenDigest !== undefined && timingSafeEqual(tokenDigest, token.digest)) principal = token.principal;
     }
     try {
       for (const authority of authorities) {
-        const found =
+        const identified =
           token === undefined || principal ? undefined : await asCaller(queueKey, () => authority.identify(token));
-        if (found === 'insufficient') return insufficient(authority);
-        principal ??= found;
+        if (identified === 'insufficient') return insufficient(authority);
+        principal ??= identified;
       }
       if (principal !== undefined || !(await isTokenRequired())) return { principal };
     } catch (error) {
@@ -138,11 +138,11 @@ export function createGuards(options: GuardOptions) {
       };
     }
     const problem = 'A valid bearer token is required: Authorization: Bearer <token>.';
-    const facts = [
+    const challengeParams = [
       ...(token === undefined ? [] : ['error="invalid_token"']),
       ...authorities.flatMap(({ challenge }) => challenge ?? []),
     ];
-    const challenge = { 'www-authenticate': `Bearer ${facts.join(', ')}`.trim() };
+    const challenge = { 'www-authenticate': `Bearer ${challengeParams.join(', ')}`.trim() };
     if (token === undefined) return { status: 401, problem, headers: challenge };
     const attempt = wrongTokens.take(address);
     return attempt.ok ? { status: 401, problem, headers: challenge } : tooMany(attempt.retryAfterMs);
@@ -163,11 +163,11 @@ export function isLoopbackHost(host: string): boolean {
 
 /** Creates the refusal for a token without a useful scope (RFC 6750 §3.1). */
 function insufficient({ challenge }: Authority): Refusal {
-  const facts = ['error="insufficient_scope"', ...(challenge === undefined ? [] : [challenge])];
+  const challengeParams = ['error="insufficient_scope"', ...(challenge === undefined ? [] : [challenge])];
   return {
     status: 403,
     problem: 'This token has no scope that allows anything here. Request one with a scope from oauth.scopes.',
-    headers: { 'www-authenticate': `Bearer ${facts.join(', ')}` },
+    headers: { 'www-authenticate': `Bearer ${challengeParams.join(', ')}` },
   };
 }
 
@@ -181,11 +181,7 @@ function tooMany(retryAfterMs: number): Refusal {
 
 function hostName(host: string): string | undefined {
   const match = /^(\[[0-9a-f:.]+\]|[^:@/?#\s\\]+)(?::\d{1,5})?$/i.exec(host);
-  return match?.[1] === undefined ? undefined : normalise(match[1]);
-}
-
-function normalise(host: string): string {
-  return host.toLowerCase();
+  return match?.[1]?.toLowerCase();
 }
 
 function bearerToken(request: IncomingMessage): string | undefined {

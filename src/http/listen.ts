@@ -56,7 +56,7 @@ export async function listen(
   const server = createServer(
     {
       headersTimeout: headersTimeoutMs,
-      // Off, because Node has only one limit for all requests. `limitArrival` sets one per request.
+      // Off, because Node has only one limit for all requests. `limitBodyTime` sets one per request.
       requestTimeout: 0,
       keepAliveTimeout: 60_000,
       connectionsCheckingInterval: headersTimeoutMs / 2,
@@ -71,7 +71,7 @@ export async function listen(
         busy.delete(socket);
         release();
       });
-      limitArrival(request, bodyTimeoutMs?.(request) ?? requestTimeoutMs);
+      limitBodyTime(request, bodyTimeoutMs?.(request) ?? requestTimeoutMs);
       handle(request, response);
     },
   );
@@ -94,7 +94,7 @@ export async function listen(
 }
 
 /** Disconnects a request whose body takes too long. */
-function limitArrival(request: IncomingMessage, timeoutMs: number): void {
+function limitBodyTime(request: IncomingMessage, timeoutMs: number): void {
   if (request.complete) return;
   const timer = setTimeout(() => {
     if (!request.complete) request.socket.destroy();
@@ -106,7 +106,7 @@ function limitArrival(request: IncomingMessage, timeoutMs: number): void {
 
 function bind(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const refuse = (error: NodeJS.ErrnoException): void => reject(explain(error, host, port));
+    const refuse = (error: NodeJS.ErrnoException): void => reject(listenError(error, host, port));
     server.once('error', refuse);
     server.listen(port, host, () => {
       server.off('error', refuse);
@@ -115,7 +115,7 @@ function bind(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-function explain(error: NodeJS.ErrnoException, host: string, port: number): CarrelError {
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): CarrelError {
   const address = `${host}:${port}`;
   if (error.code === 'EADDRINUSE') {
     const message = `Port ${port} on ${host} is already in use. Stop the program that uses it, or choose another with --port.`;

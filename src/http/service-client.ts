@@ -98,7 +98,7 @@ export function createServiceClient(config: ServiceClientConfig) {
         return await answerOf(request, call.body, watch);
       } catch (error) {
         if (watch.failure !== undefined) throw watch.failure;
-        if (error instanceof SourceFault) throw error.cause;
+        if (error instanceof SourceError) throw error.cause;
         if (isNewConnection || !request.reusedSocket || !isReset(error))
           throw new ServiceFailure('unreachable', { cause: error });
       }
@@ -110,7 +110,7 @@ export function createServiceClient(config: ServiceClientConfig) {
       const watch = startWatch(config.timeoutMs, call.signal);
       try {
         const response = await exchange(call, watch);
-        const body = await readWhole(response, call.answerBytesMax ?? config.answerBytesMax, watch);
+        const body = await readAll(response, call.answerBytesMax ?? config.answerBytesMax, watch);
         // The service may have answered before it read the whole body, so the connection can't be reused.
         if (call.body !== undefined && 'content' in call.body) response.destroy();
         return { status: response.statusCode ?? 0, headers: response.headers, body };
@@ -171,7 +171,7 @@ function startWatch(timeoutMs: number, signal: AbortSignal | undefined): Watch {
 }
 
 /** Thrown if the request's body could not be read, which is not the service's fault. */
-class SourceFault extends Error {}
+class SourceError extends Error {}
 
 function answerOf(request: http.ClientRequest, body: ServiceRequest['body'], watch: Watch): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
@@ -193,7 +193,7 @@ function answerOf(request: http.ClientRequest, body: ServiceRequest['body'], wat
       return;
     }
     sendStream(request, body.content, watch, () => isAnswered).catch((error: unknown) => {
-      reject(new SourceFault('the body could not be read', { cause: error }));
+      reject(new SourceError('the body could not be read', { cause: error }));
       request.destroy();
     });
   });
@@ -227,7 +227,7 @@ function isReset(error: unknown): boolean {
   return ['ECONNRESET', 'EPIPE'].includes(systemCode(error) ?? '');
 }
 
-async function readWhole(response: IncomingMessage, bytesMax: number, watch: Watch): Promise<Buffer> {
+async function readAll(response: IncomingMessage, bytesMax: number, watch: Watch): Promise<Buffer> {
   const parts: Buffer[] = [];
   const status = response.statusCode;
   let bytes = 0;

@@ -407,7 +407,7 @@ for (const revision of everyRevision.handshake) {
 test(`on stdio, in ${modern}, every answer is the SDK's`, () =>
   compareOver((by) => openStdio(modern, by), messages(metaOfModern)));
 
-test('handshakes and what follows are answered as by the SDK', async () => {
+test('answers handshakes and later requests as the SDK does', async () => {
   const handshake = fc.record(
     {
       protocolVersion: fc.oneof(fc.constantFrom<unknown>(...everyRevision.handshake, '1999-01-01', modern), odd),

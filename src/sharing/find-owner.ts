@@ -19,7 +19,7 @@ export const ownerVariable = 'CARREL_OWNER_FILES';
  */
 export type OwnerState = 'ready' | 'other' | 'alone';
 
-export type Found =
+export type FindOutcome =
   | { kind: 'link'; link: Link }
   /** This client can't share a process and must be served alone. Not an error. */
   | { kind: 'alone'; remark?: string }
@@ -28,7 +28,7 @@ export type Found =
 
 export interface OwnerFinder {
   /** Finds the owner, or starts one. */
-  find(): Promise<Found>;
+  find(): Promise<FindOutcome>;
   /** Stops an owner that is still starting. */
   stop(): void;
 }
@@ -98,10 +98,10 @@ export function createOwnerFinder(
       const deadline = Date.now() + findMs;
       for (let starts = 0; starts < startsMax && Date.now() < deadline; starts += 1) {
         const announced = isPrivateFolder(files.folder) === true ? readAnnouncement(files.announcement) : undefined;
-        const reached = announced && (await reachOwner(announced, client));
-        if (typeof reached === 'object') return { kind: 'link', link: reached };
-        if (reached === 'elsewhere') return { kind: 'alone' };
-        if (reached === 'silent') break;
+        const reply = announced && (await reachOwner(announced, client));
+        if (typeof reply === 'object') return { kind: 'link', link: reply };
+        if (reply === 'elsewhere') return { kind: 'alone' };
+        if (reply === 'silent') break;
         const outcome = await startOwner(files, argv, print, (child) => {
           starting = child;
         });

@@ -45,13 +45,13 @@ export function ownerFiles(folder: string, processKey: string): OwnerFiles {
 
 /** False if other users can access the folder, and so read messages or pose as the owner. Undefined if it doesn't exist. */
 export function isPrivateFolder(folder: string): boolean | undefined {
-  let found: Stats;
+  let stats: Stats;
   try {
-    found = lstatSync(folder);
+    stats = lstatSync(folder);
   } catch {
     return undefined;
   }
-  return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
+  return stats.isDirectory() && stats.uid === process.getuid?.() && (stats.mode & 0o077) === 0;
 }
 
 export function readAnnouncement(file: string): Announcement | undefined {
@@ -126,12 +126,12 @@ export function withdraw(files: OwnerFiles, { socket }: Announcement): void {
 
 /** Removes files of killed processes. Tries to connect to the socket, because pids differ between containers. */
 export async function sweep(folder: string): Promise<void> {
-  const dead = async (socket: string): Promise<boolean> => !(await isListening(socket));
+  const isDead = async (socket: string): Promise<boolean> => !(await isListening(socket));
   for (const { file, announcement } of announcedOwners(folder)) {
-    if (await dead(announcement.socket)) rmSync(file, { force: true });
+    if (await isDead(announcement.socket)) rmSync(file, { force: true });
   }
   for (const name of namesIn(folder).filter((each) => each.endsWith('.sock'))) {
-    if (await dead(join(folder, name))) rmSync(join(folder, name), { force: true });
+    if (await isDead(join(folder, name))) rmSync(join(folder, name), { force: true });
   }
 }
 

@@ -43,9 +43,9 @@ export interface KeyParts {
  * settings and its environment. It is a hash, because some of these are secrets.
  */
 export function processKey({ facts, command, args, paths, env }: KeyParts): string {
-  const known = new Set(facts.variables);
+  const settingNames = new Set(facts.variables);
   const variables = Object.entries(env)
-    .filter(([name]) => known.has(name) || otherVariables.test(name))
+    .filter(([name]) => settingNames.has(name) || otherVariables.test(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const program = realpathSync(fileURLToPath(fileBeside(import.meta.url, 'main')));
   const { mtimeMs, size } = statSync(program);
@@ -55,7 +55,7 @@ export function processKey({ facts, command, args, paths, env }: KeyParts): stri
     [command, args, paths],
     variables,
     [process.getuid?.(), process.geteuid?.(), process.getgid?.(), process.getegid?.()],
-    surroundings(),
+    sandboxIdentity(),
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
@@ -69,9 +69,9 @@ export function commandKey(
   paths: readonly (string | undefined)[],
   env: KeyParts['env'],
 ): string {
-  const known = new Set(commandVariables);
+  const settingNames = new Set(commandVariables);
   // PostgreSQL's client library reads PG… variables for everything that the connection string omits.
-  const names = Object.keys(env).filter((name) => known.has(name) || name.startsWith('PG'));
+  const names = Object.keys(env).filter((name) => settingNames.has(name) || name.startsWith('PG'));
   const variables = names.sort().map((name) => [name, env[name]]);
   return createHash('sha256')
     .update(JSON.stringify([version, paths, variables]))
@@ -79,19 +79,19 @@ export function commandKey(
 }
 
 /** Identifies the container or sandbox, so that clients with different access never share a process. */
-function surroundings(): unknown[] {
+function sandboxIdentity(): unknown[] {
   if (process.platform !== 'linux') return [];
-  const spaces = ['mnt', 'net', 'pid', 'user', 'uts', 'cgroup', 'ipc', 'time'].map((name) => {
+  const namespaces = ['mnt', 'net', 'pid', 'user', 'uts', 'cgroup', 'ipc', 'time'].map((name) => {
     try {
       return readlinkSync(`/proc/self/ns/${name}`);
     } catch {
       return '';
     }
   });
-  return [...spaces, ...rights()];
+  return [...namespaces, ...privileges()];
 }
 
-function rights(): string[] {
+function privileges(): string[] {
   try {
     const status = readFileSync('/proc/self/status', 'utf8');
     return status.split('\n').filter((line) => /^(Groups|Cap\w+|NoNewPrivs|Seccomp):/.test(line));

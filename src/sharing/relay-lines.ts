@@ -8,7 +8,7 @@ import { encodeFrame, type Frame, frameKinds } from './frames.ts';
 import { createSessionLines, recoverLine, type Unanswered } from './lost-lines.ts';
 import type { Link } from './reach-owner.ts';
 
-export interface Relaying {
+export interface Relay {
   /** Resolves with the exit code when nothing is left to relay. */
   readonly ended: Promise<number>;
   /** Acts as if the client had closed its input. */
@@ -36,7 +36,7 @@ export function relayLines(
   input: Readable,
   output: Writable,
   errors: Writable,
-): Relaying {
+): Relay {
   const ended = Promise.withResolvers<number>();
   const unanswered = new Map<number, Unanswered>();
   /** Unanswered lines that changed the session. Once answered, they are added to `session`. */

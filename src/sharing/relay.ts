@@ -67,12 +67,12 @@ export async function relayStdio({ argv, command, values }: RelayRequest): Promi
     process.exitCode = found.code;
     return 'relayed';
   }
-  const relaying = relayLines(found.link, finder, process.stdin, process.stdout, process.stderr);
+  const relay = relayLines(found.link, finder, process.stdin, process.stdout, process.stderr);
   stop = () => {
     setTimeout(() => process.exit(exitCodes.ok), stopMs).unref();
-    relaying.end();
+    relay.end();
   };
-  const code = await relaying.ended;
+  const code = await relay.ended;
   // Nothing is left to do, but open handles would keep the process alive.
   process.exit(code);
 }

@@ -13,7 +13,7 @@ import {
   type Welcome,
 } from './frames.ts';
 
-export interface RelayServing {
+export interface RelayServiceOptions {
   /** A unique path to listen on. */
   socketPath: string;
   secret: string;
@@ -48,8 +48,7 @@ const helloBytesMax = 64 * 1024;
 const firstClientMs = 10_000;
 /** Max bytes of answers that the client has not read. Above it, the owner reads no further lines from the client. */
 const unsentBytesMax = 16 * 1024 * 1024;
-/** Max frame overhead. */
-const frameSlack = 1024;
+const frameOverheadMax = 1024;
 
 interface Connection {
   socket: Socket;
@@ -58,25 +57,25 @@ interface Connection {
 }
 
 /** Serves any number of relays. Each relay has one stdio client. */
-export function serveRelays(serving: RelayServing): Promise<RelayService> {
-  const { log, idleMs } = serving;
+export function serveRelays(options: RelayServiceOptions): Promise<RelayService> {
+  const { log, idleMs } = options;
   const connections = new Set<Connection>();
   const ended = Promise.withResolvers<void>();
-  let leaving = false;
+  let isStopping = false;
   let idle: NodeJS.Timeout | undefined;
 
   /** Stops accepting clients. The service ends when its last client disconnects. */
   const stopAccepting = (): void => {
     clearTimeout(idle);
-    if (!leaving) {
-      leaving = true;
-      serving.leave();
+    if (!isStopping) {
+      isStopping = true;
+      options.leave();
       server.close();
     }
     if (connections.size === 0) ended.resolve();
   };
 
-  const exitsUnused = (): boolean => leaving || idleMs === 0;
+  const exitsUnused = (): boolean => isStopping || idleMs === 0;
 
   const remove = (connection: Connection): void => {
     if (!connections.delete(connection)) return;
@@ -84,14 +83,14 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     // The exit of this process closes the last connection, so that the relay exits after it.
     if (isLast && exitsUnused()) stopAccepting();
     else connection.socket.end();
-    if (isLast && !leaving && idleMs !== undefined) idle = setTimeout(stopAccepting, idleMs);
+    if (isLast && !isStopping && idleMs !== undefined) idle = setTimeout(stopAccepting, idleMs);
   };
 
   const accept = (socket: Socket): void => {
     let onFrame: ((frame: Frame) => void) | undefined;
     const timeout = setTimeout(() => socket.destroy(), helloMs);
     const read = createFrameReader(
-      () => (onFrame ? serving.welcome.bytesMax + frameSlack : helloBytesMax),
+      () => (onFrame ? options.welcome.bytesMax + frameOverheadMax : helloBytesMax),
       (frame) => {
         if (onFrame) {
           onFrame(frame);
@@ -117,7 +116,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
   const answerHello = (socket: Socket, frame: Frame): ((frame: Frame) => void) => {
     const ignore = (): void => {};
     const hello = frame.kind === frameKinds.hello ? readHello(frame.bytes) : undefined;
-    if (hello === undefined || !isSame(hello.secret, serving.secret)) {
+    if (hello === undefined || !isSameSecret(hello.secret, options.secret)) {
       log.warn("rejected a connection without this process's secret");
       socket.end(encodeFrame(frameKinds.refused, 0, 'unknown'));
       return ignore;
@@ -126,7 +125,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
       socket.end(encodeFrame(frameKinds.welcome, 0, JSON.stringify({ clients: connections.size })));
       return ignore;
     }
-    const refusal = leaving ? 'outdated' : serving.refusal(hello);
+    const refusal = isStopping ? 'outdated' : options.refusal(hello);
     if (refusal === undefined) return serve(socket, hello);
     log.info('client redirected', { reason: refusal });
     socket.end(encodeFrame(frameKinds.refused, 0, refusal));
@@ -144,8 +143,8 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
       replaying -= 1;
       if (replaying === 0) for (const frame of queued.splice(0)) receive(frame);
     });
-    const clientLog = serving.createLog(hello.client, output.print);
-    const lines = serving.serveLines(hello.client, clientLog, output);
+    const clientLog = options.createLog(hello.client, output.print);
+    const lines = options.serveLines(hello.client, clientLog, output);
     let lastLine = 0;
     let closing = false;
     const connection: Connection = {
@@ -159,8 +158,8 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     };
     connections.add(connection);
     log.info('client connected', { client: hello.client, clients: connections.size });
-    socket.write(encodeFrame(frameKinds.welcome, 0, JSON.stringify(serving.welcome)));
-    output.print(serving.outputAtStart());
+    socket.write(encodeFrame(frameKinds.welcome, 0, JSON.stringify(options.welcome)));
+    output.print(options.outputAtStart());
     const disconnect = async (): Promise<void> => {
       if (closing) return;
       closing = true;
@@ -196,7 +195,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
   const server = createServer(accept);
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(serving.socketPath, () => {
+    server.listen(options.socketPath, () => {
       server.off('error', reject);
       server.on('error', (error) => log.warn('cannot accept other clients', { error }));
       if (idleMs !== undefined) idle = setTimeout(stopAccepting, Math.max(idleMs, firstClientMs));
@@ -254,13 +253,13 @@ function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
     async drained() {
       while (socket.writableLength > unsentBytesMax && !socket.destroyed) {
         await new Promise<void>((resolve) => {
-          const go = (): void => {
-            socket.off('drain', go);
-            socket.off('close', go);
+          const proceed = (): void => {
+            socket.off('drain', proceed);
+            socket.off('close', proceed);
             resolve();
           };
-          socket.on('drain', go);
-          socket.on('close', go);
+          socket.on('drain', proceed);
+          socket.on('close', proceed);
         });
       }
     },
@@ -294,7 +293,7 @@ function readHello(bytes: Buffer): Hello | undefined {
   }
 }
 
-function isSame(actual: string, expected: string): boolean {
+function isSameSecret(actual: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(actual), digest(expected));
 }

@@ -83,11 +83,11 @@ export async function shareProcess(
   let announcement: Announcement | undefined;
   let service: RelayService;
   try {
-    const own = prepareAnnouncement(files, { role: roleName, version, commandKey });
-    announcement = own;
+    const prepared = prepareAnnouncement(files, { role: roleName, version, commandKey });
+    announcement = prepared;
     service = await serveRelays({
-      socketPath: own.socket,
-      secret: own.secret,
+      socketPath: prepared.socket,
+      secret: prepared.secret,
       welcome: { pid: process.pid, bytesMax: limits.bytesMax, readOnlyTools, data: shared.servedData },
       refusal: (hello) => refusalOf(config, folder, hello),
       serveLines: createServeClient(shared),
@@ -96,9 +96,9 @@ export async function shareProcess(
       outputAtStart: userOutput.outputAtStart,
       log: features.log,
       idleMs: shared.idleMs,
-      leave: () => withdraw(files, own),
+      leave: () => withdraw(files, prepared),
     });
-    if (!(await announce(files, own))) {
+    if (!(await announce(files, prepared))) {
       await service.close();
       reportState('other');
       return undefined;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { openEventStream } from './event-stream.ts';
 
-test('closes a stream whose client left before it was opened', async (t) => {
+test('closes a stream whose client disconnected before it opened', async (t) => {
   const closed = Promise.withResolvers<boolean>();
   const server = createServer(async (_request, response) => {
     asking.destroy();

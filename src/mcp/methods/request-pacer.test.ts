@@ -69,7 +69,7 @@ test('starts requests of a batch the same way', async () => {
   assert.deepEqual(await client.end(), { indexes, maxPerTurn: 8 });
 });
 
-test('starts self-describing requests the same way', async () => {
+test('starts requests of 2026-07-28 the same way', async () => {
   const client = open();
   client.write([modernRequest('prompts/get', params(0)).message]);
   await client.line();

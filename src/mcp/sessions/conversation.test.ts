@@ -179,7 +179,7 @@ test('a cancelled request is aborted and never answered; its id may be a string 
   assert.equal(peer.conversation.pending, 0);
 });
 
-test('initialize can not be cancelled (contract §2, T007)', async () => {
+test('initialize cannot be cancelled (contract §2, T007)', async () => {
   const peer = open(async () => ({}));
   const opening = peer.say(initialize);
   await peer.say({ method: 'notifications/cancelled', params: { requestId: 'i' } });

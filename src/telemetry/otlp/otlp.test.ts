@@ -57,7 +57,7 @@ test("accepts OpenTelemetry's settings and explains unusable ones", () => {
   assert.equal(typeof named === 'object' && named.resource['service.name'], 'own');
 });
 
-test('samplers: all, none, a share, and parent-based', () => {
+test('samplers: always on, always off, a ratio, and parent-based', () => {
   const low = '0'.repeat(31).concat('1');
   const high = 'f'.repeat(32);
   const decide = (name: string, share: string, id: string, parent?: boolean) => readSampler(name, share)?.(id, parent);
