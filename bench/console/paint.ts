@@ -11,7 +11,7 @@ const searches = 9;
 const pages = ['/', '/?q=lighthouse', '/documents', '/activity', '/connect'];
 
 /** Script for the page: submits a search and records when the placeholder and the first result were painted. */
-const search = `{
+const searchScript = `{
   const form = document.querySelector('form[data-search]');
   const times = (window.times = {});
   const painted = (name) => {
@@ -27,7 +27,7 @@ const search = `{
   times.submit = performance.now();
   form.requestSubmit();
 }`;
-const answer = `performance.getEntriesByType('resource').find(({ name }) => name.includes('q=lighthouse'))`;
+const responseEntry = `performance.getEntriesByType('resource').find(({ name }) => name.includes('q=lighthouse'))`;
 
 const cleanUps: (() => unknown)[] = [];
 const owner = { after: (cleanUp: () => unknown) => void cleanUps.push(cleanUp) };
@@ -46,11 +46,11 @@ const { page, context } = await openBrowser(owner, new URL(url).origin);
 const rows: Record<string, number>[] = [];
 for (let count = 0; count < searches; count += 1) {
   await page.goto('/');
-  await page.evaluate(search);
+  await page.evaluate(searchScript);
   while (!(await page.evaluate('times.result > 0'))) await pause(20);
   rows.push(
     await page.evaluate(
-      `({ skeleton: times.skeleton - times.submit, result: times.result - ${answer}.responseEnd, answer: ${answer}.duration })`,
+      `({ skeleton: times.skeleton - times.submit, result: times.result - ${responseEntry}.responseEnd, answer: ${responseEntry}.duration })`,
     ),
   );
 }

@@ -50,7 +50,7 @@ interface Times {
 interface Backend {
   readonly settings: Record<string, string>;
   /** Ids of other processes that work for the server, such as PostgreSQL. */
-  readonly helpers: readonly number[];
+  readonly helperPids: readonly number[];
   /** Runs the database's background work (vacuum, checkpoint) now, so that it does not disturb the measurement. */
   readonly finishWork?: (() => Promise<void>) | undefined;
 }
@@ -60,25 +60,21 @@ interface Subject extends Omit<Backend, 'settings'> {
   readonly command: string;
   readonly client: Client;
   /** Names of the server's tools. */
-  readonly offered: ReadonlySet<string>;
+  readonly toolNames: ReadonlySet<string>;
   /** Ids of the server's processes. */
-  readonly own: readonly number[];
+  readonly serverPids: readonly number[];
 }
 
-/** The calls of one operation so far: wall time of each, and CPU time of all, in milliseconds. */
+/** Measurements of one operation so far, in milliseconds: the wall time of each call, and the CPU time of all calls. */
 interface Samples {
   readonly times: number[];
-  own: number;
-  helpers: number;
+  serverCpuMs: number;
+  helpersCpuMs: number;
 }
 
-/** Rounds per operation. */
 const roundsPerOperation = 10;
 
-/**
- * Warm-up calls per operation: V8 optimises until about the 2,000th call. If calls are slow, the warm-up ends at the time limit
- * below, after the same number of calls for both servers.
- */
+/** Warm-up calls per operation: V8 optimises until about the 2,000th call. With slow calls, `warmUpMs` ends it earlier. */
 const warmUpCalls = 2_500;
 const warmUpMs = 60_000;
 const warmUpBatch = 50;
@@ -88,7 +84,7 @@ const carrelCommand = `${process.execPath} ${program} context`;
 /** Settings that other servers don't support. */
 const carrelSettings = { EMBEDDING_PROVIDER: 'none' };
 
-if (options.backend !== 'postgresql') await compare('SQLite', (use) => use({ settings: {}, helpers: [] }));
+if (options.backend !== 'postgresql') await compare('SQLite', (use) => use({ settings: {}, helperPids: [] }));
 if (options.backend !== 'sqlite') {
   const postgres = await startPostgres();
   if (typeof postgres === 'string') console.log(`Skipping PostgreSQL: ${postgres}`);
@@ -98,25 +94,25 @@ if (options.backend !== 'sqlite') {
   }
 }
 
-type Measured = Map<string, Times>;
+type TimesByOperation = Map<string, Times>;
 type WithBackend = (use: (backend: Backend) => Promise<void>) => Promise<void>;
 
 async function compare(databaseName: string, withBackend: WithBackend): Promise<void> {
   const commands = [carrelCommand, ...(options.against ? [options.against] : [])];
-  const measured: Measured[] = [];
+  const results: TimesByOperation[] = [];
   const withAll = async (subjects: readonly Subject[]): Promise<void> => {
     const command = commands[subjects.length];
-    if (command === undefined) measured.push(...(await measureAll(subjects)));
+    if (command === undefined) results.push(...(await measureAll(subjects)));
     else await withBackend((backend) => withServer(command, backend, (subject) => withAll([...subjects, subject])));
   };
   await withAll([]);
-  const [own, other] = measured;
+  const [carrel, other] = results;
   const figures = 'p50 / p99 ms | CPU ms (server + database)';
   console.log(
     `\n| ${databaseName}, ${entriesCount} entries | Carrel: ${figures} |${other ? ` other: ${figures} | CPU × |` : ''}`,
   );
   console.log(`|---|---|---|${other ? '---|---|---|' : ''}`);
-  for (const [name, times] of own ?? []) {
+  for (const [name, times] of carrel ?? []) {
     const otherTimes = other?.get(name);
     const ratio = otherTimes ? (otherTimes.cpu / times.cpu).toFixed(1) : '';
     console.log(
@@ -136,14 +132,14 @@ async function withDatabase(postgres: PostgresServer, use: (backend: Backend) =>
   await client.connect();
   const [row] = (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows;
   const server = row && parentOf(row.pid);
-  const helpers = server === undefined ? [] : [server];
+  const helperPids = server === undefined ? [] : [server];
   const finishWork = async () => {
     await client.query('VACUUM (ANALYZE)');
     await client.query('CHECKPOINT');
   };
   try {
     const settings = { STORAGE_BACKEND: 'postgresql', POSTGRESQL_CONNECTION_STRING: database.url };
-    await use({ settings, helpers, finishWork });
+    await use({ settings, helperPids, finishWork });
   } finally {
     await client.end();
     await database.drop();
@@ -152,7 +148,7 @@ async function withDatabase(postgres: PostgresServer, use: (backend: Backend) =>
 
 async function withServer(
   commandLine: string,
-  { settings, helpers, finishWork }: Backend,
+  { settings, helperPids, finishWork }: Backend,
   use: (subject: Subject) => Promise<void>,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
@@ -176,8 +172,8 @@ async function withServer(
   const client = new Client({ name: 'bench', version: '1' });
   try {
     await client.connect(transport);
-    const offered = new Set((await client.listTools()).tools.map((tool) => tool.name));
-    await use({ command, client, offered, own: [transport.pid ?? 0], helpers, finishWork });
+    const toolNames = new Set((await client.listTools()).tools.map((tool) => tool.name));
+    await use({ command, client, toolNames, serverPids: [transport.pid ?? 0], helperPids, finishWork });
   } finally {
     await client.close();
     rmSync(folder, { recursive: true, force: true });
@@ -185,50 +181,50 @@ async function withServer(
 }
 
 /** Fills every server, then alternates between them, a few calls each, because a machine's speed varies. */
-async function measureAll(subjects: readonly Subject[]): Promise<Measured[]> {
-  const measured = subjects.map((): Measured => new Map());
+async function measureAll(subjects: readonly Subject[]): Promise<TimesByOperation[]> {
+  const results = subjects.map((): TimesByOperation => new Map());
   const workloads = subjects.map(() => createWorkload(entriesCount, callsCount));
   for (const [position, { name, tool, calls }] of (workloads[0] ?? []).entries()) {
     const isFilling = name.includes('batch');
     const isSelected = only === undefined || isFilling || only.some((part) => name.includes(part));
     if (!isSelected) continue;
-    const allSamples = subjects.map(() => ({ times: [] as number[], own: 0, helpers: 0 }));
+    const allSamples = subjects.map(() => ({ times: [] as number[], serverCpuMs: 0, helpersCpuMs: 0 }));
     const start = performance.now();
     const isWarmingUp = (done: number) => !isFilling && done < warmUpCalls && performance.now() - start < warmUpMs;
     for (let done = 0; isWarmingUp(done); done += warmUpBatch) {
-      for (const [at, subject] of subjects.entries()) {
-        const operation = workloads[at]?.[position];
-        if (operation && subject.offered.has(tool)) await runCalls(subject, operation, warmUpBatch);
+      for (const [index, subject] of subjects.entries()) {
+        const operation = workloads[index]?.[position];
+        if (operation && subject.toolNames.has(tool)) await runCalls(subject, operation, warmUpBatch);
       }
     }
     const batch = isFilling ? calls : Math.max(1, Math.ceil(calls / roundsPerOperation));
     for (let done = 0; done < calls; done += batch) {
-      for (const [at, subject] of subjects.entries()) {
-        const [operation, samples] = [workloads[at]?.[position], allSamples[at]];
-        if (operation && samples && subject.offered.has(tool))
+      for (const [index, subject] of subjects.entries()) {
+        const [operation, samples] = [workloads[index]?.[position], allSamples[index]];
+        if (operation && samples && subject.toolNames.has(tool))
           await runCalls(subject, operation, Math.min(batch, calls - done), samples);
       }
     }
-    for (const [at, subject] of subjects.entries()) {
-      const samples = allSamples[at];
+    for (const [index, subject] of subjects.entries()) {
+      const samples = allSamples[index];
       if (samples === undefined || samples.times.length === 0) continue;
       const times = timesOf(samples);
-      measured[at]?.set(name, times);
+      results[index]?.set(name, times);
       // Progress on stderr: the table appears only at the end.
       console.error(`${subject.command}: ${name}: ${formatTimes(times)}`);
       if (isFilling) await subject.finishWork?.();
     }
   }
-  return measured;
+  return results;
 }
 
 async function runCalls(
-  { client, own, helpers }: Subject,
+  { client, serverPids, helperPids }: Subject,
   { name, tool, input }: Operation,
   calls: number,
-  samples: Samples = { times: [], own: 0, helpers: 0 },
+  samples: Samples = { times: [], serverCpuMs: 0, helpersCpuMs: 0 },
 ): Promise<void> {
-  const before = { own: treeCpuMs(own), helpers: treeCpuMs(helpers) };
+  const before = { server: treeCpuMs(serverPids), helpers: treeCpuMs(helperPids) };
   for (let done = 0; done < calls; done += 1) {
     const args = input();
     const start = performance.now();
@@ -236,11 +232,11 @@ async function runCalls(
     samples.times.push(performance.now() - start);
     if (result.isError) throw new Error(`${name}: ${JSON.stringify(result.content).slice(0, 300)}`);
   }
-  samples.own += treeCpuMs(own) - before.own;
-  samples.helpers += treeCpuMs(helpers) - before.helpers;
+  samples.serverCpuMs += treeCpuMs(serverPids) - before.server;
+  samples.helpersCpuMs += treeCpuMs(helperPids) - before.helpers;
 }
 
-function timesOf({ times, own, helpers }: Samples): Times {
+function timesOf({ times, serverCpuMs, helpersCpuMs }: Samples): Times {
   const [p50, p99] = [quantile(times, 0.5), quantile(times, 0.99)];
-  return { p50, p99, cpu: (own + helpers) / times.length, helpersCpu: helpers / times.length };
+  return { p50, p99, cpu: (serverCpuMs + helpersCpuMs) / times.length, helpersCpu: helpersCpuMs / times.length };
 }

@@ -9,13 +9,13 @@ export interface Comparison {
 
 /** Compares the two texts. Returns undefined if the reference is too short. */
 export function compare(text: string, reference: string, withNumbers: boolean): Comparison | undefined {
-  const theirs = wordsOf(reference, withNumbers);
-  if (theirs.length < wordsMin) return undefined;
-  const ours = wordsOf(text, withNumbers);
+  const referenceWords = wordsOf(reference, withNumbers);
+  if (referenceWords.length < wordsMin) return undefined;
+  const textWords = wordsOf(text, withNumbers);
   return {
-    recall: shareOf(theirs, ours),
-    order: shareOf(pairsOf(theirs), pairsOf(ours)),
-    words: theirs.length,
+    recall: shareOf(referenceWords, textWords),
+    order: shareOf(pairsOf(referenceWords), pairsOf(textWords)),
+    words: referenceWords.length,
   };
 }
 
@@ -24,23 +24,24 @@ const wordsMin = 5;
 
 /** Splits a text into lower-case words and, with `withNumbers`, numbers. Normalises ligatures and accents. */
 function wordsOf(text: string, withNumbers: boolean): string[] {
-  const plain = text.normalize('NFKC').replaceAll('\u00ad', '').toLowerCase();
-  return plain.match(withNumbers ? /[\p{L}\p{M}]{2,}|\p{N}+/gu : /[\p{L}\p{M}]{2,}/gu) ?? [];
+  const normalized = text.normalize('NFKC').replaceAll('\u00ad', '').toLowerCase();
+  return normalized.match(withNumbers ? /[\p{L}\p{M}]{2,}|\p{N}+/gu : /[\p{L}\p{M}]{2,}/gu) ?? [];
 }
 
 function pairsOf(words: readonly string[]): string[] {
   return words.slice(1).map((word, index) => `${words[index]} ${word}`);
 }
 
-function shareOf(theirs: readonly string[], ours: readonly string[]): number {
+/** Returns the share of the reference's terms that the text has. */
+function shareOf(reference: readonly string[], text: readonly string[]): number {
   const counts = new Map<string, number>();
-  for (const each of ours) counts.set(each, (counts.get(each) ?? 0) + 1);
-  let found = 0;
-  for (const each of theirs) {
-    const left = counts.get(each) ?? 0;
-    if (left === 0) continue;
-    counts.set(each, left - 1);
-    found += 1;
+  for (const term of text) counts.set(term, (counts.get(term) ?? 0) + 1);
+  let common = 0;
+  for (const term of reference) {
+    const remaining = counts.get(term) ?? 0;
+    if (remaining === 0) continue;
+    counts.set(term, remaining - 1);
+    common += 1;
   }
-  return theirs.length === 0 ? 1 : found / theirs.length;
+  return reference.length === 0 ? 1 : common / reference.length;
 }

@@ -1,6 +1,6 @@
 """Gathers the corpus: python3 bench/corpus/gather.py FOLDER
 
-Downloads the packages of sources.json, unpacks their test documents, and writes beside each (NAME.reference.txt) the text that
+Downloads the packages of sources.json and unpacks their test documents. Writes beside each (NAME.reference.txt) the text that
 another program extracts from it. Needs pdftotext, pandoc, antiword and soffice (Debian's poppler-utils,
 pandoc, antiword, libreoffice-impress-nogui) and the PyPI packages of requirements.txt.
 """
@@ -19,7 +19,7 @@ import zipfile
 from pathlib import Path
 
 FORMATS = "pdf docx doc xlsx xls pptx ppt odt ods odp epub rtf msg eml".split()
-SECONDS = 30
+TIMEOUT_SECONDS = 30
 
 
 def members(archive):
@@ -44,19 +44,19 @@ def unpack(source, archive, folder):
         if kind not in FORMATS:
             continue
         data = read()
-        mark = hashlib.sha256(data).hexdigest()[:12]
-        if mark in seen or not data:
+        digest = hashlib.sha256(data).hexdigest()[:12]
+        if digest in seen or not data:
             continue
-        seen.add(mark)
+        seen.add(digest)
         target = folder / kind
         target.mkdir(parents=True, exist_ok=True)
         stem = re.sub(r"[^\w.-]+", "_", Path(name).stem)[:60]
-        (target / f"{mark}-{source['name']}-{stem}.{kind}").write_bytes(data)
+        (target / f"{digest}-{source['name']}-{stem}.{kind}").write_bytes(data)
 
 
 def run(*command):
     # Standard error is discarded, because some of these programs would fill its pipe.
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=SECONDS)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=TIMEOUT_SECONDS)
     if done.returncode != 0:
         raise ValueError("refused")
     return done.stdout.decode("utf8", "replace")
@@ -128,8 +128,8 @@ def read_odf(path):
     return "\n".join(lines)
 
 
-def converted(path):
-    """Returns the presentation as converted by LibreOffice; the first call converts all. (catppt also prints masters and deleted text.)"""
+def convert_ppt(path):
+    """Converts a presentation with LibreOffice. The first call converts all of them."""
     folder = path.parent.parent.parent / "converted"
     if not folder.exists():
         folder.mkdir()
@@ -171,7 +171,7 @@ READERS = {
     "epub": pandoc,
     # antiword prints [pic] for a picture.
     "doc": lambda path: run("antiword", "-m", "UTF-8", "-w", "0", str(path)).replace("[pic]", " "),
-    "ppt": lambda path: read_odf(converted(path)),
+    "ppt": lambda path: read_odf(convert_ppt(path)),
     "pptx": read_pptx,
     "xlsx": read_xlsx,
     "xls": read_xls,
@@ -183,16 +183,16 @@ READERS = {
 }
 
 
-def too_slow(*_):
+def raise_timeout(*_):
     raise TimeoutError
 
 
-def refer(path):
+def write_reference(path):
     target = path.with_name(path.name + ".reference.txt")
     if target.exists():
         return
-    signal.signal(signal.SIGALRM, too_slow)
-    signal.alarm(SECONDS)
+    signal.signal(signal.SIGALRM, raise_timeout)
+    signal.alarm(TIMEOUT_SECONDS)
     try:
         text = READERS[path.suffix.lstrip(".")](path)
     except BaseException as error:  # Any failure of a reader counts as no text.
@@ -221,7 +221,7 @@ def main(folder):
             done.touch()
     for path in sorted((folder / "files").glob("*/*")):
         if not path.name.endswith(".reference.txt"):
-            refer(path)
+            write_reference(path)
 
 
 main(Path(sys.argv[1]))

@@ -20,11 +20,11 @@ if (!existsSync(files)) throw new Error('Fill the folder first: python3 bench/co
 // With --format, the written table would lack the other formats.
 if (values.write && values.format) throw new Error('--write needs all formats: leave --format out');
 
-interface Outcome {
+interface FileResult {
   readonly name: string;
-  readonly compared?: Comparison | undefined;
+  readonly comparison?: Comparison | undefined;
   /** The error code if the file was refused. */
-  readonly refused?: string;
+  readonly errorCode?: string;
 }
 
 /** Uses the knowledge base's limits. */
@@ -38,60 +38,61 @@ const extractor = createExtractor({
 });
 const rows: string[] = [];
 for (const format of values.format?.split(',') ?? readdirSync(files)) {
-  const outcomes = await Promise.all(
+  const results = await Promise.all(
     readdirSync(join(files, format))
       .filter((name) => !name.endsWith('.reference.txt'))
       .map((name) => read(format, name)),
   );
-  rows.push(rowOf(format, outcomes));
+  rows.push(formatRow(format, results));
   console.log(rows.at(-1));
-  printWorst(outcomes);
+  printWorst(results);
 }
 await extractor.close();
 if (values.write) writeTable();
 
-async function read(format: string, name: string): Promise<Outcome> {
+async function read(format: string, name: string): Promise<FileResult> {
   const path = join(files, format, name);
   const bytes = readFileSync(path);
   const reference = readFileSync(`${path}.reference.txt`, 'utf8');
   try {
     const { text, title } = await extractor.extract({ bytes, filename: name, mode: 'markdown', extent: 'page' });
-    // Numbers in spreadsheets can't be compared: Carrel formats them as the sheet does; other readers return the stored values.
+    // Numbers in spreadsheets can't be compared: Carrel formats them, but other readers return the stored values.
     const withNumbers = !['xls', 'xlsx', 'ods'].includes(format);
-    return { name, compared: compare(`${title ?? ''}\n${text}`, reference, withNumbers) };
+    return { name, comparison: compare(`${title ?? ''}\n${text}`, reference, withNumbers) };
   } catch (error) {
-    if (isCarrelError(error)) return { name, refused: error.code };
+    if (isCarrelError(error)) return { name, errorCode: error.code };
     throw error;
   }
 }
 
-function rowOf(format: string, outcomes: readonly Outcome[]): string {
-  const compared = outcomes.flatMap(({ compared: each }) => each ?? []);
-  const refused = Map.groupBy(
-    outcomes.flatMap((outcome) => outcome.refused ?? []),
+function formatRow(format: string, results: readonly FileResult[]): string {
+  const comparisons = results.flatMap(({ comparison }) => comparison ?? []);
+  const refusals = Map.groupBy(
+    results.flatMap((result) => result.errorCode ?? []),
     (code) => code,
   );
-  const recalls = compared.map(({ recall }) => recall).sort((one, other) => one - other);
-  const orders = compared.map(({ order }) => order);
+  const recalls = comparisons.map(({ recall }) => recall).sort((one, other) => one - other);
+  const orders = comparisons.map(({ order }) => order);
   const cells = [
     `\`${format}\``,
-    outcomes.length,
-    compared.length,
+    results.length,
+    comparisons.length,
     ...[median(recalls), mean(recalls), recalls[0] ?? 1, mean(orders)].map((share) => share.toFixed(3)),
-    [...refused].map(([code, all]) => `${all.length} \`${code}\``).join(', '),
+    [...refusals].map(([code, all]) => `${all.length} \`${code}\``).join(', '),
   ];
   return `| ${cells.join(' | ')} |`;
 }
 
-function printWorst(outcomes: readonly Outcome[]): void {
-  const sorted = outcomes.filter(({ compared }) => compared).sort(byRecall);
-  for (const { name, compared } of sorted.slice(0, Number(values.worst))) {
-    console.log(`  ${compared?.recall.toFixed(3)} ${compared?.order.toFixed(3)} ${compared?.words} ${name}`);
+function printWorst(results: readonly FileResult[]): void {
+  const sorted = results.filter(({ comparison }) => comparison).sort(byRecall);
+  for (const { name, comparison } of sorted.slice(0, Number(values.worst))) {
+    console.log(`  ${comparison?.recall.toFixed(3)} ${comparison?.order.toFixed(3)} ${comparison?.words} ${name}`);
   }
-  for (const { name, refused } of outcomes) if (refused && values.worst !== '0') console.log(`  ${refused} ${name}`);
+  for (const { name, errorCode } of results)
+    if (errorCode && values.worst !== '0') console.log(`  ${errorCode} ${name}`);
 }
 
-function byRecall({ compared: one }: Outcome, { compared: other }: Outcome): number {
+function byRecall({ comparison: one }: FileResult, { comparison: other }: FileResult): number {
   return (one?.recall ?? 0) - (other?.recall ?? 0);
 }
 

@@ -8,12 +8,12 @@ export interface BenchPage {
   html: string;
   expected: string;
   /** Every second page by name: rules are tuned on the others only. */
-  heldOut: boolean;
+  isHeldOut: boolean;
 }
 
 export interface ScoredPage {
   name: string;
-  heldOut: boolean;
+  isHeldOut: boolean;
   /** F1 by tool. */
   scores: Record<string, number>;
 }
@@ -31,12 +31,12 @@ export async function loadPages(): Promise<BenchPage[]> {
       name,
       html: await decodeBytes(readFileSync(new URL(`${name}.html`, folder)), 'text/html', 'html'),
       expected: readFileSync(new URL(`${name}.txt`, folder), 'utf8'),
-      heldOut: index % 2 === 1,
+      isHeldOut: index % 2 === 1,
     })),
   );
 }
 
-export function scorePage({ name, html, expected, heldOut }: BenchPage): ScoredPage {
+export function scorePage({ name, html, expected, isHeldOut }: BenchPage): ScoredPage {
   const scores = Object.entries(tools).map(([tool, extract]) => [tool, scoreWords(extract(html), expected).f1]);
-  return { name, heldOut, scores: Object.fromEntries(scores) };
+  return { name, isHeldOut, scores: Object.fromEntries(scores) };
 }

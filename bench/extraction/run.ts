@@ -22,18 +22,18 @@ async function printScores(): Promise<void> {
   const width = Math.max(...rows.map(({ name }) => name.length));
   const head = Object.keys(tools).map((tool) => tool.padStart(13));
   console.log(`${'page'.padEnd(width)}  half      ${head.join('')}`);
-  for (const { name, heldOut, scores } of rows) {
+  for (const { name, isHeldOut, scores } of rows) {
     const cells = Object.values(scores).map((f1) => f1.toFixed(3).padStart(13));
-    console.log(`${name.padEnd(width)}  ${heldOut ? 'held out' : 'tuned on'}  ${cells.join('')}`);
+    console.log(`${name.padEnd(width)}  ${isHeldOut ? 'held out' : 'tuned on'}  ${cells.join('')}`);
   }
-  const halves: [string, ScoredPage[]][] = [
-    ['mean, tuned on', rows.filter((row) => !row.heldOut)],
-    ['mean, held out', rows.filter((row) => row.heldOut)],
+  const groups: [string, ScoredPage[]][] = [
+    ['mean, tuned on', rows.filter((row) => !row.isHeldOut)],
+    ['mean, held out', rows.filter((row) => row.isHeldOut)],
     ['mean, all', rows],
   ];
-  for (const [label, part] of halves) {
-    const means = Object.keys(tools).map((tool) => meanOf(part, tool).toFixed(3).padStart(13));
-    console.log(`${`${label} (${part.length})`.padEnd(width + 10)}  ${means.join('')}`);
+  for (const [label, group] of groups) {
+    const means = Object.keys(tools).map((tool) => meanOf(group, tool).toFixed(3).padStart(13));
+    console.log(`${`${label} (${group.length})`.padEnd(width + 10)}  ${means.join('')}`);
   }
 }
 

@@ -16,10 +16,10 @@ export const tools: Record<string, (html: string) => string> = {
 };
 
 function withTitle(title: string | null | undefined, text: string): string {
-  return title && !normalized(text.slice(0, 2000)).includes(normalized(title)) ? `${title}\n${text}` : text;
+  return title && !normalize(text.slice(0, 2000)).includes(normalize(title)) ? `${title}\n${text}` : text;
 }
 
-function normalized(text: string): string {
+function normalize(text: string): string {
   return text.replace(/\s+/g, '').toLowerCase();
 }
 

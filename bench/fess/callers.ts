@@ -27,8 +27,8 @@ export async function connectMcp(url: string): Promise<Caller> {
   const send = (message: object) =>
     exchange(agent, url, 'POST', headers, JSON.stringify({ jsonrpc: '2.0', ...message }));
   const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'bench', version: '1' } };
-  const opened = await send({ id: 0, method: 'initialize', params });
-  headers['mcp-session-id'] = String(opened.headers['mcp-session-id']);
+  const session = await send({ id: 0, method: 'initialize', params });
+  headers['mcp-session-id'] = String(session.headers['mcp-session-id']);
   headers['mcp-protocol-version'] = '2025-03-26';
   await send({ method: 'notifications/initialized' });
   let id = 0;

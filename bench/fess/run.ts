@@ -16,7 +16,7 @@ import { type Caller, connectDirect, connectMcp } from './callers.ts';
 const rounds = Number(process.argv[2] ?? 7);
 const clientCounts = [1, 32] as const;
 const callsPerRound = { 1: 400, 32: 960 } as const;
-const upstream =
+const upstreamQuery =
   'num=20&start=0&fields.label=finance&facet.query=label%3A%22finance%22&facet.query=NOT+label%3A%22finance%22';
 const root = join(import.meta.dirname, '../..');
 
@@ -42,31 +42,33 @@ async function measure(): Promise<void> {
   );
   const bridgeUrl = await start([join(root, 'bin/carrel.js'), 'fess', '--transport', 'http']);
   const bridge = children.at(-1);
-  const proxyUrl = await start([join(root, 'bench/fess/sdk-proxy.ts'), fessUrl, upstream]);
+  const proxyUrl = await start([join(root, 'bench/fess/sdk-proxy.ts'), fessUrl, upstreamQuery]);
   const proxy = children.at(-1);
 
   for (const clients of clientCounts) {
     const callers: Record<string, Caller[]> = {
-      direct: Array.from({ length: clients }, () => connectDirect(`${fessUrl}/api/v1/documents?q=test&${upstream}`)),
+      direct: Array.from({ length: clients }, () =>
+        connectDirect(`${fessUrl}/api/v1/documents?q=test&${upstreamQuery}`),
+      ),
       bridge: await Promise.all(Array.from({ length: clients }, () => connectMcp(bridgeUrl))),
       proxy: await Promise.all(Array.from({ length: clients }, () => connectMcp(proxyUrl))),
     };
-    const seen: Record<string, number[]> = { direct: [], bridge: [], proxy: [] };
+    const allLatencies: Record<string, number[]> = { direct: [], bridge: [], proxy: [] };
     const medians: Record<string, number[]> = { direct: [], bridge: [], proxy: [] };
     const cpu: Record<string, number> = { bridge: 0, proxy: 0 };
     for (let round = -1; round < rounds; round += 1) {
-      for (const name of rotated(Object.keys(callers), round)) {
+      for (const name of rotate(Object.keys(callers), round)) {
         const pid = name === 'bridge' ? bridge?.pid : name === 'proxy' ? proxy?.pid : undefined;
         const before = pid === undefined ? 0 : cpuMicroseconds(pid);
         const latencies = await runRound(callers[name] ?? [], callsPerRound[clients]);
         // The first round warms up.
         if (round < 0) continue;
-        seen[name]?.push(...latencies);
+        allLatencies[name]?.push(...latencies);
         medians[name]?.push(medianOf(latencies));
         if (pid !== undefined) cpu[name] = (cpu[name] ?? 0) + cpuMicroseconds(pid) - before;
       }
     }
-    report(clients, seen, medians, cpu);
+    report(clients, allLatencies, medians, cpu);
     for (const caller of Object.values(callers).flat()) caller.close();
   }
 }
@@ -89,14 +91,14 @@ async function runRound(callers: readonly Caller[], calls: number): Promise<numb
 
 function report(
   clients: number,
-  seen: Record<string, number[]>,
+  latencies: Record<string, number[]>,
   medians: Record<string, number[]>,
   cpu: Record<string, number>,
 ): void {
   const median = (name: string): number => medianOf(medians[name] ?? []);
   console.log(`\n${clients} client${clients === 1 ? '' : 's'}`);
   for (const name of ['direct', 'bridge', 'proxy']) {
-    const values = seen[name] ?? [];
+    const values = latencies[name] ?? [];
     const parts = [`p50 ${median(name).toFixed(3)} ms`, `p99 ${quantile(values, 0.99).toFixed(3)} ms`];
     if (name !== 'direct') {
       parts.push(`adds ${(median(name) - median('direct')).toFixed(3)} ms`);
@@ -108,8 +110,8 @@ function report(
   console.log(`  bridge adds ${ratio.toFixed(2)} times what the minimal proxy adds`);
 }
 
-function rotated<Item>(items: readonly Item[], by: number): Item[] {
-  const at = (by + items.length) % items.length;
+function rotate<Item>(items: readonly Item[], shift: number): Item[] {
+  const at = (shift + items.length) % items.length;
   return [...items.slice(at), ...items.slice(0, at)];
 }
 

@@ -16,8 +16,8 @@ function createProxy(): Server {
     const response = await fetch(`${fessUrl}/api/v1/documents?${query}`);
     const { record_count: total, data } = (await response.json()) as { record_count: number; data: Hit[] };
     const results = data.map(({ title, url, digest, doc_id }) => ({ title, url, digest, doc_id }));
-    const found = { total, results };
-    return { content: [{ type: 'text' as const, text: JSON.stringify(found) }], structuredContent: found };
+    const result = { total, results };
+    return { content: [{ type: 'text' as const, text: JSON.stringify(result) }], structuredContent: result };
   });
   return server;
 }

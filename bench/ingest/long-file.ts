@@ -34,23 +34,23 @@ try {
   const idle = await measureSearches(engine, { count: 300 });
   const started = performance.now();
   const cpuBefore = cpuSeconds();
-  const seconds = () =>
+  const elapsed = () =>
     `${((performance.now() - started) / 1000).toFixed(1)} s (${(cpuSeconds() - cpuBefore).toFixed(1)} s of CPU)`;
   const { json } = await engine.submit(formOf({}, file.name, file.content));
   await engine.documentIdOf(Number(json['job_id']));
-  console.log(`${file.name}, ${(file.content.length / 1024).toFixed(0)} KB: found by keyword after ${seconds()}`);
-  const stop = new AbortController();
-  const concurrent = values.alone ? [] : measureSearches(engine, { signal: stop.signal });
+  console.log(`${file.name}, ${(file.content.length / 1024).toFixed(0)} KB: found by keyword after ${elapsed()}`);
+  const abort = new AbortController();
+  const concurrent = values.alone ? [] : measureSearches(engine, { signal: abort.signal });
   await waitUntilEmbedded();
-  stop.abort();
+  abort.abort();
   const { chunks } = await engine.get('/status');
   console.log(
-    `embedded after ${seconds()}, ${values.alone ? 'alone' : 'with concurrent searches'}; ${chunks} chunks in total`,
+    `embedded after ${elapsed()}, ${values.alone ? 'alone' : 'with concurrent searches'}; ${chunks} chunks in total`,
   );
-  for (const share of values.alone ? [] : [0.5, 0.99]) {
-    const [before, during] = [quantile(idle, share), quantile(await concurrent, share)];
+  for (const quantileShare of values.alone ? [] : [0.5, 0.99]) {
+    const [before, during] = [quantile(idle, quantileShare), quantile(await concurrent, quantileShare)];
     console.log(
-      `searches, p${share * 100}: idle ${before.toFixed(1)} ms, while embedding ${during.toFixed(1)} ms, ${(during / before).toFixed(1)} ×`,
+      `searches, p${quantileShare * 100}: idle ${before.toFixed(1)} ms, while embedding ${during.toFixed(1)} ms, ${(during / before).toFixed(1)} ×`,
     );
   }
 } finally {

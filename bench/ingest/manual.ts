@@ -12,12 +12,14 @@ const charactersInLine = 72;
  */
 export function createManual(pages: number): { name: string; content: Buffer } {
   const random = createRandom(311);
-  const sentences = documentation();
+  const sentences = documentationSentences();
   const objects: string[] = ['<< /Type /Catalog /Pages 2 0 R >>', '', font('Helvetica'), font('Helvetica-Bold')];
   const kids: string[] = [];
   for (let page = 1; page <= pages; page += 1) {
-    const drawn = deflateSync(Buffer.from(drawPage(page, sentences, random), 'latin1'));
-    objects.push(`<< /Length ${drawn.length} /Filter /FlateDecode >>\nstream\n${drawn.toString('latin1')}\nendstream`);
+    const content = deflateSync(Buffer.from(drawPage(page, sentences, random), 'latin1'));
+    objects.push(
+      `<< /Length ${content.length} /Filter /FlateDecode >>\nstream\n${content.toString('latin1')}\nendstream`,
+    );
     kids.push(`${objects.length + 1} 0 R`);
     objects.push(
       `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${objects.length} 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> >>`,
@@ -29,10 +31,10 @@ export function createManual(pages: number): { name: string; content: Buffer } {
 
 function drawPage(page: number, sentences: readonly string[], random: () => number): string {
   const draw = (fontName: string, size: number, x: number, y: number, text: string) =>
-    `BT /${fontName} ${size} Tf 1 0 0 1 ${x} ${y} Tm [${kerned(text)}] TJ ET\n`;
+    `BT /${fontName} ${size} Tf 1 0 0 1 ${x} ${y} Tm [${formatKerned(text)}] TJ ET\n`;
   const heading = `${Math.ceil(page / 12)}.${(page % 12) + 1} ${pick(sentences, random).split(' ').slice(0, 5).join(' ')}`;
-  let drawn = draw('F1', 8, 72, 750, 'The manual of everything') + draw('F1', 8, 300, 40, String(page));
-  drawn += draw('F2', 14, 72, 715, heading);
+  let content = draw('F1', 8, 72, 750, 'The manual of everything') + draw('F1', 8, 300, 40, String(page));
+  content += draw('F2', 14, 72, 715, heading);
   let [line, y] = ['', 690];
   for (let lines = 0; lines < linesOnPage; ) {
     for (const word of pick(sentences, random).split(' ')) {
@@ -40,7 +42,7 @@ function drawPage(page: number, sentences: readonly string[], random: () => numb
         line += `${line === '' ? '' : ' '}${word}`;
         continue;
       }
-      drawn += draw('F1', 10, 72, y, line);
+      content += draw('F1', 10, 72, y, line);
       lines += 1;
       // A gap between paragraphs.
       y -= lines % 7 === 0 ? 26 : 14;
@@ -48,18 +50,18 @@ function drawPage(page: number, sentences: readonly string[], random: () => numb
       if (lines >= linesOnPage) break;
     }
   }
-  return drawn;
+  return content;
 }
 
 /** Formats words with the distances between them, as typesetting programs write them. */
-function kerned(text: string): string {
+function formatKerned(text: string): string {
   return text
     .split(' ')
     .map((word) => `(${word.replace(/[\\()]/g, '\\$&')})`)
     .join(' -278 ');
 }
 
-function documentation(): string[] {
+function documentationSentences(): string[] {
   const folder = new URL('../../docs/', import.meta.url);
   const texts = readdirSync(folder)
     .filter((name) => name.endsWith('.md'))

@@ -95,14 +95,14 @@ async function measureChunks(chunks: number): Promise<void> {
 async function measureSearchesDuring(
   files: readonly { name: string; content: Buffer }[],
 ): Promise<{ seconds: number; cpuMs: number }> {
-  const [first = [], rest = []] = [files.slice(0, filesBefore), files.slice(filesBefore)];
-  await ingest(first);
+  const [initialFiles, measuredFiles] = [files.slice(0, filesBefore), files.slice(filesBefore)];
+  await ingest(initialFiles);
   await measureSearches(engine, { count: 50 });
   const idle = await measureSearches(engine, { count: 300 });
-  const stop = new AbortController();
-  const during = measureSearches(engine, { signal: stop.signal });
-  const outcome = await ingest(rest);
-  stop.abort();
+  const abort = new AbortController();
+  const during = measureSearches(engine, { signal: abort.signal });
+  const outcome = await ingest(measuredFiles);
+  abort.abort();
   const rows = { idle, during: await during, after: await measureSearches(engine, { count: 300 }) };
   console.log('\nsearches    count   p50 ms   p99 ms');
   for (const [name, times] of Object.entries(rows)) {
@@ -116,12 +116,12 @@ async function measureSearchesDuring(
 
 async function ingest(files: readonly { name: string; content: Buffer }[]) {
   const before = await queueOf(engine);
-  const waiting = [...files];
-  const cpuBefore = totalCpuMs();
-  const started = performance.now();
+  const pending = [...files];
+  const cpuBeforeMs = totalCpuMs();
+  const startMs = performance.now();
   await Promise.all(
     Array.from({ length: senders }, async () => {
-      for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      for (let file = pending.shift(); file !== undefined; file = pending.shift()) {
         const { status, json } = await engine.submit(formOf({}, file.name, file.content));
         if (status !== 202) throw new Error(`${file.name}: ${status} ${JSON.stringify(json)}`);
       }
@@ -130,8 +130,8 @@ async function ingest(files: readonly { name: string; content: Buffer }[]) {
   for (;;) {
     const now = await queueOf(engine);
     if (now.queued + now.processing === 0) {
-      const cpuMs = totalCpuMs() - cpuBefore;
-      return { seconds: (performance.now() - started) / 1000, cpuMs, failed: now.failed - before.failed };
+      const cpuMs = totalCpuMs() - cpuBeforeMs;
+      return { seconds: (performance.now() - startMs) / 1000, cpuMs, failed: now.failed - before.failed };
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -156,9 +156,9 @@ function distinctCopy(format: string, bytes: Buffer, index: number): Buffer {
 /** Sets the archive's comment. It is the last field (APPNOTE 4.3.16); its length is in the two bytes before it. */
 function withZipComment(bytes: Buffer, comment: string): Buffer {
   const end = bytes.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
-  const head = Buffer.from(bytes.subarray(0, end + 22));
-  head.writeUInt16LE(comment.length, end + 20);
-  return Buffer.concat([head, Buffer.from(comment)]);
+  const archive = Buffer.from(bytes.subarray(0, end + 22));
+  archive.writeUInt16LE(comment.length, end + 20);
+  return Buffer.concat([archive, Buffer.from(comment)]);
 }
 
 async function queueOf(client: EngineClient) {

@@ -11,10 +11,10 @@ export async function measureSearches(
   const times: number[] = [];
   while (times.length < count && !signal?.aborted) {
     const query = queryWords(random);
-    const started = performance.now();
+    const startMs = performance.now();
     const { status, json } = await engine.call('POST', '/search', { query });
     if (status !== 200 && status !== 504) throw new Error(`${status} ${JSON.stringify(json)}`);
-    times.push(performance.now() - started);
+    times.push(performance.now() - startMs);
   }
   return times;
 }

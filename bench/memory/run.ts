@@ -35,8 +35,8 @@ const { values: options } = parseArgs({
   },
 });
 
-const set = loadDataSet(options.data, 'locomo');
-if (set === undefined) throw new Error(`locomo is not in ${options.data}`);
+const dataSet = loadDataSet(options.data, 'locomo');
+if (dataSet === undefined) throw new Error(`locomo is not in ${options.data}`);
 const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
 const storage = await createSqliteStorage({ path: join(folder, 'memory.db') });
 const model = createLocalEmbeddings({
@@ -54,22 +54,22 @@ const call: Call = {
   report: () => {},
   log: silentLogger,
 };
-const run = async (name: string, input: Record<string, unknown>): Promise<Record<string, unknown>> => {
+const callTool = async (name: string, input: Record<string, unknown>): Promise<Record<string, unknown>> => {
   const tool = toolset.tools.find((each) => each.name === name);
   if (tool === undefined) throw new Error(`no tool ${name}`);
   return (await tool.run(tool.input.parse(input), call)) as Record<string, unknown>;
 };
 
 try {
-  const passageOf = await storeAll(set);
+  const passageOf = await storeAll(dataSet);
   await waitUntilEmbedded();
   console.log('| tool | n | nDCG@10 | R@5 | R@10 | MRR@10 | tokens of 5 results | p50 ms | p99 ms |');
   console.log('|---|---|---|---|---|---|---|---|---|');
-  measureBaseline(set, 'grep, most words first', createGrep(set));
-  measureBaseline(set, 'FTS5 alone, any word', createFts5(set));
-  await searchAll(set, passageOf, 'fts_search_context', (text) => ({ query: anyWord(text), mode: 'boolean' }));
-  await searchAll(set, passageOf, 'semantic_search_context', (text) => ({ query: text }));
-  await searchAll(set, passageOf, 'hybrid_search_context', (text) => ({ query: text }));
+  measureBaseline(dataSet, 'grep, most words first', createGrep(dataSet));
+  measureBaseline(dataSet, 'FTS5 alone, any word', createFts5(dataSet));
+  await searchAll(dataSet, passageOf, 'fts_search_context', (text) => ({ query: anyWord(text), mode: 'boolean' }));
+  await searchAll(dataSet, passageOf, 'semantic_search_context', (text) => ({ query: text }));
+  await searchAll(dataSet, passageOf, 'hybrid_search_context', (text) => ({ query: text }));
 } finally {
   await toolset.close?.();
   await provider.close();
@@ -88,7 +88,7 @@ async function storeAll(data: DataSet): Promise<Map<number, number>> {
       source: (at + index) % 2 === 0 ? 'user' : 'agent',
       text,
     }));
-    const { results } = await run('store_context_batch', { entries });
+    const { results } = await callTool('store_context_batch', { entries });
     (results as { context_id: number }[]).forEach(({ context_id: id }, index) => {
       passageOf.set(id, at + index);
     });
@@ -100,7 +100,7 @@ async function storeAll(data: DataSet): Promise<Map<number, number>> {
 async function waitUntilEmbedded(): Promise<void> {
   const start = performance.now();
   for (;;) {
-    const { semantic_search: status } = await run('get_statistics', {});
+    const { semantic_search: status } = await callTool('get_statistics', {});
     if ((status as { coverage_percentage: number }).coverage_percentage === 100) break;
     await delay(1000);
   }
@@ -118,13 +118,13 @@ async function searchAll(
   let tokens = 0;
   for (const { text, group, relevant } of queriesOf(data)) {
     const start = performance.now();
-    const { results } = await run(tool, { ...input(text), thread_id: group, limit: 10 });
+    const { results } = await callTool(tool, { ...input(text), thread_id: group, limit: 10 });
     times.push(performance.now() - start);
-    const found = results as { id: number }[];
-    tokens += estimateTokens(JSON.stringify(found.slice(0, 5)));
+    const hits = results as { id: number }[];
+    tokens += estimateTokens(JSON.stringify(hits.slice(0, 5)));
     figures.push(
       figuresOf(
-        found.map(({ id }) => passageOf.get(id) ?? -1),
+        hits.map(({ id }) => passageOf.get(id) ?? -1),
         relevant,
       ),
     );
@@ -138,10 +138,10 @@ function measureBaseline(data: DataSet, name: string, baseline: Baseline): void 
   const queries = queriesOf(data);
   const figures = queries.map(({ text, group, relevant }) => {
     const start = performance.now();
-    const found = baseline(text, group);
+    const hits = baseline(text, group);
     times.push(performance.now() - start);
-    tokens += estimateTokens(JSON.stringify(found.slice(0, 5).map((number) => data.passages[number]?.text)));
-    return figuresOf(found, relevant);
+    tokens += estimateTokens(JSON.stringify(hits.slice(0, 5).map((number) => data.passages[number]?.text)));
+    return figuresOf(hits, relevant);
   });
   printRow(name, figures, tokens, times);
 }
@@ -153,9 +153,9 @@ function queriesOf(data: DataSet) {
 function printRow(name: string, figures: readonly Figures[], tokens: number, times: number[]): void {
   const { ndcg10, recall5, recall10, mrr10 } = meanFigures(figures);
   const at = (share: number) => quantile(times, share).toFixed(1);
-  const numbers = [ndcg10, recall5, recall10, mrr10].map((value) => value.toFixed(3)).join(' | ');
-  const cost = Math.round(tokens / figures.length);
-  console.log(`| ${name} | ${figures.length} | ${numbers} | ${cost} | ${at(0.5)} | ${at(0.99)} |`);
+  const cells = [ndcg10, recall5, recall10, mrr10].map((value) => value.toFixed(3)).join(' | ');
+  const tokensPerSearch = Math.round(tokens / figures.length);
+  console.log(`| ${name} | ${figures.length} | ${cells} | ${tokensPerSearch} | ${at(0.5)} | ${at(0.99)} |`);
 }
 
 /** Joins the words of a question with OR, because hardly any turn has all of them. */

@@ -56,7 +56,7 @@ export async function startCase(testCase: Case, file: string): Promise<RunningCa
     : connectHttp({
         url: await peer.nextLine(),
         mode: testCase.mode,
-        accept: accept(testCase),
+        accept: acceptHeader(testCase),
         connections: concurrency,
       }));
   return {
@@ -71,6 +71,6 @@ export async function startCase(testCase: Case, file: string): Promise<RunningCa
 }
 
 /** Returns the Accept header. Carrel streams if a client accepts only event streams; the SDKs require both types in any mode. */
-function accept({ server, mode }: Case): string {
+function acceptHeader({ server, mode }: Case): string {
   return server === 'Carrel' && mode === 'sse' ? 'text/event-stream' : 'application/json, text/event-stream';
 }

@@ -12,32 +12,32 @@ export interface HttpTarget {
 }
 
 /**
- * Creates a client on plain sockets, because Node's HTTP client would use more CPU than the measured servers. It supports only
- * what these servers send: one answer after another on a connection, with a length or in chunks.
+ * Creates a client on plain sockets, because Node's HTTP client would use more CPU than the measured servers. It reads only
+ * what these servers send: sequential answers with a content length or in chunks.
  */
 export async function connectHttp({ url, mode, accept, connections }: HttpTarget): Promise<Client> {
   const { host, hostname, port, pathname } = new URL(url);
-  const free = await Promise.all(Array.from({ length: connections }, () => openConnection(hostname, Number(port))));
-  const waiting: ((connection: Connection) => void)[] = [];
+  const idle = await Promise.all(Array.from({ length: connections }, () => openConnection(hostname, Number(port))));
+  const waiters: ((connection: Connection) => void)[] = [];
   const headers = [`POST ${pathname} HTTP/1.1`, `host: ${host}`, 'content-type: application/json', `accept: ${accept}`];
-  const modern = mode === 'modern';
-  if (modern) headers.push(`mcp-protocol-version: ${modernRevision}`, 'mcp-method: tools/call', 'mcp-name: echo');
+  const isModern = mode === 'modern';
+  if (isModern) headers.push(`mcp-protocol-version: ${modernRevision}`, 'mcp-method: tools/call', 'mcp-name: echo');
   let lastId = 0;
 
   const post = async (body: string): Promise<Answer> => {
-    const available = free.pop() ?? (await new Promise<Connection>((resolve) => waiting.push(resolve)));
+    const available = idle.pop() ?? (await new Promise<Connection>((resolve) => waiters.push(resolve)));
     // The server may have closed a connection that was idle while other cases ran.
-    const connection = available.open ? available : await openConnection(hostname, Number(port));
+    const connection = available.isOpen ? available : await openConnection(hostname, Number(port));
     const answer = await connection.send(
       `${headers.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
-    const next = waiting.shift();
+    const next = waiters.shift();
     if (next) next(connection);
-    else free.push(connection);
+    else idle.push(connection);
     return answer;
   };
 
-  if (!modern) {
+  if (!isModern) {
     const { head } = await post(initialize);
     const session = /^mcp-session-id: (.+)$/im.exec(head)?.[1]?.trim();
     if (session !== undefined) headers.push(`mcp-session-id: ${session}`);
@@ -48,14 +48,14 @@ export async function connectHttp({ url, mode, accept, connections }: HttpTarget
     async call() {
       lastId += 1;
       const id = lastId;
-      const { head, body } = await post(callText(id, modern));
+      const { head, body } = await post(callText(id, isModern));
       if (!head.startsWith('HTTP/1.1 200')) throw new Error(`${head}\n${body}`);
       if (/^content-type: text\/event-stream/im.test(head) !== (mode === 'sse'))
         throw new Error(`not ${mode}: ${head}`);
       checkAnswer(mode === 'sse' ? lastEvent(body) : body, id);
     },
     close() {
-      for (const connection of free) connection.close();
+      for (const connection of idle) connection.close();
     },
   };
 }
@@ -66,7 +66,7 @@ interface Answer {
 }
 
 interface Connection {
-  readonly open: boolean;
+  readonly isOpen: boolean;
   send(text: string): Promise<Answer>;
   close(): void;
 }
@@ -75,23 +75,23 @@ async function openConnection(host: string, port: number): Promise<Connection> {
   const socket: Socket = connect({ host, port, noDelay: true });
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   let received = '';
-  let waiting: PromiseWithResolvers<Answer> | undefined;
+  let pending: PromiseWithResolvers<Answer> | undefined;
   socket.setEncoding('latin1').on('data', (text: string) => {
     received += text;
     const answer = readAnswer(received);
     if (answer === undefined) return;
     received = '';
-    waiting?.resolve(answer);
+    pending?.resolve(answer);
   });
-  socket.on('close', () => waiting?.reject(new Error(`the connection was closed after: ${received}`)));
+  socket.on('close', () => pending?.reject(new Error(`the connection was closed after: ${received}`)));
   return {
-    get open() {
+    get isOpen() {
       return socket.writable;
     },
     send(text) {
-      waiting = Promise.withResolvers<Answer>();
+      pending = Promise.withResolvers<Answer>();
       socket.write(text);
-      return waiting.promise;
+      return pending.promise;
     },
     close: () => socket.destroy(),
   };
@@ -101,14 +101,12 @@ function readAnswer(text: string): Answer | undefined {
   const end = text.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
   const head = text.slice(0, end);
-  const remainder = text.slice(end + 4);
+  const rest = text.slice(end + 4);
   if (/^transfer-encoding: chunked/im.test(head)) {
-    return remainder === '0\r\n\r\n' || remainder.endsWith('\r\n0\r\n\r\n')
-      ? { head, body: joinChunks(remainder) }
-      : undefined;
+    return rest === '0\r\n\r\n' || rest.endsWith('\r\n0\r\n\r\n') ? { head, body: joinChunks(rest) } : undefined;
   }
   const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
-  return remainder.length < length ? undefined : { head, body: remainder };
+  return rest.length < length ? undefined : { head, body: rest };
 }
 
 function joinChunks(text: string): string {

@@ -17,19 +17,19 @@ export function startPeer(argv: readonly string[]): PeerProcess {
   });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const lines: string[] = [];
-  const waiting: PromiseWithResolvers<string>[] = [];
-  let rest = '';
+  const readers: PromiseWithResolvers<string>[] = [];
+  let partialLine = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    const pieces = (rest + text).split('\n');
-    rest = pieces.pop() ?? '';
-    for (const line of pieces) {
-      const reader = waiting.shift();
+    const completeLines = (partialLine + text).split('\n');
+    partialLine = completeLines.pop() ?? '';
+    for (const line of completeLines) {
+      const reader = readers.shift();
       if (reader) reader.resolve(line);
       else lines.push(line);
     }
   });
   child.once('exit', (code) => {
-    for (const reader of waiting) reader.reject(new Error(`${argv.join(' ')} ended with ${code}`));
+    for (const reader of readers) reader.reject(new Error(`${argv.join(' ')} ended with ${code}`));
   });
   return {
     pid: child.pid ?? 0,
@@ -38,7 +38,7 @@ export function startPeer(argv: readonly string[]): PeerProcess {
       const line = lines.shift();
       if (line !== undefined) return Promise.resolve(line);
       const reader = Promise.withResolvers<string>();
-      waiting.push(reader);
+      readers.push(reader);
       return reader.promise;
     },
     async kill() {

@@ -46,10 +46,10 @@ const cores = availableParallelism();
 console.log(`Node ${process.version}, ${process.arch}, ${cores} cores, load ${load.toFixed(1)}`);
 if (load > cores) console.log('This machine is busy: compare CPU times, not elapsed times.');
 
-const { ours, first, sdk, bare } = await measureStartUps(plan.starts);
+const { warmStart, firstStart, sdk, bareNode } = await measureStartUps(plan.starts);
 const results = await measureLoad(plan);
-console.log(`\n${startUpTable([ours, first, sdk, bare])}\n\n${loadTable(results)}\n`);
-for (const { target, measured, isReached } of checkTargets(results, ours, sdk)) {
+console.log(`\n${startUpTable([warmStart, firstStart, sdk, bareNode])}\n\n${loadTable(results)}\n`);
+for (const { target, measured, isReached } of checkTargets(results, warmStart, sdk)) {
   console.log(`${isReached ? 'reached' : 'MISSED '}  ${target}: ${measured}`);
   if (!isReached) process.exitCode = 1;
 }
@@ -66,18 +66,18 @@ async function measureStartUps(starts: number) {
     join(folder, name),
   ];
   await fillCompileCache(serve('used'));
-  const ours: StartUpResult = { server: 'Carrel, the built product', runs: [] };
-  const first: StartUpResult = { server: 'Carrel, in a new folder', runs: [] };
+  const warmStart: StartUpResult = { server: 'Carrel, the built product', runs: [] };
+  const firstStart: StartUpResult = { server: 'Carrel, in a new folder', runs: [] };
   const sdk: StartUpResult = { server: 'SDK v2, bundled', runs: [] };
-  const bare: StartUpResult = { server: 'bare node', runs: [] };
+  const bareNode: StartUpResult = { server: 'bare node', runs: [] };
   for (let start = 0; start < starts; start += 1) {
-    ours.runs.push(await measureStartUp(serve('used')));
-    first.runs.push(await measureStartUp(serve(`new-${start}`)));
+    warmStart.runs.push(await measureStartUp(serve('used')));
+    firstStart.runs.push(await measureStartUp(serve(`new-${start}`)));
     sdk.runs.push(await measureStartUp([fileOf('sdk-v2-stdio'), 'stdio']));
-    bare.runs.push(await measureStartUp([fileOf('bare-node'), 'stdio']));
+    bareNode.runs.push(await measureStartUp([fileOf('bare-node'), 'stdio']));
   }
   rmSync(folder, { recursive: true });
-  return { ours, first, sdk, bare };
+  return { warmStart, firstStart, sdk, bareNode };
 }
 
 /** Runs all cases in every round, so that other load on the machine affects all alike. */

@@ -7,11 +7,11 @@ export interface Client {
   close(): void;
 }
 
-/** `modern`: speak revision 2026-07-28, which has no handshake. */
-export async function connectStdio(peer: PeerProcess, modern: boolean): Promise<Client> {
+/** `isModern`: speak revision 2026-07-28, which has no handshake. */
+export async function connectStdio(peer: PeerProcess, isModern: boolean): Promise<Client> {
   const pending = new Map<number, (line: string) => void>();
   let lastId = 0;
-  if (!modern) {
+  if (!isModern) {
     peer.send(initialize);
     await peer.nextLine();
     peer.send(initialized);
@@ -30,7 +30,7 @@ export async function connectStdio(peer: PeerProcess, modern: boolean): Promise<
     call() {
       lastId += 1;
       const id = lastId;
-      peer.send(callText(id, modern));
+      peer.send(callText(id, isModern));
       return new Promise((resolve, reject) => {
         pending.set(id, (line) => {
           try {

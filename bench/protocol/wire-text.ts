@@ -21,8 +21,8 @@ const meta = {
   'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '0' },
 };
 
-export function callText(id: number, modern: boolean): string {
-  const params = { name: echo.name, arguments: { text }, ...(modern ? { _meta: meta } : {}) };
+export function callText(id: number, isModern: boolean): string {
+  const params = { name: echo.name, arguments: { text }, ...(isModern ? { _meta: meta } : {}) };
   return JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params });
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { EmbeddingProvider } from '../../src/search/models/embedding-provider.ts';
 
 const hashBytes = 20;
-const batch = 64;
+const batchSize = 64;
 
 /** Wraps a provider and keeps its vectors on disk between runs, because embedding the sets takes half an hour on two cores. */
 export function createCachedEmbeddings(provider: EmbeddingProvider, folder: string, set: string): EmbeddingProvider {
@@ -16,10 +16,10 @@ export function createCachedEmbeddings(provider: EmbeddingProvider, folder: stri
 
   async function embedMissing(texts: readonly string[]): Promise<void> {
     const missing = [...new Set(texts)].filter((text) => !cache.has(hashOf(text)));
-    for (let start = 0; start < missing.length; start += batch) {
-      const part = missing.slice(start, start + batch);
-      const vectors = await provider.embed(part);
-      const records = part.map((text, index) => {
+    for (let start = 0; start < missing.length; start += batchSize) {
+      const batch = missing.slice(start, start + batchSize);
+      const vectors = await provider.embed(batch);
+      const records = batch.map((text, index) => {
         const vector = vectors[index] ?? new Float32Array(dimensions);
         cache.set(hashOf(text), vector);
         return Buffer.concat([
@@ -48,10 +48,10 @@ function hashOf(text: string): string {
 
 /** Reads all records into `cache`. If an interrupted run left a truncated record at the end, it is ignored. */
 function readRecords(cache: Map<string, Float32Array>, bytes: Buffer, dimensions: number): void {
-  const record = hashBytes + 4 * dimensions;
-  for (let at = 0; at + record <= bytes.length; at += record) {
+  const recordBytes = hashBytes + 4 * dimensions;
+  for (let at = 0; at + recordBytes <= bytes.length; at += recordBytes) {
     const vector = new Float32Array(dimensions);
-    new Uint8Array(vector.buffer).set(bytes.subarray(at + hashBytes, at + record));
+    new Uint8Array(vector.buffer).set(bytes.subarray(at + hashBytes, at + recordBytes));
     cache.set(bytes.toString('hex', at, at + hashBytes), vector);
   }
 }

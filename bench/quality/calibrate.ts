@@ -11,9 +11,9 @@
  *
  *     --data ../shared/data,<output folder of training/written.py> --sets scifact,cosqa,chroma-chunking,cranfield,chats
  *
- * `onTopic` and `onTopicMin` come from a run on the whole sets. The other values of the reranked fits come from parts of the sets,
- * because most users store hundreds of texts, not thousands. Their intercept (.105) was kept because 51 of the 60 acceptance questions then
- * reach .7. A repeated run with `--passages 900` gives -.117, and 47 of 60.
+ * `onTopic` and `onTopicMin` come from a run on the whole sets. The other values of the reranked fits come from a run with
+ * `--passages 900`, because most users store hundreds of texts, not thousands. docs/decisions/0017-relevance-threshold.md tells
+ * how their intercept was chosen.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ import { bundledRerankerFolder, readRerankerSettings } from '../../src/search/re
 import { openBenchReranker } from './bench-reranker.ts';
 import { createCachedEmbeddings } from './cached-embeddings.ts';
 import { type BenchQuery, type DataSet, loadDataSet } from './data-set.ts';
-import { collectHits, type RerankedHit } from './judged-hits.ts';
+import { collectHits, type JudgedHit } from './judged-hits.ts';
 import { fitLogistic } from './logistic.ts';
 import { offTopicQuestions } from './off-topic-questions.ts';
 import { createProductRetrievers } from './product-retrievers.ts';
@@ -80,7 +80,7 @@ const offTopicWeight = 0.25;
 
 const [fittedOn, measured] = [options.sets.split(','), options.measured.split(',').filter((name) => name !== '')];
 const hits = await readHits();
-const topTen = { reranked: hits.filter(({ rank }) => rank <= 10), without: bestByFusion(hits, 10) };
+const topTen = { reranked: hits.filter(({ rank }) => rank <= 10), notReranked: bestByFusion(hits, 10) };
 const calibration = options.check
   ? (readRerankerSettings(bundledRerankerFolder()).calibration ?? [])
   : featureSets.flatMap((features) => fitOf(features) ?? []);
@@ -105,11 +105,11 @@ function relevanceFit(features: readonly Feature[]): LogisticWeights | undefined
   const informative = features.includes('doubt')
     ? features.filter((name) => name === 'doubt' || name === 'lead')
     : features;
-  const fitted = informative.length === features.length ? logisticOf(features, () => true, setWeights) : undefined;
-  const selected = fitted ? features.filter((_, place) => (fitted.weights[place] ?? 0) >= 0) : informative;
-  if (selected.length === features.length) return fitted;
-  const fewer = relevanceFit(selected);
-  return fewer && { ...fewer, weights: features.map((name) => fewer.weights[selected.indexOf(name)] ?? 0) };
+  const initialFit = informative.length === features.length ? logisticOf(features, () => true, setWeights) : undefined;
+  const selected = initialFit ? features.filter((_, index) => (initialFit.weights[index] ?? 0) >= 0) : informative;
+  if (selected.length === features.length) return initialFit;
+  const reduced = relevanceFit(selected);
+  return reduced && { ...reduced, weights: features.map((name) => reduced.weights[selected.indexOf(name)] ?? 0) };
 }
 
 /** Fits the threshold: separates relevant results from the results of off-topic questions. */
@@ -120,7 +120,7 @@ function onTopicFit(features: readonly Feature[]): LogisticWeights | undefined {
 /** Fits the hits that `isUsed` selects. By default, each set's results and its off-topic results have the same total weight. */
 function logisticOf(
   features: readonly Feature[],
-  isUsed: (hit: RerankedHit) => boolean,
+  isUsed: (hit: JudgedHit) => boolean,
   weightOf: Record<string, number> = {},
 ): LogisticWeights | undefined {
   const usable = topTenFor(features).filter(
@@ -128,7 +128,7 @@ function logisticOf(
       isUsed(hit) && fittedOn.includes(hit.set) && features.every((name) => featureValue(hit, name) !== undefined),
   );
   if (usable.length === 0) return undefined;
-  const groupOf = ({ set, isOffTopic }: RerankedHit) => `${set} ${isOffTopic}`;
+  const groupOf = ({ set, isOffTopic }: JudgedHit) => `${set} ${isOffTopic}`;
   const sizes = Map.groupBy(usable, groupOf);
   const { intercept, weights } = fitLogistic(
     usable.map((hit) => ({
@@ -143,9 +143,8 @@ function logisticOf(
 }
 
 /**
- * Returns three quarters of the highest threshold that hides at most the share `--lost` of the relevant results among the first
- * ten, averaged over the sets. The margin protects relevant results that score lower on other data, and lets hardly any more
- * irrelevant ones through.
+ * Finds the highest threshold that hides at most the share `--lost` of the relevant results among the first ten, averaged over
+ * the sets. Returns three quarters of it, as a margin for relevant results that score lower on other data.
  */
 function thresholdOf(fit: Regression): number {
   const lost = Number(options.lost);
@@ -153,8 +152,8 @@ function thresholdOf(fit: Regression): number {
   for (let step = 1; step < 500; step++) {
     const onTopicMin = step / 1000;
     const shares = fittedOn.map((set) => {
-      const { lost: gone, of } = hiddenRelevant(set, [{ ...fit, onTopicMin }]);
-      return gone / Math.max(1, of);
+      const { hidden, total } = hiddenRelevant(set, [{ ...fit, onTopicMin }]);
+      return hidden / Math.max(1, total);
     });
     if (mean(shares) > lost || Math.max(...shares) > 2 * lost) break;
     best = onTopicMin;
@@ -163,17 +162,19 @@ function thresholdOf(fit: Regression): number {
 }
 
 /** Returns the results of the searches that provide these features: with or without reranking. */
-function topTenFor(features: readonly Feature[]): readonly RerankedHit[] {
-  return features.includes('doubt') ? topTen.reranked : topTen.without;
+function topTenFor(features: readonly Feature[]): readonly JudgedHit[] {
+  return features.includes('doubt') ? topTen.reranked : topTen.notReranked;
 }
 
-function bestByFusion(all: readonly RerankedHit[], count: number): RerankedHit[] {
-  return listsOf(all).flatMap((list) => list.toSorted((left, right) => right.fused - left.fused).slice(0, count));
+function bestByFusion(all: readonly JudgedHit[], count: number): JudgedHit[] {
+  return groupByQuestion(all).flatMap((list) =>
+    list.toSorted((left, right) => right.fused - left.fused).slice(0, count),
+  );
 }
 
 /** Groups the hits by question, best first. */
-function listsOf(all: readonly RerankedHit[]): RerankedHit[][] {
-  const lists: RerankedHit[][] = [];
+function groupByQuestion(all: readonly JudgedHit[]): JudgedHit[][] {
+  const lists: JudgedHit[][] = [];
   for (const hit of all) {
     if (hit.rank === 1) lists.push([]);
     lists.at(-1)?.push(hit);
@@ -181,23 +182,23 @@ function listsOf(all: readonly RerankedHit[]): RerankedHit[][] {
   return lists;
 }
 
-function isHidden(hit: RerankedHit, fits: Calibration): boolean {
+function isHidden(hit: JudgedHit, fits: Calibration): boolean {
   return judge(hit, fits).isWeak && !hasEveryWord(hit);
 }
 
-function hasEveryWord({ words = 0 }: RerankedHit): boolean {
+function hasEveryWord({ words = 0 }: JudgedHit): boolean {
   return words >= 1 - 1e-9;
 }
 
-function hiddenRelevant(set: string, fits: Calibration): { lost: number; of: number } {
+function hiddenRelevant(set: string, fits: Calibration): { hidden: number; total: number } {
   const relevant = topTenFor(fits[0]?.features ?? []).filter((hit) => hit.set === set && hit.gain > 0);
-  return { lost: relevant.filter((hit) => isHidden(hit, fits)).length, of: relevant.length };
+  return { hidden: relevant.filter((hit) => isHidden(hit, fits)).length, total: relevant.length };
 }
 
 /** Returns the hits of a set that the product hides, noise included. */
-function hiddenBy(fits: Calibration, set: string): Set<RerankedHit> {
+function hiddenBy(fits: Calibration, set: string): Set<JudgedHit> {
   const isReranked = fits[0]?.features.includes('doubt');
-  const hidden = listsOf(hits.filter((hit) => hit.set === set)).flatMap((list) => {
+  const hidden = groupByQuestion(hits.filter((hit) => hit.set === set)).flatMap((list) => {
     const best = isReranked ? Math.max(...list.map((hit) => judge(hit, fits).relevance)) : 0;
     return list.filter(
       (hit) => isHidden(hit, fits) || (!hasEveryWord(hit) && isNoise(judge(hit, fits).relevance, best)),
@@ -207,7 +208,7 @@ function hiddenBy(fits: Calibration, set: string): Set<RerankedHit> {
 }
 
 /** Rates the hits as the product does: with a reranker, relevance never rises from one hit to the next. */
-function relevanceOf(list: readonly RerankedHit[], fits: Calibration) {
+function relevanceOf(list: readonly JudgedHit[], fits: Calibration) {
   const judged = list.map((hit) => ({ hit, relevance: judge(hit, fits).relevance }));
   return fits[0]?.features.includes('doubt') ? withFallingRelevance(judged) : judged;
 }
@@ -226,9 +227,9 @@ function report(fits: Calibration): void {
     for (const set of [...fittedOn, ...measured]) {
       const hitsOfSet = topTenFor(mode[0]?.features ?? []).filter((hit) => hit.set === set);
       const judged = hitsOfSet.filter(({ isOffTopic }) => !isOffTopic);
-      const off = hitsOfSet.filter(({ isOffTopic }) => isOffTopic);
+      const offTopicHits = hitsOfSet.filter(({ isOffTopic }) => isOffTopic);
       if (judged.length === 0) continue;
-      const pairs = listsOf(hits.filter((hit) => hit.set === set && !hit.isOffTopic))
+      const pairs = groupByQuestion(hits.filter((hit) => hit.set === set && !hit.isOffTopic))
         .flatMap((list) => relevanceOf(list, mode))
         .filter(({ hit }) => judged.includes(hit))
         .map(({ hit, relevance }) => ({ relevance, isRelevant: hit.gain > 0 }));
@@ -239,7 +240,7 @@ function report(fits: Calibration): void {
         mean(pairs.map(({ relevance }) => relevance)).toFixed(3),
         mean(pairs.map(({ isRelevant }) => (isRelevant ? 1 : 0))).toFixed(3),
         `${relevant.filter((hit) => hidden.has(hit)).length} of ${relevant.length}`,
-        `${off.filter((hit) => hidden.has(hit)).length} of ${off.length}`,
+        `${offTopicHits.filter((hit) => hidden.has(hit)).length} of ${offTopicHits.length}`,
       ];
       console.log(`| ${set} | ${new Set(judged.map(({ question }) => question)).size} | ${cells.join(' | ')} |`);
     }
@@ -258,7 +259,7 @@ function calibrationError(pairs: readonly { relevance: number; isRelevant: boole
   return error;
 }
 
-async function readHits(): Promise<RerankedHit[]> {
+async function readHits(): Promise<JudgedHit[]> {
   if (options.hits !== undefined && existsSync(options.hits)) return JSON.parse(readFileSync(options.hits, 'utf8'));
   const reranker = openBenchReranker(options.model);
   const provider = createLocalEmbeddings({
@@ -267,9 +268,9 @@ async function readHits(): Promise<RerankedHit[]> {
     queuedTextsMax: 1_000_000,
     textTimeoutMs: 60_000,
   });
-  const collected: RerankedHit[] = [];
+  const collected: JudgedHit[] = [];
   const names = [...fittedOn, ...measured];
-  for (const [place, name] of names.entries()) {
+  for (const [index, name] of names.entries()) {
     const set = options.data.split(',').flatMap((folder) => loadDataSet(folder, name) ?? [])[0];
     if (set === undefined) {
       console.error(`${name}: not in ${options.data}`);
@@ -282,7 +283,7 @@ async function readHits(): Promise<RerankedHit[]> {
     ).flat();
     const offTopic = offTopicQuestions
       .map((_, number) => number)
-      .filter((number) => number % offTopicRounds === place % offTopicRounds)
+      .filter((number) => number % offTopicRounds === index % offTopicRounds)
       .slice(0, Number(options['off-topic']));
     const part = sampleOf(set, questions, Number(options.passages));
     const embeddings = createCachedEmbeddings(provider, options.cache, set.name);
@@ -300,9 +301,12 @@ function sampleOf(set: DataSet, questions: readonly BenchQuery[], count: number)
   const isComplete = set.passages.length <= count || set.passages.some(({ group }) => group !== '');
   if (isComplete) return { ...set, queries: [...questions] };
   const answers = new Set(questions.flatMap(({ relevant }) => [...relevant.keys()]));
-  const others = [...set.passages.keys()].filter((number) => !answers.has(number));
+  const remaining = [...set.passages.keys()].filter((number) => !answers.has(number));
   const added = Math.max(0, count - answers.size);
-  const spaced = Array.from({ length: added }, (_, index) => others[Math.floor((index * others.length) / added)] ?? 0);
+  const spaced = Array.from(
+    { length: added },
+    (_, index) => remaining[Math.floor((index * remaining.length) / added)] ?? 0,
+  );
   const selected = [...answers, ...spaced];
   const numbers = new Map(selected.map((number, index) => [number, index]));
   return {

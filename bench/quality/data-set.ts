@@ -14,7 +14,7 @@ export interface BenchPassage {
   /** A query searches only passages of its own group: a thread (conversations), a language (XQuAD-R), or the whole set. */
   group: string;
   /** The previous passage in the same session of a thread. */
-  before: number | undefined;
+  previous: number | undefined;
 }
 
 export interface BenchQuery {
@@ -51,19 +51,19 @@ export function loadDataSet(folder: string, name: string): DataSet | undefined {
       text: row.text,
       title: row.title ?? '',
       group: groupOf(name, row),
-      before: number > 0 && sameSession(rows[number - 1], row) ? number - 1 : undefined,
+      previous: number > 0 && isSameSession(rows[number - 1], row) ? number - 1 : undefined,
     })),
     queries: readRows<Row>(file('queries')).flatMap((row) => {
-      const judged = relevant.get(row.id);
+      const gains = relevant.get(row.id);
       // Questions of category 5 in LoCoMo have no answer; the published figures skip them.
-      if (!judged || (name === 'locomo' && row.meta?.['category'] === 5)) return [];
+      if (!gains || (name === 'locomo' && row.meta?.['category'] === 5)) return [];
       return [
         {
           id: row.id,
           text: row.text,
           split: String(row.meta?.['split'] ?? 'test'),
           group: groupOf(name, row),
-          relevant: judged,
+          relevant: gains,
         },
       ];
     }),
@@ -92,9 +92,9 @@ function groupOf(name: string, row: Row): string {
   return String(row.meta?.['thread_id'] ?? (name === 'xquad-r' ? row.meta?.['lang'] : ''));
 }
 
-function sameSession(before: Row | undefined, row: Row): boolean {
+function isSameSession(previous: Row | undefined, row: Row): boolean {
   if (row.meta?.['thread_id'] === undefined) return false;
-  return before?.meta?.['thread_id'] === row.meta['thread_id'] && before?.meta?.['session'] === row.meta['session'];
+  return previous?.meta?.['thread_id'] === row.meta['thread_id'] && previous?.meta?.['session'] === row.meta['session'];
 }
 
 function readRows<T>(file: string): T[] {

@@ -5,7 +5,7 @@ import { offTopicQuestions } from './off-topic-questions.ts';
 import type { ProductRetrievers } from './product-retrievers.ts';
 
 /** One result of one question: its evidence, and its gain (0 if irrelevant or not judged). */
-export interface RerankedHit extends Evidence {
+export interface JudgedHit extends Evidence {
   readonly set: string;
   readonly question: string;
   readonly isOffTopic: boolean;
@@ -25,8 +25,8 @@ export async function collectHits(
   retrievers: ProductRetrievers,
   queries: readonly BenchQuery[],
   offTopic: readonly number[],
-): Promise<RerankedHit[]> {
-  const hits: RerankedHit[] = [];
+): Promise<JudgedHit[]> {
+  const hits: JudgedHit[] = [];
   for (const query of queries) hits.push(...(await hitsOf(query, false)));
   const groups = [...new Set(set.passages.map(({ group }) => group))];
   for (const number of offTopic) {
@@ -38,7 +38,7 @@ export async function collectHits(
   async function hitsOf({ text, group, relevant }: Omit<BenchQuery, 'id' | 'split'>, isOffTopic: boolean) {
     const found = await searchHybrid({ text, limit: hitsPerQuestion }, retrievers.forGroup(group));
     return found.matches.map(
-      ({ id, rank, score, evidence }): RerankedHit => ({
+      ({ id, rank, score, evidence }): JudgedHit => ({
         set: set.name,
         question: text,
         isOffTopic,

@@ -21,21 +21,21 @@ export function fitLogistic(samples: readonly Sample[]): LogisticWeights {
     const hessian: number[][] = beta.map((_, row) => beta.map((__, column) => (row === column ? ridge : 0)));
     for (const { values, isRelevant, weight } of samples) {
       const inputs = [1, ...values];
-      const chance = sigmoid(dot(beta, inputs));
+      const probability = sigmoid(dot(beta, inputs));
       const share = weight / total;
       inputs.forEach((input, row) => {
-        gradient[row] = (gradient[row] ?? 0) + share * ((isRelevant ? 1 : 0) - chance) * input;
-        const line = hessian[row] ?? [];
+        gradient[row] = (gradient[row] ?? 0) + share * ((isRelevant ? 1 : 0) - probability) * input;
+        const hessianRow = hessian[row] ?? [];
         inputs.forEach((other, column) => {
-          line[column] = (line[column] ?? 0) + share * chance * (1 - chance) * input * other;
+          hessianRow[column] = (hessianRow[column] ?? 0) + share * probability * (1 - probability) * input * other;
         });
       });
     }
-    const change = solve(hessian, gradient);
-    change.forEach((value, index) => {
+    const delta = solve(hessian, gradient);
+    delta.forEach((value, index) => {
       beta[index] = (beta[index] ?? 0) + value;
     });
-    if (Math.max(...change.map(Math.abs)) < 1e-8) break;
+    if (Math.max(...delta.map(Math.abs)) < 1e-8) break;
   }
   const [intercept = 0, ...weights] = beta;
   return { intercept, weights };
@@ -45,11 +45,11 @@ export function fitLogistic(samples: readonly Sample[]): LogisticWeights {
 function solve(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
   const rows = matrix.map((row, index) => [...row, vector[index] ?? 0]);
   for (let at = 0; at < rows.length; at++) {
-    const best = rows.reduce(
-      (found, row, index) => (index >= at && size(row, at) > size(rows[found], at) ? index : found),
+    const pivot = rows.reduce(
+      (current, row, index) => (index >= at && size(row, at) > size(rows[current], at) ? index : current),
       at,
     );
-    [rows[at], rows[best]] = [rows[best] ?? [], rows[at] ?? []];
+    [rows[at], rows[pivot]] = [rows[pivot] ?? [], rows[at] ?? []];
     for (let other = 0; other < rows.length; other++) {
       if (other === at) continue;
       const factor = (rows[other]?.[at] ?? 0) / (rows[at]?.[at] ?? 1);

@@ -59,11 +59,11 @@ export async function createProductRetrievers(
   createStorage: () => Promise<BenchStorage> = createSqlite,
 ): Promise<ProductRetrievers> {
   const { storage, remove } = await createStorage();
-  const isThreaded = set.passages.some(({ before }) => before !== undefined);
+  const isThreaded = set.passages.some(({ previous }) => previous !== undefined);
   const stored = await (isThreaded ? storeEntries : storePassages)(set, storage, embeddings, reranker);
   return {
     forGroup: stored.forGroup,
-    passageOf: (id) => stored.numbers.get(id) ?? -1,
+    passageOf: (id) => stored.passageById.get(id) ?? -1,
     async close() {
       await stored.close();
       await storage.close();
@@ -73,7 +73,7 @@ export async function createProductRetrievers(
 }
 
 interface Stored {
-  numbers: Map<number, number>;
+  passageById: Map<number, number>;
   forGroup(group: string): Retrievers;
   close(): Promise<void>;
 }
@@ -88,7 +88,7 @@ async function storeEntries(
   reranker: Reranker,
 ): Promise<Stored> {
   const threads = createTextThread();
-  const numbers = new Map<number, number>();
+  const passageById = new Map<number, number>();
   for (let at = 0; at < set.passages.length; at += batch) {
     const entries = set.passages.slice(at, at + batch).map(({ text, group }, index) => ({
       threadId: group,
@@ -101,14 +101,14 @@ async function storeEntries(
     }));
     const outcomes = await storage.entries.store({ entries });
     outcomes.forEach(({ id }, index) => {
-      numbers.set(id, at + index);
+      passageById.set(id, at + index);
     });
   }
   const vectors = storage.vectors.context;
   const meaning = provider && createMeaning({ vectors, provider, log: silentLogger });
   if (meaning) await whenEmbedded(meaning, () => vectors.state({ model: meaning.model }));
   return {
-    numbers,
+    passageById,
     forGroup(group) {
       const filter = { threadId: group };
       const retrievers = {
@@ -136,16 +136,16 @@ async function storePassages(
   reranker: Reranker,
 ): Promise<Stored> {
   const kb = storage.passages;
-  const numbers = new Map<number, number>();
+  const passageById = new Map<number, number>();
   for (const [number, { title, text }] of set.passages.entries()) {
     const hash = String(number).padStart(64, '0');
-    for (const { key } of await storeDocument(storage, hash, title, text)) numbers.set(key, number);
+    for (const { key } of await storeDocument(storage, hash, title, text)) passageById.set(key, number);
   }
   const vectors = storage.vectors.kb;
   const meaning = provider && createMeaning({ vectors, provider, log: silentLogger });
   if (meaning) await whenEmbedded(meaning, () => vectors.state({ model: meaning.model }));
   return {
-    numbers,
+    passageById,
     forGroup: () => {
       const words = createWordRetriever({
         async search(request, options) {
@@ -168,9 +168,9 @@ async function storePassages(
 
 /** Stores a document without the chunker, which could split the passage. The hash must be unique, because sets repeat texts. */
 async function storeDocument({ documents, ingestion }: Storage, hash: string, title: string, text: string) {
-  const own = { contentType: 'text/plain', title, docType: 'text' };
+  const fields = { contentType: 'text/plain', title, docType: 'text' };
   await ingestion.accept({
-    ...own,
+    ...fields,
     filename: 'passage.txt',
     sourcePath: undefined,
     tags: [],
@@ -180,7 +180,7 @@ async function storeDocument({ documents, ingestion }: Storage, hash: string, ti
   const job = await ingestion.claim({ owner, leaseMs: 60_000 });
   if (job === undefined) throw new Error(`passage ${hash} was not accepted`);
   const chunks = [{ text, headings: [], metadata: {} }];
-  const finished = await ingestion.finish({ ...own, id: job.id, owner, language: undefined, details: {}, chunks });
+  const finished = await ingestion.finish({ ...fields, id: job.id, owner, language: undefined, details: {}, chunks });
   if (finished.outcome !== 'done') throw new Error(`passage ${hash} was not stored: ${finished.outcome}`);
   return documents.chunks({ document: finished.documentId });
 }

@@ -50,8 +50,8 @@ const provider = createLocalEmbeddings({
 const reranker = openBenchReranker(options.model);
 const postgres = options.backend === 'postgresql' ? await startServer() : undefined;
 
-console.log(row(['set (n)', 'run', 'nDCG@10', 'R@5', 'R@10', 'MRR@10']));
-console.log(row(['---', '---', '---', '---', '---', '---']));
+console.log(formatRow(['set (n)', 'run', 'nDCG@10', 'R@5', 'R@10', 'MRR@10']));
+console.log(formatRow(['---', '---', '---', '---', '---', '---']));
 for (const name of options.sets.split(',')) {
   const set = loadDataSet(options.data, name);
   if (set) await report(set);
@@ -84,12 +84,12 @@ async function report(set: DataSet): Promise<void> {
     );
     const queries = set.queries.filter(({ split }) => split === options.split);
     for (const [run, figures] of Object.entries(await measure(retrievers, queries, false))) {
-      console.log(row([`${set.name} ${options.split} (${queries.length})`, run, ...numbers(figures)]));
+      console.log(formatRow([`${set.name} ${options.split} (${queries.length})`, run, ...formatFigures(figures)]));
     }
     await retrievers.close();
   }
   for (const { run, figures } of options.split === 'test' ? (baselines[set.name] ?? []) : []) {
-    console.log(row([set.name, run, ...figures]));
+    console.log(formatRow([set.name, run, ...figures]));
   }
 }
 
@@ -113,7 +113,7 @@ async function measure(
 async function rankings(retrievers: Retrievers, text: string, wordsOnly: boolean): Promise<Record<string, number[]>> {
   const words = (await retrievers.words.search(text, 10)).map(({ id }) => id);
   if (wordsOnly || retrievers.meaning === undefined) return { words };
-  const { matches: near } = await retrievers.meaning.search(text, 10);
+  const { matches: semantic } = await retrievers.meaning.search(text, 10);
   const ids = (matches: readonly { id: number }[]) => matches.map(({ id }) => id);
   const { corpus, rerankDeps } = retrievers;
   const unranked = { reranker: withoutModel(rerankDeps.reranker), texts: rerankDeps.texts, words: undefined };
@@ -122,7 +122,7 @@ async function rankings(retrievers: Retrievers, text: string, wordsOnly: boolean
   const rrf = hybrid.toSorted((left, right) => right.explanation.rrf - left.explanation.rrf);
   return {
     words,
-    meaning: ids(near),
+    meaning: ids(semantic),
     hybrid: ids(hybrid.slice(0, 10)),
     ...(reranked ? { reranked: ids(reranked.matches) } : {}),
     'hybrid ordered by RRF 60': ids(rrf.slice(0, 10)),
@@ -137,13 +137,13 @@ async function reportLanguages(set: DataSet): Promise<void> {
     const { words } = await measure(retrievers, language.queries, true);
     await retrievers.close();
     means.push(words?.ndcg10 ?? 0);
-    console.log(row([language.name, 'words', ...(words ? numbers(words) : [])]));
+    console.log(formatRow([language.name, 'words', ...(words ? formatFigures(words) : [])]));
   }
   const mean = means.reduce((sum, value) => sum + value, 0) / means.length;
-  console.log(row([set.name, 'words, mean of languages', formatFigure(mean), '', '', '']));
+  console.log(formatRow([set.name, 'words, mean of languages', formatFigure(mean), '', '', '']));
 }
 
-function numbers({ ndcg10, recall5, recall10, mrr10 }: Figures): string[] {
+function formatFigures({ ndcg10, recall5, recall10, mrr10 }: Figures): string[] {
   return [ndcg10, recall5, recall10, mrr10].map(formatFigure);
 }
 
@@ -151,6 +151,6 @@ function formatFigure(value: number): string {
   return value.toFixed(3).replace(/^0/, '');
 }
 
-function row(cells: readonly string[]): string {
+function formatRow(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`;
 }

@@ -56,19 +56,19 @@ async function measure(
     if (tried === count) break;
     const misspelt = misspell(text);
     if (misspelt === undefined) continue;
-    const expected = await timed(times.correct, () => search(text, group));
+    const expected = await measureCpu(times.correct, () => search(text, group));
     const [first] = expected;
     if (first === undefined) continue;
-    const hits = await timed(times.misspelt, () => search(misspelt.text, group));
+    const hits = await measureCpu(times.misspelt, () => search(misspelt.text, group));
     tried += 1;
     if (hits.some(({ id }) => id === first.id)) found += 1;
     else if (process.env['SHOW']) console.error(`${misspelt.word} → ${misspelt.typo}: ${text}`);
   }
-  const both = (value: (of: readonly number[]) => number) =>
+  const formatBoth = (value: (values: readonly number[]) => number) =>
     `${value(times.correct).toFixed(1)} / ${value(times.misspelt).toFixed(1)}`;
   const percent = `${((100 * found) / tried).toFixed(1)} %`;
   console.log(
-    `| ${set.name}, ${kind} (${tried}) | ${found} | ${percent} | ${both(mean)} | ${both((values) => quantile(values, 0.95))} |`,
+    `| ${set.name}, ${kind} (${tried}) | ${found} | ${percent} | ${formatBoth(mean)} | ${formatBoth((values) => quantile(values, 0.95))} |`,
   );
 }
 
@@ -82,8 +82,9 @@ function misspell(text: string): { text: string; word: string; typo: string } | 
   let typo = word;
   for (let edit = 0; edit < edits; edit += 1) typo = addTypo(typo);
   if (typo.toLowerCase() === word.toLowerCase()) return undefined;
-  const replaced = (by: string) => text.slice(0, match.index) + by + text.slice(match.index + word.length);
-  return { text: replaced(typo), word, typo };
+  const replaceWord = (replacement: string) =>
+    text.slice(0, match.index) + replacement + text.slice(match.index + word.length);
+  return { text: replaceWord(typo), word, typo };
 }
 
 /** Returns the words that may be corrected. Quoted words and names are searched literally, so they are skipped. */
@@ -110,9 +111,9 @@ function addTypo(word: string): string {
   }
 }
 
-async function timed<Result>(times: number[], act: () => Promise<Result>): Promise<Result> {
+async function measureCpu<Result>(times: number[], run: () => Promise<Result>): Promise<Result> {
   const before = process.cpuUsage();
-  const result = await act();
+  const result = await run();
   const { user, system } = process.cpuUsage(before);
   times.push((user + system) / 1000);
   return result;

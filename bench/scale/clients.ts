@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRandom, type Random } from '../../test/fuzz/random.ts';
 import type { Caller } from './caller.ts';
-import type { Observed } from './history.ts';
+import type { Observation } from './history.ts';
 import { createDocuments, createEntries, createNotes, type Kind, type KindName, lettersOf, nameOf } from './items.ts';
 
 /** An entry, note or document that one client writes and all clients read. */
@@ -16,23 +16,25 @@ interface Item {
 }
 
 /** How often each operation is chosen, out of 100. */
-const shares: Readonly<Record<KindName, Readonly<Record<string, number>>>> = {
+const weights: Readonly<Record<KindName, Readonly<Record<string, number>>>> = {
   entry: { add: 16, change: 12, get: 11, fts: 13, hybrid: 11 },
   note: { add: 6, change: 5, get: 5, list: 5 },
   document: { add: 6, search: 10 },
 };
 
-const operations = Object.entries(shares).flatMap(([kind, ways]) =>
-  Object.entries(ways).flatMap(([what, share]) => new Array(share).fill({ kind: kind as KindName, what })),
-) as { kind: KindName; what: string }[];
+const operations = Object.entries(weights).flatMap(([kind, operationWeights]) =>
+  Object.entries(operationWeights).flatMap(([operation, weight]) =>
+    new Array(weight).fill({ kind: kind as KindName, operation }),
+  ),
+) as { kind: KindName; operation: string }[];
 
 /** Share of reads that read an item of any client, and share of writes that are sent twice with the same idempotency key. */
-const foreignShare = 0.3;
+const otherClientShare = 0.3;
 const repeatedShare = 0.2;
 
 /** Makes the calls of all clients, and records their answers. */
 export function createRun(caller: Caller) {
-  const history: Observed[] = [];
+  const history: Observation[] = [];
   const failures: string[] = [];
   const written: Record<KindName, number> = { entry: 0, note: 0, document: 0 };
   const items: Record<KindName, Item[]> = { entry: [], note: [], document: [] };
@@ -47,8 +49,8 @@ export function createRun(caller: Caller) {
 
   async function record(
     item: Pick<Item, 'kind' | 'word'>,
-    { kind, operation }: Pick<Observed, 'kind' | 'operation'>,
-    call: () => Promise<Pick<Observed, 'ids' | 'version'>>,
+    { kind, operation }: Pick<Observation, 'kind' | 'operation'>,
+    call: () => Promise<Pick<Observation, 'ids' | 'version'>>,
   ): Promise<void> {
     const startMs = performance.now();
     const answer = await call();
@@ -96,10 +98,10 @@ export function createRun(caller: Caller) {
     item.version = version;
   }
 
-  async function read(item: Item, way: string): Promise<void> {
-    const reading = kinds[item.kind].reads[way];
-    if (reading !== undefined && (await isStored(item))) {
-      await record(item, { kind: 'read', operation: way }, () => reading(idOf(item), item.word));
+  async function read(item: Item, readName: string): Promise<void> {
+    const readItem = kinds[item.kind].reads[readName];
+    if (readItem !== undefined && (await isStored(item))) {
+      await record(item, { kind: 'read', operation: readName }, () => readItem(idOf(item), item.word));
     }
   }
 
@@ -108,14 +110,14 @@ export function createRun(caller: Caller) {
     failures,
     written,
     async step(client: number, step: number, random: Random): Promise<void> {
-      const { kind, what } = random.pick(operations);
+      const { kind, operation } = random.pick(operations);
       const own = byClient.get(`${client} ${kind}`) ?? [];
-      const isWrite = what === 'add' || what === 'change';
-      const candidates = !isWrite && random.chance(foreignShare) ? items[kind] : own;
+      const isWrite = operation === 'add' || operation === 'change';
+      const candidates = !isWrite && random.chance(otherClientShare) ? items[kind] : own;
       try {
-        if (what === 'add' || candidates.length === 0) await add(client, kind, wordOf(kind, client, step));
-        else if (what === 'change') await change(random.pick(candidates));
-        else await read(random.pick(candidates), what);
+        if (operation === 'add' || candidates.length === 0) await add(client, kind, wordOf(kind, client, step));
+        else if (operation === 'change') await change(random.pick(candidates));
+        else await read(random.pick(candidates), operation);
       } catch (error) {
         failures.push(String(error));
       }

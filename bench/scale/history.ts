@@ -2,7 +2,7 @@
  * One answer that a client got. An item is an entry, note or document that one client writes several times and all clients
  * read. Clients repeat a write until it is acknowledged.
  */
-export interface Observed {
+export interface Observation {
   readonly item: string;
   readonly kind: 'write' | 'read';
   /** Such as `add` or `hybrid`. */
@@ -27,37 +27,37 @@ export interface StoredItem {
  * Checks that answers are linearizable. If a version was acknowledged or seen before a call was sent, the call returns that
  * version or a newer one, exactly once. No call returns a version that nobody has written.
  */
-export function faultsIn(history: readonly Observed[], stored: readonly StoredItem[]): string[] {
+export function findFaults(history: readonly Observation[], stored: readonly StoredItem[]): string[] {
   const items = Map.groupBy(history, ({ item }) => item);
   const storedByItem = Map.groupBy(stored, ({ item }) => item);
-  const faults = [...items].flatMap(([item, observed]) => [
-    ...faultsInReads(observed),
-    ...faultsInFinalState(observed, storedByItem.get(item) ?? []),
+  const faults = [...items].flatMap(([item, observations]) => [
+    ...findReadFaults(observations),
+    ...findFinalFaults(observations, storedByItem.get(item) ?? []),
   ]);
   for (const item of storedByItem.keys())
     if (!items.has(item)) faults.push(`${item} exists, but no write was acknowledged`);
   return faults;
 }
 
-function faultsInReads(observed: readonly Observed[]): string[] {
-  const writes = observed.filter(({ kind }) => kind === 'write');
+function findReadFaults(observations: readonly Observation[]): string[] {
+  const writes = observations.filter(({ kind }) => kind === 'write');
   const id = writes[0]?.ids[0];
   const faults = writes
     .filter(({ ids }) => ids[0] !== id)
     .map(({ item, ids }) => `${item} is stored twice: ${id} and ${ids}`);
-  for (const read of observed.filter(({ kind }) => kind === 'read')) {
-    const before = observed.filter(({ endMs }) => endMs <= read.startMs);
+  for (const read of observations.filter(({ kind }) => kind === 'read')) {
+    const earlier = observations.filter(({ endMs }) => endMs <= read.startMs);
     if (read.ids.length > 1)
       faults.push(`${read.item} is found ${read.ids.length} times: ${read.ids} (${read.operation})`);
     if (read.ids.length === 0) {
-      const during = writes.some(({ startMs, endMs }) => startMs < read.endMs && endMs > read.startMs);
-      const how = `${read.operation}${during ? ', while it was written' : ''}`;
-      if (before.some(({ ids }) => ids.length > 0)) faults.push(`${read.item} is lost (${how})`);
+      const isBeingWritten = writes.some(({ startMs, endMs }) => startMs < read.endMs && endMs > read.startMs);
+      const context = `${read.operation}${isBeingWritten ? ', while it was written' : ''}`;
+      if (earlier.some(({ ids }) => ids.length > 0)) faults.push(`${read.item} is lost (${context})`);
       continue;
     }
     if (read.ids[0] !== id) faults.push(`${read.item} has id ${id} but was found with id ${read.ids[0]}`);
     if (read.version === undefined) continue;
-    const versionMin = Math.max(0, ...before.map(({ version = 0 }) => version));
+    const versionMin = Math.max(0, ...earlier.map(({ version = 0 }) => version));
     const versionMax = Math.max(
       0,
       ...writes.filter(({ startMs }) => startMs < read.endMs).map(({ version = 0 }) => version),
@@ -69,8 +69,8 @@ function faultsInReads(observed: readonly Observed[]): string[] {
   return faults;
 }
 
-function faultsInFinalState(observed: readonly Observed[], stored: readonly StoredItem[]): string[] {
-  const writes = observed.filter(({ kind }) => kind === 'write');
+function findFinalFaults(observations: readonly Observation[], stored: readonly StoredItem[]): string[] {
+  const writes = observations.filter(({ kind }) => kind === 'write');
   const [first] = writes;
   if (first === undefined) return [];
   const { item } = first;

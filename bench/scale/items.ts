@@ -13,7 +13,7 @@ export interface Kind {
   /** Writes a new version and returns the id. Undefined for kinds that never change. */
   readonly change: ((id: string, word: string, version: number) => Promise<string>) | undefined;
   /** Several ways to read or find the item, each through a different index. */
-  readonly reads: Readonly<Record<string, (id: string, word: string) => Promise<Found>>>;
+  readonly reads: Readonly<Record<string, (id: string, word: string) => Promise<ReadResult>>>;
 }
 
 /** Returns the name of an item in the history. */
@@ -22,7 +22,7 @@ export function nameOf({ kind, word }: { readonly kind: KindName; readonly word:
 }
 
 /** One id per hit for the item, and the version seen. */
-export interface Found {
+export interface ReadResult {
   readonly ids: readonly string[];
   readonly version: number | undefined;
 }
@@ -33,8 +33,8 @@ const textWords = 30;
 
 function textOf(word: string, version: number): string {
   const random = createRandom(seedOf(word), version);
-  const others = Array.from({ length: textWords }, () => random.pick(vocabulary));
-  return `${word} version ${version} ${others.join(' ')}`;
+  const fillerWords = Array.from({ length: textWords }, () => random.pick(vocabulary));
+  return `${word} version ${version} ${fillerWords.join(' ')}`;
 }
 
 /** Spells a number in letters that no stemmer mistakes for a suffix. */
@@ -47,14 +47,14 @@ function seedOf(word: string): number {
 }
 
 /**
- * Embeds a text like a model: each word has its own direction, so texts that share more words are nearer. Words outside the
- * vocabulary count more. Otherwise, some of the thousands of other texts would by chance be nearer to a query for a unique word.
+ * Embeds a text like a model: each word has its own direction, so texts that share more words are nearer. Unique words count
+ * more. Otherwise, a query for a unique word might by chance be nearer to another text.
  */
 export function embedWords(text: string): number[] {
   const vector = new Array<number>(dimensions).fill(0);
   for (const word of text.toLowerCase().match(/\p{L}+/gu) ?? []) {
     const { next } = createRandom(seedOf(word), 0);
-    const weight = shared.has(word) ? 1 : uniqueWordWeight;
+    const weight = knownWords.has(word) ? 1 : uniqueWordWeight;
     for (let at = 0; at < dimensions; at += 1) vector[at] = (vector[at] ?? 0) + weight * (next() - 0.5);
   }
   return vector;
@@ -62,7 +62,7 @@ export function embedWords(text: string): number[] {
 
 /** Weight of a unique word: about as much as all other words of its text together. */
 const uniqueWordWeight = 6;
-const shared = new Set([...vocabulary, 'version']);
+const knownWords = new Set([...vocabulary, 'version']);
 
 /** The same number as in the bundled model. With fewer, unrelated texts would often be near by chance. */
 const dimensions = 384;
@@ -73,22 +73,22 @@ export function versionIn(text: unknown): number | undefined {
 }
 
 /** Selects the hits that contain the word, because semantic search also finds other items. */
-function withWord(hits: unknown, word: string, idOf: (hit: Fields) => unknown): Found {
-  const own = (hits as Fields[]).filter((hit) => JSON.stringify(hit).includes(word));
-  const [first] = own;
+function matchesFor(hits: unknown, word: string, idOf: (hit: Fields) => unknown): ReadResult {
+  const matches = (hits as Fields[]).filter((hit) => JSON.stringify(hit).includes(word));
+  const [first] = matches;
   const { text_content: text, text: passage, snippet } = first ?? {};
-  return { ids: own.map((hit) => String(idOf(hit))), version: versionIn(text ?? passage ?? snippet) };
+  return { ids: matches.map((hit) => String(idOf(hit))), version: versionIn(text ?? passage ?? snippet) };
 }
 
 export function createEntries({ call }: Caller, isRepeated: () => boolean): Kind {
   const write = async (tool: string, args: Fields): Promise<string> => {
-    const keyed = { ...args, idempotency_key: randomUUID() };
-    const ids = (await send(isRepeated(), () => call(tool, keyed))).map(({ context_id: id }) => String(id));
+    const keyedArgs = { ...args, idempotency_key: randomUUID() };
+    const ids = (await send(isRepeated(), () => call(tool, keyedArgs))).map(({ context_id: id }) => String(id));
     return sameId(tool, ids);
   };
   // In semantic search, other texts may be nearer, but the text with the word is among the first 20.
-  const found = async (tool: string, word: string): Promise<Found> =>
-    withWord((await call(tool, { query: word, limit: 20 }))['results'], word, ({ id }) => id);
+  const search = async (tool: string, word: string): Promise<ReadResult> =>
+    matchesFor((await call(tool, { query: word, limit: 20 }))['results'], word, ({ id }) => id);
   return {
     add: (word, client) =>
       write('store_context', { thread_id: threadOf(client), source: 'agent', text: textOf(word, 1), tags: ['scale'] }),
@@ -98,10 +98,10 @@ export function createEntries({ call }: Caller, isRepeated: () => boolean): Kind
     reads: {
       async get(id, word) {
         const { result } = await call('get_context_by_ids', { context_ids: [Number(id)] });
-        return withWord(result, word, ({ id: own }) => own);
+        return matchesFor(result, word, ({ id: entryId }) => entryId);
       },
-      fts: (_, word) => found('fts_search_context', word),
-      hybrid: (_, word) => found('hybrid_search_context', word),
+      fts: (_, word) => search('fts_search_context', word),
+      hybrid: (_, word) => search('hybrid_search_context', word),
     },
   };
 }
@@ -112,8 +112,8 @@ export function threadOf(client: number): string {
 
 export function createNotes({ call }: Caller, isRepeated: () => boolean): Kind {
   const write = async (tool: string, args: Fields): Promise<string> => {
-    const keyed = { ...args, idempotency_key: randomUUID() };
-    const ids = (await send(isRepeated(), () => call(tool, keyed))).map(({ note }) => String(Object(note).id));
+    const keyedArgs = { ...args, idempotency_key: randomUUID() };
+    const ids = (await send(isRepeated(), () => call(tool, keyedArgs))).map(({ note }) => String(Object(note).id));
     return sameId(tool, ids);
   };
   return {
@@ -127,7 +127,7 @@ export function createNotes({ call }: Caller, isRepeated: () => boolean): Kind {
       },
       async list(_, word) {
         const { notes } = await call('list_notes', { query: word });
-        return { ...withWord(notes, word, ({ id }) => id), version: undefined };
+        return { ...matchesFor(notes, word, ({ id }) => id), version: undefined };
       },
     },
   };
@@ -149,8 +149,8 @@ export function createDocuments({ call }: Caller, isRepeated: () => boolean): Ki
       return accepted ? `job ${accepted['job_id']}` : `document ${finished[0]?.['document_id']}`;
     },
     async resolveId(reference) {
-      const [what, number] = reference.split(' ');
-      if (what === 'document') return number;
+      const [referenceKind, number] = reference.split(' ');
+      if (referenceKind === 'document') return number;
       const { jobs } = await call('kb_jobs', { job_id: Number(number) });
       const [{ status, document_id: id, error } = {}] = jobs as Fields[];
       if (status === 'failed' || status === 'skipped') throw new Error(`ingestion ${status}: ${error}`);
@@ -161,7 +161,7 @@ export function createDocuments({ call }: Caller, isRepeated: () => boolean): Ki
       async search(_, word) {
         const { results } = await call('kb_search', { query: word });
         // Each chunk of the document is a hit.
-        const { ids, version } = withWord(results, word, ({ document_id: id }) => id);
+        const { ids, version } = matchesFor(results, word, ({ document_id: id }) => id);
         return { ids: [...new Set(ids)], version };
       },
     },

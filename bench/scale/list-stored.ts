@@ -7,15 +7,15 @@ export async function listStored({ call }: Caller, clients: number): Promise<Sto
   const stored: StoredItem[] = [];
   const wordIn = (text: unknown): string => String(text).split(/\s/)[0] ?? '';
   for (let client = 0; client < clients; client += 1) {
-    const entries = await pages(100, async (page) => {
-      const { results } = await call('search_context', { thread_id: threadOf(client), ...page });
+    const entries = await readAllPages(100, async (range) => {
+      const { results } = await call('search_context', { thread_id: threadOf(client), ...range });
       return results;
     });
     for (const { id, text_content: text } of entries) stored.push(storedItem('entry', wordIn(text), id, text));
   }
-  const notes = await pages(100, async (page) => (await call('list_notes', page))['notes']);
+  const notes = await readAllPages(100, async (range) => (await call('list_notes', range))['notes']);
   for (const { id, title, snippet } of notes) stored.push(storedItem('note', String(title), id, snippet));
-  const documents = await pages(500, async (page) => (await call('kb_list', page))['documents']);
+  const documents = await readAllPages(500, async (range) => (await call('kb_list', range))['documents']);
   for (const { document_id: id, title } of documents) stored.push(storedItem('document', String(title), id, undefined));
   return stored;
 }
@@ -24,14 +24,14 @@ function storedItem(kind: KindName, word: string, id: unknown, text: unknown): S
   return { item: nameOf({ kind, word }), id: String(id), version: versionIn(text) };
 }
 
-async function pages(
+async function readAllPages(
   limit: number,
-  page: (of: { limit: number; offset: number }) => Promise<unknown>,
+  readPage: (range: { limit: number; offset: number }) => Promise<unknown>,
 ): Promise<Fields[]> {
-  const all: Fields[] = [];
+  const rows: Fields[] = [];
   for (;;) {
-    const some = (await page({ limit, offset: all.length })) as Fields[];
-    all.push(...some);
-    if (some.length < limit) return all;
+    const batch = (await readPage({ limit, offset: rows.length })) as Fields[];
+    rows.push(...batch);
+    if (batch.length < limit) return rows;
   }
 }

@@ -4,21 +4,23 @@ import type { ScaleFigures } from './scale.ts';
 
 /** Formats a table with one row per number of processes, from the medians of its rounds. */
 export function scaleTable(figures: readonly ScaleFigures[], cores: number): string {
-  const rounds = [...Map.groupBy(figures, ({ processes }) => processes)];
+  const groups = [...Map.groupBy(figures, ({ processes }) => processes)];
   const rate = ({ calls, seconds }: ScaleFigures) => calls / seconds;
-  const first = median((rounds[0]?.[1] ?? []).map(rate));
-  const rows = rounds.map(([processes, each]) => {
-    const medianOf = (value: (one: ScaleFigures) => number): number => median(each.map(value));
-    const used = medianOf((one) => ((one.cpuMs.servers + one.cpuMs.database + one.cpuMs.clients) * rate(one)) / 1000);
+  const first = median((groups[0]?.[1] ?? []).map(rate));
+  const rows = groups.map(([processes, rounds]) => {
+    const medianOf = (value: (round: ScaleFigures) => number): number => median(rounds.map(value));
+    const coresUsed = medianOf(
+      (round) => ((round.cpuMs.servers + round.cpuMs.database + round.cpuMs.clients) * rate(round)) / 1000,
+    );
     return [
       String(processes),
       medianOf(rate).toFixed(0),
       (medianOf(rate) / first).toFixed(2),
       ...(['servers', 'database', 'clients'] as const).map((part) => medianOf(({ cpuMs }) => cpuMs[part]).toFixed(2)),
-      `${used.toFixed(2)} of ${cores}`,
-      `${sum(each, ({ written: { entry, note, document } }) => entry + note + document)}, ${sum(each, ({ reads }) => reads)}`,
-      String(sum(each, ({ retries }) => retries)),
-      String(sum(each, ({ faults }) => faults.length)),
+      `${coresUsed.toFixed(2)} of ${cores}`,
+      `${sum(rounds, ({ written: { entry, note, document } }) => entry + note + document)}, ${sum(rounds, ({ reads }) => reads)}`,
+      String(sum(rounds, ({ retries }) => retries)),
+      String(sum(rounds, ({ faults }) => faults.length)),
     ];
   });
   return table(
@@ -32,23 +34,23 @@ export function scaleTable(figures: readonly ScaleFigures[], cores: number): str
 
 /** Formats a table of p50 / p99 of each tool. */
 export function timesTable(figures: readonly ScaleFigures[]): string {
-  const rounds = [...Map.groupBy(figures, ({ processes }) => processes)];
+  const groups = [...Map.groupBy(figures, ({ processes }) => processes)];
   const tools = [...new Set(figures.flatMap(({ times }) => [...times.keys()]))].sort();
-  const formatTimes = (each: readonly ScaleFigures[], tool: string): string => {
-    const { p50, p99 } = timingsOf(each.flatMap(({ times }) => times.get(tool) ?? []));
+  const formatTimes = (rounds: readonly ScaleFigures[], tool: string): string => {
+    const { p50, p99 } = timingsOf(rounds.flatMap(({ times }) => times.get(tool) ?? []));
     return `${p50.toFixed(0)} / ${p99.toFixed(0)}`;
   };
   return table(
-    ['p50 / p99 in ms', ...rounds.map(([processes]) => `${processes}`)],
-    tools.map((tool) => [tool, ...rounds.map(([, each]) => formatTimes(each, tool))]),
+    ['p50 / p99 in ms', ...groups.map(([processes]) => `${processes}`)],
+    tools.map((tool) => [tool, ...groups.map(([, rounds]) => formatTimes(rounds, tool))]),
   );
 }
 
-function sum(figures: readonly ScaleFigures[], value: (one: ScaleFigures) => number): number {
-  return figures.reduce((total, one) => total + value(one), 0);
+function sum(figures: readonly ScaleFigures[], value: (round: ScaleFigures) => number): number {
+  return figures.reduce((total, round) => total + value(round), 0);
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return `${[line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')}\n`;
+  return `${[line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n')}\n`;
 }

@@ -37,7 +37,7 @@ const figures: ScaleFigures[] = [];
 try {
   for (let round = 0; round < Number(options.rounds); round += 1) {
     for (const processes of options.processes.split(',').map(Number))
-      figures.push(await once(server, processes, round));
+      figures.push(await measureOnce(server, processes, round));
   }
 } finally {
   await server.stop();
@@ -48,8 +48,8 @@ const faults = figures.flatMap((each) => each.faults);
 for (const fault of faults.slice(0, 50)) console.log(`- ${fault}`);
 process.exitCode = faults.length > 0 ? 1 : 0;
 
-async function once(postgres: PostgresServer, processes: number, round: number): Promise<ScaleFigures> {
-  const database = await createTestDatabase(postgres);
+async function measureOnce(server: PostgresServer, processes: number, round: number): Promise<ScaleFigures> {
+  const database = await createTestDatabase(server);
   const client = new Client({ connectionString: database.url });
   await client.connect();
   try {

@@ -5,7 +5,7 @@ import { createRandom } from '../../test/fuzz/random.ts';
 import { createCaller } from './caller.ts';
 import { createRun } from './clients.ts';
 import { startCluster } from './cluster.ts';
-import { faultsIn } from './history.ts';
+import { findFaults } from './history.ts';
 import { embedWords, type KindName } from './items.ts';
 import { listStored } from './list-stored.ts';
 
@@ -69,16 +69,16 @@ async function measure(owner: Owner, config: ScaleConfig): Promise<ScaleFigures>
   });
   const caller = createCaller(owner, cluster.url);
   const run = createRun(caller);
-  const warm = Promise.withResolvers<void>();
-  let isOver = false;
+  const warmedUp = Promise.withResolvers<void>();
+  let isStopped = false;
   const work = Array.from({ length: clients }, async (_, client) => {
     const random = createRandom(config.seed, client);
-    for (let step = 0; !isOver; step += 1) {
-      if (step === warmUpSteps) warm.resolve();
+    for (let step = 0; !isStopped; step += 1) {
+      if (step === warmUpSteps) warmedUp.resolve();
       await run.step(client, step, random);
     }
   });
-  await warm.promise;
+  await warmedUp.promise;
   const cpu = () => [cluster.cpuMs(), config.databaseCpuMs(), ownCpuMs()] as const;
   const before = cpu();
   const startMs = performance.now();
@@ -89,13 +89,13 @@ async function measure(owner: Owner, config: ScaleConfig): Promise<ScaleFigures>
     await cluster.killOne();
   }
   await finished;
-  isOver = true;
+  isStopped = true;
   await Promise.all(work);
   const seconds = (performance.now() - startMs) / 1000;
   const after = cpu();
   const times = new Map([...caller.times].map(([tool, each]) => [tool, each.slice(countsBefore.get(tool))]));
   const calls = [...times.values()].reduce((sum, { length }) => sum + length, 0);
-  const [servers, database, own] = after.map((each, at) => (each - (before[at] ?? 0)) / calls);
+  const [servers, database, clientsCpu] = after.map((each, at) => (each - (before[at] ?? 0)) / calls);
   const retries = caller.retries();
   await run.finish();
   const stored = await listStored(caller, clients);
@@ -105,10 +105,10 @@ async function measure(owner: Owner, config: ScaleConfig): Promise<ScaleFigures>
     calls,
     times,
     retries,
-    cpuMs: { servers: servers ?? 0, database: database ?? 0, clients: own ?? 0 },
+    cpuMs: { servers: servers ?? 0, database: database ?? 0, clients: clientsCpu ?? 0 },
     written: run.written,
     reads: run.history.filter(({ kind }) => kind === 'read').length,
-    faults: [...run.failures, ...faultsIn(run.history, stored)],
+    faults: [...run.failures, ...findFaults(run.history, stored)],
   };
 }
 

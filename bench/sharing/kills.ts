@@ -18,7 +18,7 @@ const { values: options } = parseArgs({ options: { kills: { type: 'string', defa
 const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
 const acknowledged: string[] = [];
 const interrupted: string[] = [];
-let stopping = false;
+let isStopping = false;
 
 try {
   const clients: Client[] = [];
@@ -31,9 +31,9 @@ try {
     }
   }
   await delay(3_000);
-  stopping = true;
+  isStopping = true;
   await Promise.all(writing);
-  const stored = clients[0] ? await titles(clients[0]) : [];
+  const stored = clients[0] ? await listTitles(clients[0]) : [];
   const distinct = new Set(stored);
   const missing = acknowledged.filter((title) => !distinct.has(title)).length;
   const duplicates = stored.length - distinct.size;
@@ -48,7 +48,7 @@ try {
 }
 
 async function writeUntilStopped(client: Client, number: number): Promise<void> {
-  for (let round = 0; !stopping; round += 1) {
+  for (let round = 0; !isStopping; round += 1) {
     const batch = [0, 1, 2, 3].map((index) => `${number}.${round}.${index}`);
     await Promise.all(batch.map((title) => write(client, title)));
   }
@@ -64,12 +64,12 @@ async function write(client: Client, title: string): Promise<void> {
   else throw new Error(`unexpected answer: ${JSON.stringify(result ?? error)}`);
 }
 
-async function titles(client: Client): Promise<string[]> {
-  const found: string[] = [];
+async function listTitles(client: Client): Promise<string[]> {
+  const titles: string[] = [];
   for (let offset = 0; ; offset += 100) {
     const { result } = await client.request('tools/call', { name: 'list_notes', arguments: { limit: 100, offset } });
     const notes = result?.structuredContent?.['notes'] as { title: string }[];
-    found.push(...notes.map(({ title }) => title));
-    if (notes.length < 100) return found;
+    titles.push(...notes.map(({ title }) => title));
+    if (notes.length < 100) return titles;
   }
 }

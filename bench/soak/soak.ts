@@ -61,17 +61,17 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
   let isOver = false;
 
   const writesDue = (nowMs: number): number => (writesMax * (nowMs - startMs)) / (endMs - startMs);
-  let checking: Promise<void> | undefined;
+  let runningCheck: Promise<void> | undefined;
   const check = async (): Promise<void> => {
-    checking = ledger.verify(program);
-    await checking;
-    checking = undefined;
+    runningCheck = ledger.verify(program);
+    await runningCheck;
+    runningCheck = undefined;
   };
 
   const client = async (): Promise<void> => {
     while (!isOver) {
       // Clients wait for a check; otherwise unchecked writes would pile up.
-      await checking;
+      await runningCheck;
       while (!isOver && number > writesDue(performance.now()) + writesAheadMax) await delay(20);
       number += 1;
       await ledger.write(program, number);
@@ -101,7 +101,7 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
     await check();
   };
 
-  const work = Array.from({ length: clients }, client);
+  const clientLoops = Array.from({ length: clients }, client);
   while (performance.now() < endMs && ledger.faults.length === 0) {
     await delay(500 + random.below(1500));
     const areKillsOver = performance.now() > noKillsFromMs;
@@ -114,7 +114,7 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
     if (areKillsOver) megabytes.push(program.memoryNow() / 1e6);
   }
   isOver = true;
-  await Promise.all(work);
+  await Promise.all(clientLoops);
   control?.set({ at: 0 });
   await program.restart();
   await check();

@@ -20,7 +20,7 @@ export interface BothDatabases {
   readonly postgres: CarrelUnderTest;
   /** Figures for the rows that this run loaded; undefined if all were already loaded. */
   readonly loaded: LoadFigures | undefined;
-  readonly bytes: OnBoth<number>;
+  readonly bytes: PerDatabase<number>;
   /** Returns the CPU time of the PostgreSQL server so far, or 0 if it runs on another machine. */
   serverCpuMs(): number;
   close(): Promise<void>;
@@ -28,8 +28,8 @@ export interface BothDatabases {
 
 export interface LoadFigures {
   /** Passages and vectors stored per second. */
-  readonly passages: OnBoth<number>;
-  readonly vectors: OnBoth<number>;
+  readonly passages: PerDatabase<number>;
+  readonly vectors: PerDatabase<number>;
   /** Build time of PostgreSQL's vector index. */
   readonly indexSeconds: number;
 }
@@ -39,16 +39,15 @@ const progressEvery = 20_000;
 const queryTimeoutMs = 60_000;
 
 /**
- * Opens both databases with this many passages. Without `keep`, they are temporary. With `keep`, later runs reuse the data:
- * SQLite's in that folder, PostgreSQL's in the database `carrel_bench_<passages>` on the DATABASE_URL server. An interrupted load
- * continues.
+ * Opens both databases with this many passages. Without `keepFolder`, they are temporary. Otherwise later runs reuse the data:
+ * SQLite's in that folder, PostgreSQL's in the database `carrel_bench_<passages>` on the DATABASE_URL server.
  */
-export async function openBoth(passages: number, keep?: string): Promise<BothDatabases> {
+export async function openBoth(passages: number, keepFolder?: string): Promise<BothDatabases> {
   const server = await startRealPostgres();
   assert.ok(typeof server !== 'string', String(server));
-  const folder = keep ?? mkdtempSync(join(tmpdir(), 'carrel-bench-'));
+  const folder = keepFolder ?? mkdtempSync(join(tmpdir(), 'carrel-bench-'));
   const path = join(folder, `carrel-${passages}.db`);
-  const { url, drop } = keep ? await openKeptDatabase(server.url, passages) : await createTestDatabase(server);
+  const { url, drop } = keepFolder ? await openKeptDatabase(server.url, passages) : await createTestDatabase(server);
   const storages = {
     sqlite: await createSqliteStorage({ path, queryTimeoutMs }),
     postgres: await createPostgresStorage({ url, queryTimeoutMs }),
@@ -65,19 +64,19 @@ export async function openBoth(passages: number, keep?: string): Promise<BothDat
       await carrelOn.postgres.close();
       await drop();
       await server.stop();
-      if (keep === undefined) rmSync(folder, { recursive: true, force: true });
+      if (keepFolder === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-type OnBoth<T> = Readonly<Record<'sqlite' | 'postgres', T>>;
-const both = ['sqlite', 'postgres'] as const;
+type PerDatabase<T> = Readonly<Record<'sqlite' | 'postgres', T>>;
+const databaseNames = ['sqlite', 'postgres'] as const;
 
 /** Stores the passages and vectors that are still missing, so an interrupted load continues. */
 async function load(
   passages: number,
-  storages: OnBoth<Storage>,
-  carrelOn: OnBoth<CarrelUnderTest>,
+  storages: PerDatabase<Storage>,
+  carrelOn: PerDatabase<CarrelUnderTest>,
 ): Promise<LoadFigures | undefined> {
   const elapsedMs = { passages: { sqlite: 0, postgres: 0 }, vectors: { sqlite: 0, postgres: 0 } };
   const done = { passages: { sqlite: 0, postgres: 0 }, vectors: { sqlite: 0, postgres: 0 } };
@@ -87,14 +86,14 @@ async function load(
   };
   for (let first = Math.min(stored.sqlite, stored.postgres); first < passages; first += batchSize) {
     const documents = documentsOf(first, Math.min(batchSize, passages - first), filterLabels);
-    for (const name of both) {
+    for (const name of databaseNames) {
       if (first < stored[name]) continue;
       elapsedMs.passages[name] += await timed(() => carrelOn[name].insert(documents));
       done.passages[name] += batchSize;
     }
     printProgress('passages', first + batchSize, elapsedMs.passages);
   }
-  for (const name of both) {
+  for (const name of databaseNames) {
     for (let count = 1; count > 0; done.vectors[name] += count) {
       elapsedMs.vectors[name] += await timed(async () => {
         count = await carrelOn[name].insertVectors(batchSize);
@@ -161,8 +160,8 @@ async function serverCpu(url: string): Promise<() => number> {
   return () => processes().reduce((sum, pid) => sum + spentMs(pid), 0);
 }
 
-function printProgress(what: string, done: number, elapsedMs: OnBoth<number>): void {
+function printProgress(kind: string, done: number, elapsedMs: PerDatabase<number>): void {
   if (done % progressEvery !== 0) return;
-  const seconds = both.map((name) => `${name} ${(elapsedMs[name] / 1000).toFixed(0)} s`).join(', ');
-  console.error(`${new Date().toISOString().slice(11, 19)} ${done} ${what}: ${seconds}`);
+  const seconds = databaseNames.map((name) => `${name} ${(elapsedMs[name] / 1000).toFixed(0)} s`).join(', ');
+  console.error(`${new Date().toISOString().slice(11, 19)} ${done} ${kind}: ${seconds}`);
 }

@@ -75,7 +75,7 @@ export function openCarrelOn(storage: Storage, reranker: Reranker = rerankerWith
         },
         { storage, meaning, reranker },
       ),
-    ask: (query: WordQuery, limit: number) => storage.passages.search({ query, limit, offset: 0 }),
+    search: (query: WordQuery, limit: number) => storage.passages.search({ query, limit, offset: 0 }),
     slowestQueries,
     async close() {
       await meaning.close();

@@ -47,9 +47,18 @@ async function compareSearches({ sqlite, postgres }: BothDatabases, filters: rea
   const kinds = filters.slice(0, 5).flatMap(({ name, filter }) => {
     const tags = (filter?.labels ?? []).flat().map((label) => label.replace('tag:', ''));
     return [
-      { name: `words, ${name}`, search: (on: CarrelUnderTest, number: number) => on.words(number, limit, filter) },
-      { name: `meaning, ${name}`, search: (on: CarrelUnderTest, number: number) => on.meaning(number, limit, filter) },
-      { name: `hybrid, ${name}`, search: (on: CarrelUnderTest, number: number) => on.hybrid(number, limit, tags) },
+      {
+        name: `words, ${name}`,
+        search: (carrel: CarrelUnderTest, number: number) => carrel.words(number, limit, filter),
+      },
+      {
+        name: `meaning, ${name}`,
+        search: (carrel: CarrelUnderTest, number: number) => carrel.meaning(number, limit, filter),
+      },
+      {
+        name: `hybrid, ${name}`,
+        search: (carrel: CarrelUnderTest, number: number) => carrel.hybrid(number, limit, tags),
+      },
     ];
   });
   const calls = Object.fromEntries(
@@ -59,8 +68,12 @@ async function compareSearches({ sqlite, postgres }: BothDatabases, filters: rea
     ]),
   );
   const timings = await measureInterleaved(calls, searches);
-  const of = (name: string): Timings => timings[name] ?? { p50: 0, p99: 0 };
-  return kinds.map(({ name }) => ({ name, sqlite: of(`sqlite ${name}`), postgres: of(`postgres ${name}`) }));
+  const timingsOf = (name: string): Timings => timings[name] ?? { p50: 0, p99: 0 };
+  return kinds.map(({ name }) => ({
+    name,
+    sqlite: timingsOf(`sqlite ${name}`),
+    postgres: timingsOf(`postgres ${name}`),
+  }));
 }
 
 async function measureFilters(

@@ -46,8 +46,8 @@ export async function measureSize(passages: number, repetitions: number, folder:
   const searches = passages > manyPassages ? Math.ceil(repetitions / 4) : repetitions;
   const path = join(folder, 'carrel.db');
   const carrel = await openCarrel(path);
-  const raw = createRawPeer({ folder, name: 'raw', filledBy: 'statement' });
-  const triggered = createRawPeer({ folder, name: 'triggered', filledBy: 'trigger' });
+  const raw = createRawPeer({ folder, name: 'raw', ftsFilledBy: 'statement' });
+  const triggered = createRawPeer({ folder, name: 'triggered', ftsFilledBy: 'trigger' });
   const ingest = await ingestRows(passages, carrel, raw, triggered);
   // The searches below don't need this database, whose file has 3 GB at a million passages.
   triggered.remove();
@@ -66,10 +66,10 @@ export async function measureSize(passages: number, repetitions: number, folder:
 }
 
 function coldStart(path: string): { rssBytes: number; loadMs: number } {
-  const printed = execFileSync(process.execPath, [join(import.meta.dirname, 'print-cold-start.ts'), path], {
+  const output = execFileSync(process.execPath, [join(import.meta.dirname, 'print-cold-start.ts'), path], {
     encoding: 'utf8',
   });
-  const [rssBytes = 0, loadMs = 0] = printed.split(' ').map(Number);
+  const [rssBytes = 0, loadMs = 0] = output.split(' ').map(Number);
   return { rssBytes, loadMs };
 }
 
@@ -79,33 +79,33 @@ function printProgress(text: string): void {
 }
 
 async function ingestRows(passages: number, carrel: CarrelOnSqlite, raw: RawPeer, triggered: RawPeer) {
-  const spent = { carrel: 0, trigger: 0, statement: 0 };
+  const elapsedMs = { carrel: 0, trigger: 0, statement: 0 };
   for (let first = 0; first < passages; first += batchSize) {
     const count = Math.min(batchSize, passages - first);
     const documents = documentsOf(first, count);
     const rows = Array.from({ length: count }, (_, at) => rowOf(first + at));
-    spent.carrel += await timed(() => carrel.insert(documents));
-    spent.statement += await timed(() => raw.insert(rows));
-    spent.trigger += await timed(() => triggered.insert(rows));
+    elapsedMs.carrel += await timed(() => carrel.insert(documents));
+    elapsedMs.statement += await timed(() => raw.insert(rows));
+    elapsedMs.trigger += await timed(() => triggered.insert(rows));
     if ((first + count) % progressRows === 0) printProgress(`${first + count} of ${passages} passages are stored`);
   }
   const rate = (ms: number) => (passages * 1000) / ms;
-  return { carrel: rate(spent.carrel), trigger: rate(spent.trigger), statement: rate(spent.statement) };
+  return { carrel: rate(elapsedMs.carrel), trigger: rate(elapsedMs.trigger), statement: rate(elapsedMs.statement) };
 }
 
 async function ingestVectors(passages: number, carrel: CarrelOnSqlite, raw: RawPeer) {
-  const spent = { carrel: 0, raw: 0 };
+  const elapsedMs = { carrel: 0, raw: 0 };
   for (let done = 0; done < passages; ) {
     let count = 0;
-    spent.carrel += await timed(async () => {
+    elapsedMs.carrel += await timed(async () => {
       count = await carrel.insertVectors(batchSize);
     });
     if (count === 0) throw new Error('the vectors do not grow');
     const vectors = Array.from({ length: count }, (_, at) => vectorOf(done + at));
-    spent.raw += await timed(() => raw.insertVectors(done + 1, vectors));
+    elapsedMs.raw += await timed(() => raw.insertVectors(done + 1, vectors));
     done += count;
   }
-  return { carrel: (passages * 1000) / spent.carrel, raw: (passages * 1000) / spent.raw };
+  return { carrel: (passages * 1000) / elapsedMs.carrel, raw: (passages * 1000) / elapsedMs.raw };
 }
 
 function searchCalls(carrel: CarrelOnSqlite, raw: RawPeer) {
@@ -124,10 +124,10 @@ function searchCalls(carrel: CarrelOnSqlite, raw: RawPeer) {
 
 async function searchWhileIngesting(passages: number, carrel: CarrelOnSqlite, searches: number): Promise<Timings> {
   let next = Math.ceil(passages / passagesOfDocument) * passagesOfDocument;
-  let stopped = false;
+  let isStopped = false;
   // Ten documents per transaction, as in several concurrent uploads.
   const ingesting = (async () => {
-    while (!stopped) {
+    while (!isStopped) {
       await carrel.insert(documentsOf(next, 10 * passagesOfDocument));
       next += 10 * passagesOfDocument;
       await carrel.insertVectors(batchSize);
@@ -135,7 +135,7 @@ async function searchWhileIngesting(passages: number, carrel: CarrelOnSqlite, se
   })();
   const times: number[] = [];
   for (let number = 0; number < searches; number += 1) times.push(await timed(() => carrel.hybrid(number, limit)));
-  stopped = true;
+  isStopped = true;
   await ingesting;
   return timingsOf(times);
 }
@@ -144,7 +144,7 @@ async function searchWhileIngesting(passages: number, carrel: CarrelOnSqlite, se
 async function worstOf(carrel: CarrelOnSqlite): Promise<SizeFigures['worst']> {
   let worst = { name: '', ms: 0 };
   for (const [name, query] of Object.entries(carrel.slowestQueries())) {
-    const ms = await timed(() => carrel.ask(query, limit));
+    const ms = await timed(() => carrel.search(query, limit));
     if (ms > worst.ms) worst = { name, ms };
   }
   return worst;

@@ -21,10 +21,10 @@ export interface RawPeerConfig {
   readonly folder: string;
   readonly name: string;
   /** How FTS5 is filled: by a trigger on the table, or by a second statement. */
-  readonly filledBy: 'trigger' | 'statement';
+  readonly ftsFilledBy: 'trigger' | 'statement';
 }
 
-/** The same connection settings as the carrel. */
+/** The same connection settings as Carrel's. */
 const settings = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32768;
   PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 4000;`;
 
@@ -39,11 +39,11 @@ const trigger = `CREATE TRIGGER passages_added AFTER INSERT ON passages BEGIN
     INSERT INTO words (rowid, title, heading, body) VALUES (new.key, new.title, new.heading, new.body);
   END;`;
 
-export function createRawPeer({ folder, name, filledBy }: RawPeerConfig): RawPeer {
+export function createRawPeer({ folder, name, ftsFilledBy }: RawPeerConfig): RawPeer {
   const path = join(folder, `${name}.db`);
   const database = new DatabaseSync(path, { allowExtension: true });
   load(database);
-  database.exec(settings + schema + (filledBy === 'trigger' ? trigger : ''));
+  database.exec(settings + schema + (ftsFilledBy === 'trigger' ? trigger : ''));
   const insertRow = database.prepare('INSERT INTO passages (id, title, heading, body) VALUES (?, ?, ?, ?)');
   const insertWords = database.prepare('INSERT INTO words (rowid, title, heading, body) VALUES (?, ?, ?, ?)');
   const insertVector = database.prepare('INSERT INTO vectors (rowid, embedding) VALUES (?, ?)');
@@ -62,7 +62,7 @@ export function createRawPeer({ folder, name, filledBy }: RawPeerConfig): RawPee
       transaction(() => {
         for (const { id, title, heading, body } of rows) {
           const key = insertRow.run(id, title, heading, body).lastInsertRowid;
-          if (filledBy === 'statement') insertWords.run(key, title, heading, body);
+          if (ftsFilledBy === 'statement') insertWords.run(key, title, heading, body);
         }
       }),
     insertVectors: (firstKey, vectors) =>

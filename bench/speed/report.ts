@@ -43,7 +43,7 @@ export function ingestTable(figures: readonly SizeFigures[]): string {
 }
 
 export function searchTable(figures: readonly SizeFigures[]): string {
-  const rows: [name: string, of: (each: SizeFigures) => string][] = [
+  const rows: [name: string, value: (each: SizeFigures) => string][] = [
     ['keyword', ({ searches }) => formatTimings(searches.words)],
     ['raw FTS5, the same words', ({ searches }) => formatTimings(searches.rawWords)],
     ['keyword, label filter matching half of the passages', ({ searches }) => formatTimings(searches.wordsHalf)],
@@ -57,7 +57,7 @@ export function searchTable(figures: readonly SizeFigures[]): string {
   ];
   return table(
     ['p50 / p99 in ms', ...figures.map(({ passages }) => count(passages))],
-    rows.map(([name, of]) => [name, ...figures.map(of)]),
+    rows.map(([name, value]) => [name, ...figures.map(value)]),
   );
 }
 
@@ -121,7 +121,7 @@ export function comparisonTable({ searches }: PostgresFigures): string {
 
 export function filterTable(figures: readonly FilterFigures[]): string {
   const [unfiltered] = figures;
-  const times = (of: 'ten' | 'hundred', { p50 }: Timings) => ratio(p50 / (unfiltered?.[of].p50 ?? 0));
+  const ratioToUnfiltered = (limit: 'ten' | 'hundred', { p50 }: Timings) => ratio(p50 / (unfiltered?.[limit].p50 ?? 0));
   return table(
     [
       'semantic search on PostgreSQL',
@@ -136,10 +136,10 @@ export function filterTable(figures: readonly FilterFigures[]): string {
       name,
       count(passing),
       formatTimings(ten),
-      times('ten', ten),
+      ratioToUnfiltered('ten', ten),
       recall.toFixed(4),
       formatTimings(hundred),
-      times('hundred', hundred),
+      ratioToUnfiltered('hundred', hundred),
     ]),
   );
 }
@@ -164,9 +164,9 @@ export function targetTable(targets: readonly Target[]): string {
   );
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return `${[line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')}\n`;
+  return `${[line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n')}\n`;
 }
 
 function formatTimings({ p50, p99 }: Timings): string {

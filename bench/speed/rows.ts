@@ -97,7 +97,7 @@ const syllables =
   'ba be bo ca ce co da de di fa fi ga go la le lo ma me mi na ne no pa pe ra re ri sa se so ta te ti va ve vo'.split(
     ' ',
   );
-const endings = ['', '', '', '', '', '', '', 's', 's', 'ed', 'ing', 'ation', 'ly'];
+const suffixes = ['', '', '', '', '', '', '', 's', 's', 'ed', 'ing', 'ation', 'ly'];
 
 const words = Array.from({ length: vocabularySize }, (_, rank) => functionWords[rank] ?? makeWord(rank));
 
@@ -105,7 +105,7 @@ function makeWord(rank: number): string {
   const random = createRandom(rank);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const root = Array.from({ length: 2 + Math.floor(random() * 2) }, () => pick(syllables)).join('');
-  return `${root}${pick(['n', 't', 'l', 'r', 'm'])}${pick(endings)}`;
+  return `${root}${pick(['n', 't', 'l', 'r', 'm'])}${pick(suffixes)}`;
 }
 
 function wordAt(rank: number): string {
@@ -124,11 +124,11 @@ function wordsOf(random: Random, count: number): string {
 
 function sentencesOf(random: Random, count: number): string {
   const sentences: string[] = [];
-  for (let left = count; left > 0; ) {
-    const length = Math.min(left, 6 + Math.floor(random() * 14));
+  for (let wordsLeft = count; wordsLeft > 0; ) {
+    const length = Math.min(wordsLeft, 6 + Math.floor(random() * 14));
     const sentence = wordsOf(random, length);
     sentences.push(`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`);
-    left -= length;
+    wordsLeft -= length;
   }
   return sentences.join(' ');
 }

@@ -8,8 +8,8 @@ export interface Timings {
 }
 
 /**
- * Measures several kinds of calls alternately, so that a busy moment affects all of them. The order is random, because a call
- * that always followed a full scan would always find its caches empty. The first calls of each kind are not counted.
+ * Measures several kinds of calls alternately, so that a busy moment affects all of them. The order is random, because a full
+ * scan empties the caches for the call after it. The first calls of each kind are not counted.
  */
 export async function measureInterleaved<Name extends string>(
   calls: Readonly<Record<Name, (number: number) => unknown>>,

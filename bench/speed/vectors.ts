@@ -39,38 +39,40 @@ const keyBytes = 20;
 const embeddings: Float32Array[] = [];
 
 function generate(random: Random): Float32Array {
-  return embeddings.length === 0 ? nearCentre(random) : likeModel(random);
+  return embeddings.length === 0 ? drawNearCentre(random) : imitateEmbedding(random);
 }
 
-function likeModel(random: Random): Float32Array {
-  const some = () => embeddings[Math.floor(random() * embeddings.length)] as Float32Array;
-  const [from, to] = [some(), some()];
-  return unit(some().map((component, at) => component + spread * ((to[at] ?? 0) - (from[at] ?? 0)) * differenceScale));
+function imitateEmbedding(random: Random): Float32Array {
+  const pickEmbedding = () => embeddings[Math.floor(random() * embeddings.length)] as Float32Array;
+  const [from, to] = [pickEmbedding(), pickEmbedding()];
+  return normalize(
+    pickEmbedding().map((component, at) => component + spread * ((to[at] ?? 0) - (from[at] ?? 0)) * differenceScale),
+  );
 }
 
 /** Scales the difference so that the noise is as long as that of the clustered vectors. */
 const differenceScale = 0.67;
 
-function nearCentre(random: Random): Float32Array {
+function drawNearCentre(random: Random): Float32Array {
   const start = Math.floor(random() * clusters) * dimensions;
   const vector = new Float32Array(dimensions);
   const width = (spread * Math.sqrt(12)) / Math.sqrt(dimensions);
   for (let at = 0; at < dimensions; at += 1) vector[at] = (centres[start + at] ?? 0) + (random() - 0.5) * width;
-  return unit(vector);
+  return normalize(vector);
 }
 
 const centres = makeCentres();
 
 function makeCentres(): Float32Array {
   const random = createRandom(0xce47e5);
-  const all = new Float32Array(clusters * dimensions).map(() => random() - 0.5);
-  for (let start = 0; start < all.length; start += dimensions) {
-    all.set(unit(all.slice(start, start + dimensions)), start);
+  const centres = new Float32Array(clusters * dimensions).map(() => random() - 0.5);
+  for (let start = 0; start < centres.length; start += dimensions) {
+    centres.set(normalize(centres.slice(start, start + dimensions)), start);
   }
-  return all;
+  return centres;
 }
 
-function unit(vector: Float32Array): Float32Array {
+function normalize(vector: Float32Array): Float32Array {
   let squares = 0;
   for (const component of vector) squares += component * component;
   const length = Math.sqrt(squares);

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { faultsIn, type Observed, type StoredItem } from '../../bench/scale/history.ts';
+import { findFaults, type Observation, type StoredItem } from '../../bench/scale/history.ts';
 import { measureScale } from '../../bench/scale/scale.ts';
 import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostgres } from '../support/postgres.ts';
 
 const observed = (
-  kind: Observed['kind'],
+  kind: Observation['kind'],
   startMs: number,
   version: number,
   ids: readonly string[] = ['7'],
-): Observed => ({
+): Observation => ({
   ...{ item: 'entry heron', operation: 'fts', kind, startMs, endMs: startMs + 10, version, ids },
 });
 const stored: StoredItem = { item: 'entry heron', id: '7', version: 2 };
@@ -18,7 +18,7 @@ const history = [observed('write', 0, 1), observed('read', 20, 1), observed('wri
 describe('the check of acknowledged writes', () => {
   const wrong: Record<
     string,
-    { readonly of: readonly Observed[]; readonly left?: readonly StoredItem[]; readonly says: RegExp }
+    { readonly of: readonly Observation[]; readonly left?: readonly StoredItem[]; readonly says: RegExp }
   > = {
     'a write that a read misses': { of: [...history, observed('read', 80, 0, [])], says: /is lost/ },
     'a write that is missing at the end': { of: history, left: [], says: /stored 0 times/ },
@@ -47,11 +47,11 @@ describe('the check of acknowledged writes', () => {
     'an item that was never written': { of: [], left: [stored], says: /no write was acknowledged/ },
   };
   for (const [name, { of, left = [stored], says }] of Object.entries(wrong)) {
-    it(`detects ${name}`, () => assert.match(faultsIn(of, left).join('\n'), says));
+    it(`detects ${name}`, () => assert.match(findFaults(of, left).join('\n'), says));
   }
   it('accepts either value for concurrent calls', () => {
     const during = [{ ...observed('write', 80, 3), endMs: 100 }, observed('read', 85, 2), observed('read', 86, 3)];
-    assert.deepEqual(faultsIn([...history, ...during], [{ ...stored, version: 3 }]), []);
+    assert.deepEqual(findFaults([...history, ...during], [{ ...stored, version: 3 }]), []);
   });
 });
 

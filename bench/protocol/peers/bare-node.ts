@@ -1,5 +1,4 @@
 /** A server with Node alone, without SDK or checks. Its cost is the lower bound for any server. */
-
 import { answerEcho } from './echo.ts';
 import { listenOnLoopback } from './listen.ts';
 
@@ -25,10 +24,10 @@ if (process.argv[2] === 'http') {
     });
   });
 } else {
-  let rest = '';
+  let partialLine = '';
   process.stdin.setEncoding('utf8').on('data', (text: string) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
+    const lines = (partialLine + text).split('\n');
+    partialLine = lines.pop() ?? '';
     for (const line of lines) {
       const answer = answerTo(JSON.parse(line));
       if (answer !== undefined) process.stdout.write(`${JSON.stringify(answer)}\n`);
