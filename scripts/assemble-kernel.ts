@@ -25,12 +25,12 @@ if (process.argv[1] === import.meta.filename) {
   writeFileSync(
     new URL('scan-kernel-bytes.ts', folder),
     `/** scan-kernel.wat, assembled by scripts/assemble-kernel.ts. */
-export const scanKernelBase64 = ${literal(await assembleKernel(source))};
+export const scanKernelBase64 = ${toLiteral(await assembleKernel(source))};
 `,
   );
 }
 
-function literal(bytes: Uint8Array): string {
+function toLiteral(bytes: Uint8Array): string {
   const lines =
     Buffer.from(bytes)
       .toString('base64')

@@ -1,10 +1,10 @@
 /**
- * Bundles the program into dist/. The entry points and the database worker are one file each, because finding and linking hundreds
- * of modules takes longer than running them. Code that is needed later is in the same file but runs only on demand. The other
- * workers share chunks and load heavy ones on demand.
+ * Bundles the program into dist/. The entry points and the database worker are one file each, because linking hundreds of modules
+ * takes longer than running them. Code that is needed later is in the same file but runs only on demand. The other workers share
+ * chunks and load heavy ones on demand.
  */
 import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { programSlices } from '../src/app/program.ts';
 import { roles, serveRole } from '../src/app/roles.ts';
@@ -63,14 +63,14 @@ for (const path of ['cmaps', 'wasm/jbig2.wasm', 'wasm/openjpeg.wasm']) {
 }
 
 /** Keeps packages that are imported on demand out of the single file: they would slow down starts that never need them. */
-function keepPackagesSeparate(found: Map<string, string>): Plugin {
+function keepPackagesSeparate(packages: Map<string, string>): Plugin {
   return {
     name: 'separate-packages',
     setup({ onResolve }) {
       onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
         if (kind !== 'dynamic-import' || path.startsWith('node:')) return undefined;
         const name = path.replaceAll(/[^a-z0-9]+/g, '-').replace(/^-/, '');
-        found.set(path, name);
+        packages.set(path, name);
         return { path: `./${name}.js`, external: true };
       });
     },
@@ -98,7 +98,7 @@ function writeNotices(folders: string[]): void {
     const licenceFile = globSync(`${folder}/{LICENSE,LICENCE,license}*`)[0];
     return `${name} ${version} (${license})\n\n${licenceFile && existsSync(licenceFile) ? readFileSync(licenceFile, 'utf8').trim() : ''}\n`;
   });
-  writeFileSync(join(dirname('dist/carrel.js'), 'THIRD-PARTY-NOTICES.txt'), notices.join(`\n${'-'.repeat(80)}\n\n`));
+  writeFileSync('dist/THIRD-PARTY-NOTICES.txt', notices.join(`\n${'-'.repeat(80)}\n\n`));
 }
 
 /**

@@ -1,7 +1,6 @@
 /**
  * Generates docs/command-line.md, docs/configuration.md, docs/errors.md, docs/tools.md, the bounds in docs/context.md and the
- * pinned tool schemas: `npm run docs`.
- * `test/docs.test.ts` fails if the committed files differ from the generated ones.
+ * pinned tool schemas: `npm run docs`. `test/docs.test.ts` fails if the committed files differ from the generated ones.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,14 +33,14 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     'docs/command-line.md': commandLinePage(),
     'docs/configuration.md': configurationPage(Object.values(roles)),
     'docs/errors.md': errorsPage(),
-    'docs/context.md': withBounds(readFileSync(join(root, 'docs/context.md'), 'utf8')),
+    'docs/context.md': insertBounds(readFileSync(join(root, 'docs/context.md'), 'utf8')),
     'docs/tools.md': toolsPage(listings['serve'] ?? [], await listTools(serveRole(), { withFess: false })),
     'test/snapshots/tools.json': `${JSON.stringify(listings, null, 2)}\n`,
   };
 }
 
 /** Inserts the bounds from the code into docs/context.md. */
-function withBounds(page: string): string {
+function insertBounds(page: string): string {
   const rows = Object.values(bounds).map(
     ({ name, max, unit }) => `| ${name.replace(/\w+_\w+/g, '`$&`')} | ${max.toLocaleString('en')} ${unit} |`,
   );
@@ -62,14 +61,14 @@ const exampleFess = {
 };
 
 /** Lists the tools of a role. `withFess` adds the example's Fess tools, if the role can have any. */
-export async function listTools(chosen: Role, { withFess = true } = {}): Promise<readonly ToolListing[]> {
+export async function listTools(unpreparedRole: Role, { withFess = true } = {}): Promise<readonly ToolListing[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'carrel-docs-'));
   const fessFile = join(dataDir, '.mcp-feiss', 'config.json');
   mkdirSync(dirname(fessFile));
   if (withFess) writeFileSync(fessFile, JSON.stringify(exampleFess));
   const flags = { 'data-dir': dataDir };
   const env = { HOME: dataDir, ...(withFess ? { CARREL_FESS_CONFIG: fessFile } : {}) };
-  const role = await prepareRole(chosen, flags, env);
+  const role = await prepareRole(unpreparedRole, flags, env);
   const config = loadRoleConfig(role, flags, env);
   const jobs = createCallJobs();
   const toolsets = await role.openToolsets(config, silentLogger, jobs, createSharedServices(config, silentLogger));
@@ -97,8 +96,8 @@ const kindSections: Readonly<Record<ErrorKind, string>> = {
 
 function errorsPage(): string {
   const sections = Object.entries(kindSections).map(([kind, advice]) => {
-    const rows = Object.entries(errorCodes).flatMap(([code, [own, when]]) =>
-      own === kind ? [`| \`${code}\` | ${cell(when)} |`] : [],
+    const rows = Object.entries(errorCodes).flatMap(([code, [errorKind, meaning]]) =>
+      errorKind === kind ? [`| \`${code}\` | ${escapeCell(meaning)} |`] : [],
     );
     return `## ${kind}\n\n${advice}\n\n| code | what happened |\n|---|---|\n${rows.join('\n')}\n`;
   });
@@ -124,13 +123,14 @@ function commandLinePage(): string {
   const sections = (Object.keys(groups) as CommandGroup[]).map((group) => {
     const groupCommands = commands.filter((command) => command.group === group);
     // Flags that a whole group takes are listed once, above its commands.
-    const [first, ...others] = groupCommands;
-    const shared = (first?.flags ?? []).filter(
-      (flag) => !commonFlags.includes(flag) && others.every(({ flags }) => flags.includes(flag)),
+    const [first, ...otherCommands] = groupCommands;
+    const sharedFlags = (first?.flags ?? []).filter(
+      (flag) => !commonFlags.includes(flag) && otherCommands.every(({ flags }) => flags.includes(flag)),
     );
-    const common = shared.length === 0 ? '' : `All commands in this group also take:\n\n${flagTable(shared)}\n`;
-    const listed = groupCommands.map((command) => commandSection(command, [...commonFlags, ...shared]));
-    return `## ${groups[group]}\n\n${common}${listed.join('\n')}`;
+    const common =
+      sharedFlags.length === 0 ? '' : `All commands in this group also take:\n\n${flagTable(sharedFlags)}\n`;
+    const sections = groupCommands.map((command) => commandSection(command, [...commonFlags, ...sharedFlags]));
+    return `## ${groups[group]}\n\n${common}${sections.join('\n')}`;
   });
   return `# Command line
 
@@ -158,8 +158,8 @@ ${sections.join('\n')}`;
 const codeInHelp =
   /carrel [a-z]+(?: [a-z]+ --all)?|--source web|--[a-z-]+|~?[\w./<>-]+\.(?:jsonl|json|md)\b|[A-Z]+_(?= |,|\.)/g;
 
-function commandSection(command: CommandDescription, known: readonly FlagDescription[]): string {
-  const flags = command.flags.filter((flag) => !known.includes(flag));
+function commandSection(command: CommandDescription, listedFlags: readonly FlagDescription[]): string {
+  const flags = command.flags.filter((flag) => !listedFlags.includes(flag));
   // In help, commands and flags are plain text.
   const details = command.details === undefined ? '' : `${command.details.replaceAll(codeInHelp, '`$&`')}\n\n`;
   const examples = command.examples === undefined ? '' : `\`\`\`sh\n${command.examples.join('\n')}\n\`\`\`\n\n`;
@@ -167,7 +167,7 @@ function commandSection(command: CommandDescription, known: readonly FlagDescrip
 }
 
 function flagTable(flags: readonly FlagDescription[]): string {
-  const rows = flags.map((flag) => `| \`${cell(flagUsage(flag))}\` | ${cell(flag.summary)} |`);
+  const rows = flags.map((flag) => `| \`${escapeCell(flagUsage(flag))}\` | ${escapeCell(flag.summary)} |`);
   return `| flag | what it does |\n|---|---|\n${rows.join('\n')}\n`;
 }
 
@@ -216,9 +216,9 @@ function configurationPage(allRoles: readonly Role[]): string {
     const sections = names.map((name) => sliceSection(sliceNamed(name, slices)));
     return `## ${task}\n\n${sections.join('\n')}`;
   });
-  const listed = new Set(Object.values(settingTasks).flat());
+  const listedGroups = new Set(Object.values(settingTasks).flat());
   assert.deepEqual(
-    [...slices.keys()].filter((name) => !listed.has(name)),
+    [...slices.keys()].filter((name) => !listedGroups.has(name)),
     [],
     'settingTasks lacks a slice',
   );
@@ -267,7 +267,7 @@ function firstRow(path: string, purpose: string, slices: ReadonlyMap<string, Sli
   const [section = '', name = ''] = path.split('.');
   const field = sliceNamed(section, slices).fields[name];
   assert(field, path);
-  return `| ${purpose} | ${sourcesOf(field)} | ${showDefault(field.default)} |`;
+  return `| ${purpose} | ${sourcesOf(field)} | ${formatDefault(field.default)} |`;
 }
 
 function sourcesOf(field: Slice['fields'][string]): string {
@@ -280,11 +280,11 @@ function sliceSection(slice: Slice): string {
     const cells = [
       `\`${slice.name}.${name}\``,
       field.kind,
-      showDefault(field.default),
+      formatDefault(field.default),
       sourcesOf(field),
       field.description,
     ];
-    return `| ${cells.map(cell).join(' | ')} |`;
+    return `| ${cells.map(escapeCell).join(' | ')} |`;
   });
   return `### ${slice.title}\n\n| setting | value | default | variable, flag | description |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
 }
@@ -292,7 +292,7 @@ function sliceSection(slice: Slice): string {
 function overrideRows({ name, overrides }: Role): string[] {
   return Object.entries(overrides).map(([path, { default: value, env }]) => {
     const variables = (env ?? []).map((variable) => `\`${variable}\``).join(', ');
-    return `| ${name} | \`${path}\` | ${value === undefined ? '' : showDefault(value)} | ${variables} |`;
+    return `| ${name} | \`${path}\` | ${value === undefined ? '' : formatDefault(value)} | ${variables} |`;
   });
 }
 
@@ -302,14 +302,14 @@ function serveRole(): Role {
   return role;
 }
 
-function toolsPage(listings: readonly ToolListing[], withoutFess: readonly ToolListing[]): string {
-  const essential = withoutFess.filter(({ name }) => essentialTools.has(name));
+function toolsPage(listings: readonly ToolListing[], toolsWithoutFess: readonly ToolListing[]): string {
+  const essential = toolsWithoutFess.filter(({ name }) => essentialTools.has(name));
   return `# Tools
 
 *Generated from the code by \`npm run docs\`.* This page lists every tool with its arguments and its cost in tokens.
 
-\`carrel serve\` offers ${withoutFess.length} tools. Their definitions cost a model about ${tokensOf(withoutFess).toLocaleString('en')} tokens. Each configured Fess domain adds
-${listings.length - withoutFess.length} tools. \`--tools essential\` (\`CARREL_TOOLS\`) lists only the ${essential.length} tools marked with a star, for about ${tokensOf(essential).toLocaleString('en')} tokens. The
+\`carrel serve\` offers ${toolsWithoutFess.length} tools. Their definitions cost a model about ${tokensOf(toolsWithoutFess).toLocaleString('en')} tokens. Each configured Fess domain adds
+${listings.length - toolsWithoutFess.length} tools. \`--tools essential\` (\`CARREL_TOOLS\`) lists only the ${essential.length} tools marked with a star, for about ${tokensOf(essential).toLocaleString('en')} tokens. The
 figures cover everything that \`tools/list\` returns: names, descriptions, schemas and annotations. Many clients pass only part of this to the
 model. \`carrel tools\` shows the same figures.
 
@@ -322,7 +322,7 @@ same everywhere:
 
 | tool | tokens of the definition | tokens of a typical answer |
 |---|---|---|
-${withoutFess.map(costRow).join('\n')}
+${toolsWithoutFess.map(costRow).join('\n')}
 
 ${listings.map(toolSection).join('\n')}`;
 }
@@ -339,9 +339,9 @@ function toolSection({ name, title, description, inputSchema, annotations }: Too
     required?: string[];
   };
   const rows = Object.entries(properties).map(([argument, schema]) => {
-    const what = String(schema['description'] ?? '');
-    const cells = [`\`${argument}\``, required.includes(argument) ? 'yes' : '', describeSchema(schema), what];
-    return `| ${cells.map(cell).join(' | ')} |`;
+    const description = String(schema['description'] ?? '');
+    const cells = [`\`${argument}\``, required.includes(argument) ? 'yes' : '', describeSchema(schema), description];
+    return `| ${cells.map(escapeCell).join(' | ')} |`;
   });
   const effect = annotations.readOnlyHint ? 'reads' : annotations.destructiveHint ? 'changes' : 'adds';
   const table =
@@ -352,7 +352,7 @@ function toolSection({ name, title, description, inputSchema, annotations }: Too
 }
 
 function describeSchema(schema: Record<string, unknown>): string {
-  const { type, enum: values, minimum, maximum, minLength, maxLength, maxItems, items, default: preset } = schema;
+  const { type, enum: values, minimum, maximum, minLength, maxLength, maxItems, items, default: defaultValue } = schema;
   const parts = [
     Array.isArray(values)
       ? values
@@ -367,16 +367,16 @@ function describeSchema(schema: Record<string, unknown>): string {
   else if (minimum !== undefined) parts.push(`at least ${minimum}`);
   if (maxLength !== undefined) parts.push(`${minLength ? `${minLength} to` : 'at most'} ${maxLength} characters`);
   if (maxItems !== undefined) parts.push(`at most ${maxItems}`);
-  if (preset !== undefined) parts.push(`default ${JSON.stringify(preset)}`);
+  if (defaultValue !== undefined) parts.push(`default ${JSON.stringify(defaultValue)}`);
   return parts.join(', ');
 }
 
-function showDefault(value: unknown): string {
+function formatDefault(value: unknown): string {
   if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) return '';
   return `\`${Array.isArray(value) ? value.join(',') : value}\``;
 }
 
-function cell(text: string): string {
+function escapeCell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }
 

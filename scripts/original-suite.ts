@@ -60,11 +60,11 @@ process.exitCode = report(results) ? 0 : 1;
 
 function prepare(): { python: string; suite: string } {
   const venv = join(root, 'venv');
-  const installed = join(venv, 'bin/python');
+  const venvPython = join(venv, 'bin/python');
   const pip = (...args: string[]) =>
-    execFileSync(installed, ['-m', 'pip', '--disable-pip-version-check', '--quiet', ...args], { stdio: 'inherit' });
-  const done = join(root, 'complete');
-  if (!existsSync(done)) {
+    execFileSync(venvPython, ['-m', 'pip', '--disable-pip-version-check', '--quiet', ...args], { stdio: 'inherit' });
+  const marker = join(root, 'complete');
+  if (!existsSync(marker)) {
     rmSync(venv, { recursive: true, force: true });
     execFileSync(findPython(), ['-m', 'venv', venv], { stdio: 'inherit' });
     const requirement = `mcp-context-server==${version}`;
@@ -72,10 +72,10 @@ function prepare(): { python: string; suite: string } {
     pip('download', '--no-deps', '--no-binary', 'mcp-context-server', requirement, '--dest', root);
     const archive = readdirSync(root).find((name) => name.endsWith('.tar.gz'));
     execFileSync('tar', ['xzf', join(root, archive ?? '')], { cwd: root });
-    writeFileSync(done, '');
+    writeFileSync(marker, '');
   }
   const folder = readdirSync(root, { withFileTypes: true }).find((each) => each.isDirectory() && each.name !== 'venv');
-  return { python: installed, suite: join(root, folder?.name ?? '') };
+  return { python: venvPython, suite: join(root, folder?.name ?? '') };
 }
 
 function findPython(): string {

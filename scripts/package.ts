@@ -54,8 +54,8 @@ export function stage(folder: string, system: System): void {
     cpSync(join(root, file), join(folder, file), { recursive: true });
   };
   for (const name of manifest.files) copy(name);
-  const bundled = packagesFor(system);
-  for (const name of bundled) {
+  const packages = packagesFor(system);
+  for (const name of packages) {
     for (const pattern of runtimeFiles[name as keyof typeof runtimeFiles]) {
       const systemPattern = pattern.replace('<system>', `${system.platform}/${system.arch}`);
       for (const file of globSync(`node_modules/${name}/${systemPattern}`, { cwd: root }))
@@ -67,15 +67,18 @@ export function stage(folder: string, system: System): void {
     ...published,
     os: [system.platform],
     cpu: [system.arch],
-    optionalDependencies: Object.fromEntries(bundled.map((name) => [name, packageOf(name).version])),
-    bundleDependencies: bundled,
+    optionalDependencies: Object.fromEntries(packages.map((name) => [name, packageOf(name).version])),
+    bundleDependencies: packages,
   };
   writeJson(join(folder, 'package.json'), packageJson);
-  if (!bundled.includes('onnxruntime-node')) return;
+  if (!packages.includes('onnxruntime-node')) return;
   // Drops the runtime's install script, which downloads GPU libraries, and the dependencies that only the script needs.
-  const { scripts: _install, dependencies, devDependencies: _theirs, ...runtime } = packageOf('onnxruntime-node');
-  const needed = { 'onnxruntime-common': dependencies['onnxruntime-common'] };
-  writeJson(join(folder, 'node_modules/onnxruntime-node/package.json'), { ...runtime, dependencies: needed });
+  const { scripts: _install, dependencies, devDependencies: _runtimeDev, ...runtime } = packageOf('onnxruntime-node');
+  const runtimeDependencies = { 'onnxruntime-common': dependencies['onnxruntime-common'] };
+  writeJson(join(folder, 'node_modules/onnxruntime-node/package.json'), {
+    ...runtime,
+    dependencies: runtimeDependencies,
+  });
 }
 
 /** True if the file is the redundant second copy of the macOS library. The native binding loads the copy with the other name. */

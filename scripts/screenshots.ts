@@ -12,7 +12,7 @@ import { pause } from '../test/support/pause.ts';
 
 const root = join(import.meta.dirname, '..');
 const images = join(root, 'docs/images');
-const wide = { viewport: { width: 1280, height: 800 } };
+const desktop = { viewport: { width: 1280, height: 800 } };
 const phone = { viewport: { width: 390, height: 700 } };
 
 const cleanUps: (() => unknown)[] = [];
@@ -30,11 +30,11 @@ try {
     return (structuredContent ?? {}) as Record<string, unknown>;
   };
   await addExampleData(call);
-  const { page } = await openBrowser(owner, origin, { ...wide, colorScheme: 'light' });
+  const { page } = await openBrowser(owner, origin, { ...desktop, colorScheme: 'light' });
   await openAndShoot(page, '/?q=how+long+can+a+deleted+document+be+restored', 'search', '.hit');
   await page.locator('.hit').first().focus();
   await page.locator('#preview').waitFor();
-  await screenshot(page, 'preview');
+  await takeScreenshot(page, 'preview');
   await openAndShoot(page, '/documents', 'documents', 'tbody tr');
   await openAndShoot(page, '/memories?thread=release', 'memories', 'article, .bubble, li');
   await openAndShoot(page, '/trash', 'trash', 'tbody tr, .empty');
@@ -42,8 +42,8 @@ try {
   await openAndShoot(page, '/jobs', 'files', 'tbody tr');
   await openAndShoot(page, '/activity', 'activity', '#plots');
   await openAndShoot(page, '/connect', 'connect', 'section.client');
-  const small = await openBrowser(owner, origin, { ...phone, colorScheme: 'dark' });
-  await openAndShoot(small.page, '/?q=how+long+can+a+deleted+document+be+restored', 'search-phone-dark', '.hit');
+  const phonePage = await openBrowser(owner, origin, { ...phone, colorScheme: 'dark' });
+  await openAndShoot(phonePage.page, '/?q=how+long+can+a+deleted+document+be+restored', 'search-phone-dark', '.hit');
 } finally {
   for (const cleanUp of cleanUps.reverse()) await cleanUp();
 }
@@ -84,10 +84,10 @@ async function openAndShoot(page: Page, path: string, name: string, selector: st
   await page.locator(selector).first().waitFor();
   // Keyword results appear first. Waits for the final order.
   await page.getByText('Ranking', { exact: true }).waitFor({ state: 'hidden' });
-  await screenshot(page, name);
+  await takeScreenshot(page, name);
 }
 
-async function screenshot(page: Page, name: string): Promise<void> {
+async function takeScreenshot(page: Page, name: string): Promise<void> {
   const file = join(images, `${name}.png`);
   await page.screenshot({ path: file });
   process.stdout.write(`${file}: ${Math.round(statSync(file).size / 1000)} KB\n`);

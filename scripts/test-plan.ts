@@ -23,22 +23,22 @@ const batchFiles = 26;
 /** Plans the longest files first, so that no core is idle at the end. Unit tests share processes where they can. */
 export function planTests(files: readonly string[]): TestPlan {
   const durations = readDurations();
-  const shared = files.filter(canShareProcess).sort();
+  const sharedFiles = files.filter(canShareProcess).sort();
   const folder = mkdtempSync(join(tmpdir(), 'carrel-tests-'));
   const batches = new Map<string, string[]>();
-  for (let first = 0; first < shared.length; first += batchFiles) {
-    const names = shared.slice(first, first + batchFiles);
+  for (let start = 0; start < sharedFiles.length; start += batchFiles) {
+    const names = sharedFiles.slice(start, start + batchFiles);
     const entry = join(folder, `unit-tests-${batches.size + 1}.mjs`);
     writeFileSync(entry, names.map((name) => `import '${pathToFileURL(resolve(name)).href}';\n`).join(''));
     batches.set(entry, names);
   }
   // A file whose duration is unknown may be the longest.
   const durationOf = (name: string) => durations.get(name) ?? Infinity;
-  const expected = (entry: string): number =>
+  const expectedSeconds = (entry: string): number =>
     (batches.get(entry) ?? [entry]).reduce((sum, name) => sum + durationOf(name), 0);
-  const separate = files.filter((name) => !canShareProcess(name));
-  const entries = [...batches.keys(), ...separate].sort(
-    (left, right) => expected(right) - expected(left) || left.localeCompare(right),
+  const separateFiles = files.filter((name) => !canShareProcess(name));
+  const entries = [...batches.keys(), ...separateFiles].sort(
+    (left, right) => expectedSeconds(right) - expectedSeconds(left) || left.localeCompare(right),
   );
   return { entries, batches, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }

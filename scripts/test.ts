@@ -27,7 +27,7 @@ const { values: flags, positionals } = parseArgs({
 });
 const paths = positionals.length > 0 ? positionals : ['test', 'src'];
 /** Max failed files that are retried. If more fail, the cause is not a busy machine. */
-const retriedMax = 5;
+const retriesMax = 5;
 const files = paths.flatMap((path) =>
   statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`) : [relative('.', path)],
 );
@@ -57,34 +57,36 @@ const checks = flags.checks ? [check('types', ['--checkers', '1']), check('lint'
 const plan = planTests(files);
 const postgres = await startSharedPostgres(files);
 // Four more processes than cores, because many tests mostly wait.
-const all = await runTests(plan.entries, cores + 4);
+const firstRun = await runTests(plan.entries, cores + 4);
 const failedChecks = (await Promise.all(checks)).filter((script) => script !== undefined);
 
 // A test may fail only because the machine is busy, so each failed file is retried alone. If it then passes, that is reported.
-const retried = [...new Set(all.failures.flatMap(({ file }) => file ?? []))];
-const retry = retried.length > 0 && retried.length <= retriedMax ? await runTests(retried, 1) : undefined;
-const unknown = all.failures.filter(({ file }) => file === undefined);
-const remaining = retry === undefined ? all.failures : [...retry.failures, ...unknown];
+const filesToRetry = [...new Set(firstRun.failures.flatMap(({ file }) => file ?? []))];
+const retry =
+  filesToRetry.length > 0 && filesToRetry.length <= retriesMax ? await runTests(filesToRetry, 1) : undefined;
+const failuresWithoutFile = firstRun.failures.filter(({ file }) => file === undefined);
+const finalFailures = retry === undefined ? firstRun.failures : [...retry.failures, ...failuresWithoutFile];
 await postgres?.stop();
 plan.remove();
 if (flags.record) recordDurations(times);
 
 console.log(`\nThe slowest of ${times.size} files:`);
-for (const [name, time] of slowest(times)) console.log(`${seconds(time)}  ${name}`);
-for (const failure of retry === undefined ? [] : all.failures) console.log(`failed at first: ${described(failure)}`);
-for (const failure of remaining) console.log(`failed: ${described(failure)}`);
+for (const [name, time] of slowest(times)) console.log(`${formatSeconds(time)}  ${name}`);
+for (const failure of retry === undefined ? [] : firstRun.failures)
+  console.log(`failed at first: ${describeFailure(failure)}`);
+for (const failure of finalFailures) console.log(`failed: ${describeFailure(failure)}`);
 for (const script of failedChecks) console.log(`failed: npm run ${script}`);
 const cpuSeconds = childrenCpuSeconds();
 if (cpuSeconds !== undefined) {
   const wallSeconds = Math.round((performance.now() - startedMs) / 1000);
   console.log(`${cpuSeconds} s of CPU time in ${wallSeconds} s on ${cores} cores`);
 }
-const failed = remaining.length + failedChecks.length;
-const passed = all.passed + Math.max(0, all.failures.length - remaining.length);
-console.log(`${passed} passed, ${failed} failed${all.skipped > 0 ? `, ${all.skipped} skipped` : ''}`);
+const failed = finalFailures.length + failedChecks.length;
+const passed = firstRun.passed + Math.max(0, firstRun.failures.length - finalFailures.length);
+console.log(`${passed} passed, ${failed} failed${firstRun.skipped > 0 ? `, ${firstRun.skipped} skipped` : ''}`);
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 
-function described({ file = 'unknown file', name }: Failure): string {
+function describeFailure({ file = 'unknown file', name }: Failure): string {
   return `${file}: ${name}`;
 }
 
@@ -109,17 +111,17 @@ async function runTests(entries: readonly string[], concurrency: number): Promis
     const { error } = details;
     if (details.type === 'suite' && 'failureType' in error && error.failureType === 'subtestsFailed') return;
     outcome.failed += 1;
-    const declaredIn = file && relative('.', file);
-    outcome.failures.push({ file: files.find((each) => each === declaredIn), name });
+    const declaringFile = file && relative('.', file);
+    outcome.failures.push({ file: files.find((each) => each === declaringFile), name });
   });
   tests.on('test:summary', ({ file, duration_ms }) => {
     if (file === undefined) return;
-    // A helper module declared the other failed tests, for this file: results are reported file by file.
+    // Results are reported file by file, so failures without a file come from a helper module that this file uses.
     for (const failure of outcome.failures) failure.file ??= relative('.', file);
     const batch = plan.batches.get(file);
     // A file with its own process gets the time of the whole process, including loading modules and exiting.
     if (batch === undefined) times.set(relative('.', file), duration_ms / 1000);
-    for (const name of batch ?? [relative('.', file)]) console.log(`${seconds(times.get(name))}  ${name}`);
+    for (const name of batch ?? [relative('.', file)]) console.log(`${formatSeconds(times.get(name))}  ${name}`);
   });
   const report = tests.compose(new spec());
   report.pipe(process.stdout, { end: false });
@@ -134,7 +136,7 @@ function addTime(file: string | undefined, durationMs: number): void {
   if (files.includes(name)) times.set(name, (times.get(name) ?? 0) + durationMs / 1000);
 }
 
-function seconds(time = 0): string {
+function formatSeconds(time = 0): string {
   return `${time.toFixed(1).padStart(6)} s`;
 }
 
