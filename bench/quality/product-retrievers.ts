@@ -18,7 +18,7 @@ import { rerankerWithoutModel } from '../../src/search/rerank/open-reranker.ts';
 import type { Reranker } from '../../src/search/rerank/reranker.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { createEntryJudging } from '../../src/toolsets/context/search/entry-judging.ts';
+import { createRerankDeps } from '../../src/toolsets/context/search/entry-reranking.ts';
 import { createTextThread } from '../../src/toolsets/context/search/text-thread.ts';
 import type { DataSet } from './data-set.ts';
 
@@ -121,7 +121,7 @@ async function storeEntries(
       return {
         ...retrievers,
         corpus: createRetrieverCorpus(retrievers),
-        rerankDeps: createEntryJudging({ entries: storage.entries, reranker, texts: threads }, { filter: {} }),
+        rerankDeps: createRerankDeps({ entries: storage.entries, reranker, texts: threads }, { filter: {} }),
       };
     },
     close: async () => void (await Promise.all([meaning?.close(), threads.close()])),

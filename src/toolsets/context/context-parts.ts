@@ -5,6 +5,7 @@ import type { EntryStore } from '../../storage/entries/entry-store.ts';
 import type { TextThread } from './search/text-thread.ts';
 import type { EntrySummaries } from './write/entry-summaries.ts';
 import type { WriteSettings } from './write/write-input.ts';
+
 export type EntryMeaning = Meaning<EntryFilter>;
 
 /** Dependencies of this toolset's tools. Each tool picks the ones it needs. */
@@ -39,6 +40,6 @@ export async function loadEntries(
   { images, asOf }: { images: boolean; asOf?: string | undefined },
   signal: AbortSignal,
 ): Promise<Entry[]> {
-  const found = new Map((await entries.get({ ids, images, asOf }, { signal })).map((entry) => [entry.id, entry]));
-  return ids.flatMap((id) => found.get(id) ?? []);
+  const byId = new Map((await entries.get({ ids, images, asOf }, { signal })).map((entry) => [entry.id, entry]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }

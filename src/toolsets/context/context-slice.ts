@@ -12,6 +12,7 @@ import {
 } from '../../config/field.ts';
 import { fieldTypes, parseIndexedField } from '../../storage/entries/field-index.ts';
 import { indexModes } from '../../storage/entries/indexed-fields.ts';
+
 /** Default min length of entries that get a summary, in characters. */
 export const summaryCharsMin = 500;
 

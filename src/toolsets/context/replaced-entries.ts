@@ -35,16 +35,16 @@ export async function replacementsAmong(
   filter: EntryFilter,
   signal?: AbortSignal,
 ): Promise<Replacements> {
-  const [found, replacements] = await Promise.all([
+  const [requested, replacements] = await Promise.all([
     entries.get({ ids, images: false, asOf: filter.asOf, textChars }, { signal }),
-    replacing(ids),
+    findReplacing(ids),
   ]);
-  const byId = new Map([...found, ...replacements].map((entry) => [entry.id, entry]));
+  const byId = new Map([...requested, ...replacements].map((entry) => [entry.id, entry]));
   // A replacement may have been replaced itself.
-  for (let last = replacements.filter(({ id }) => !ids.includes(id)); last.length > 0; ) {
-    const more = await replacing(last.map(({ id }) => id));
-    last = more.filter(({ id }) => !byId.has(id));
-    for (const entry of last) byId.set(entry.id, entry);
+  for (let added = replacements.filter(({ id }) => !ids.includes(id)); added.length > 0; ) {
+    const further = await findReplacing(added.map(({ id }) => id));
+    added = further.filter(({ id }) => !byId.has(id));
+    for (const entry of added) byId.set(entry.id, entry);
   }
   return findReplacements(
     Array.from(byId.values(), ({ id, text, createdAt: time, metadata }) => {
@@ -52,7 +52,7 @@ export async function replacementsAmong(
     }),
   );
 
-  async function replacing(replaced: readonly number[]): Promise<readonly Entry[]> {
+  async function findReplacing(replaced: readonly number[]): Promise<readonly Entry[]> {
     const isReplaced = { path: replacesPath, operator: 'in', value: replaced, caseSensitive: true } as const;
     const metadata = [...(filter.metadata ?? []), isReplaced];
     const page = { limit: replacingMax, offset: 0, images: false, explain: false, textChars };

@@ -12,7 +12,7 @@ type WriteRequest = { readonly idempotency?: Idempotency | undefined };
  * must use the whole store, because it serves all callers.
  */
 export function scopedEntries(entries: EntryStore, threads: readonly string[]): EntryStore {
-  const narrowed = (filter: EntryFilter): EntryFilter => ({ ...filter, visibleThreads: threads });
+  const inThreads = (filter: EntryFilter): EntryFilter => ({ ...filter, visibleThreads: threads });
   const scope = createHash('sha256').update(JSON.stringify(threads)).digest('hex').slice(0, 16);
   /** Prefixes the idempotency key, so that it can't match a key of a caller with other threads. */
   const withScopedKey = <Request extends WriteRequest>(request: Request): Request => {
@@ -36,11 +36,11 @@ export function scopedEntries(entries: EntryStore, threads: readonly string[]): 
     get: (request, options) => entries.get({ ...request, visibleThreads: threads }, options),
     load: (request, options) => entries.load({ ...request, visibleThreads: threads }, options),
     image: (request, options) => entries.image({ ...request, visibleThreads: threads }, options),
-    list: (request, options) => entries.list({ ...request, filter: narrowed(request.filter) }, options),
-    searchWords: (request, options) => entries.searchWords({ ...request, filter: narrowed(request.filter) }, options),
+    list: (request, options) => entries.list({ ...request, filter: inThreads(request.filter) }, options),
+    searchWords: (request, options) => entries.searchWords({ ...request, filter: inThreads(request.filter) }, options),
     scoreWords: (request, options) => entries.scoreWords(request, options),
-    matching: (request, options) => entries.matching(narrowed(request), options),
-    texts: (request, options) => entries.texts({ ...request, filter: narrowed(request.filter) }, options),
+    matching: (request, options) => entries.matching(inThreads(request), options),
+    texts: (request, options) => entries.texts({ ...request, filter: inThreads(request.filter) }, options),
     textsBefore: (request, options) => entries.textsBefore({ ...request, visibleThreads: threads }, options),
     historyGaps: (request, options) => entries.historyGaps({ ...request, visibleThreads: threads }, options),
     threads: (request, options) => entries.threads({ ...request, visibleThreads: threads }, options),
@@ -59,7 +59,7 @@ export function scopedEntries(entries: EntryStore, threads: readonly string[]): 
  * threads has returned the ids.
  */
 export function scopedMeaning(meaning: EntryMeaning, threads: readonly string[]): EntryMeaning {
-  const scoped = (request: MeaningRequest<EntryFilter>): MeaningRequest<EntryFilter> =>
+  const inScope = (request: MeaningRequest<EntryFilter>): MeaningRequest<EntryFilter> =>
     request.allowed === undefined ? { ...request, filter: { ...request.filter, visibleThreads: threads } } : request;
   return {
     get model() {
@@ -73,8 +73,8 @@ export function scopedMeaning(meaning: EntryMeaning, threads: readonly string[])
     },
     wake: () => meaning.wake(),
     prefer: (owners) => meaning.prefer(owners),
-    search: (request) => meaning.search(scoped(request)),
-    find: (request) => meaning.find(scoped(request)),
+    search: (request) => meaning.search(inScope(request)),
+    find: (request) => meaning.find(inScope(request)),
     close: async () => {},
   };
 }

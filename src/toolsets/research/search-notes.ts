@@ -15,8 +15,8 @@ interface NoteSearch {
 /** Searches notes by words and reranks the best ones. */
 export async function searchNotes(request: NoteSearch, notes: NoteStore, reranker: Reranker) {
   const { query, tags, limit, offset, hidesWeak, signal } = request;
-  const reach = rerankRange({ limit, offset });
-  const { notes: found, total } = await notes.list({ query, tags, ...reach }, { signal });
+  const rankedRange = rerankRange({ limit, offset });
+  const { notes: found, total } = await notes.list({ query, tags, ...rankedRange }, { signal });
   const ranked = found.map((note, index) => {
     const { key = -index, share = 0, coverage = 0 } = note.match ?? {};
     return { id: key, score: share, coverage, note };
@@ -31,8 +31,8 @@ export async function searchNotes(request: NoteSearch, notes: NoteStore, reranke
     {
       text: query,
       limit,
-      offset: offset - reach.offset,
-      before: reach.offset,
+      offset: offset - rankedRange.offset,
+      before: rankedRange.offset,
       cutoff: hidesWeak ? 'weak' : undefined,
       signal,
     },

@@ -8,9 +8,9 @@ import type { EntryFilter } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import {
   compile,
-  type GrepFound,
   type GrepPattern,
   type GrepRequest,
+  type GrepResult,
   type LineMatch,
   type LinePosition,
 } from './grep-text.ts';
@@ -128,7 +128,7 @@ function checkPattern(pattern: GrepPattern): void {
   }
 }
 
-type GrepThread = Calls<GrepRequest, GrepFound>;
+type GrepThread = Calls<GrepRequest, GrepResult>;
 
 function startThread(workerData: GrepPattern): GrepThread {
   return createWorkerCalls({
@@ -143,7 +143,7 @@ function startThread(workerData: GrepPattern): GrepThread {
 const timedOut = new Error('the pattern timed out');
 
 /** Searches one text. On timeout, terminates the thread and returns undefined. */
-async function grepWithTimeout(thread: GrepThread, request: GrepRequest): Promise<GrepFound | undefined> {
+async function grepWithTimeout(thread: GrepThread, request: GrepRequest): Promise<GrepResult | undefined> {
   // Waits for the thread first, so that its start does not count against the timeout.
   await thread.ready();
   try {

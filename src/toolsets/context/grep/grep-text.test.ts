@@ -5,7 +5,7 @@ import { type GrepPattern, grepText, type LineMatch, type LinePosition } from '.
 
 const pattern: GrepPattern = { pattern: 'needle', isRegex: false, caseSensitive: true, contextLines: 2 };
 
-test('a search stopped at a limit continues at its next match, without gap or repetition', () => {
+test('a search that reaches a limit continues at the next match, without gaps or duplicates', () => {
   const text = Array.from({ length: 40 }, (_, line) => `line ${line} needle ${'x'.repeat(line * 40)} needle`).join(
     '\n',
   );

@@ -22,7 +22,7 @@ export interface GrepRequest {
   readonly bytesMax: number;
 }
 
-export interface GrepFound {
+export interface GrepResult {
   readonly matches: LineMatch[];
   /** Position of the first match that did not fit. */
   readonly next: LinePosition | undefined;
@@ -42,7 +42,7 @@ export interface LineMatch {
 const lineUnitsMax = 2_000;
 
 /** Finds matches line by line, starting at `from`. */
-export function grepText({ text, from, matchesMax, bytesMax }: GrepRequest, pattern: GrepPattern): GrepFound {
+export function grepText({ text, from, matchesMax, bytesMax }: GrepRequest, pattern: GrepPattern): GrepResult {
   const lines = text.split('\n');
   const search = searcherOf(pattern);
   const matches: LineMatch[] = [];
@@ -77,14 +77,18 @@ function showMatch(lines: readonly string[], index: number, { start, end }: Span
     after: lines.slice(index + 1, index + 1 + contextLines).map(shortenLine),
   };
   if (wireBytes(match, 2, matchBytesMax) <= matchBytesMax) return match;
-  const brief = { ...match, before: match.before.map(beginning), after: match.after.map(beginning) };
-  return wireBytes(brief, 2, matchBytesMax) <= matchBytesMax ? brief : { ...match, before: [], after: [] };
+  const shortened = {
+    ...match,
+    before: match.before.map(shortenContextLine),
+    after: match.after.map(shortenContextLine),
+  };
+  return wireBytes(shortened, 2, matchBytesMax) <= matchBytesMax ? shortened : { ...match, before: [], after: [] };
 }
 
 /** Max bytes of one match with its context lines. Every answer has space for more. */
 const matchBytesMax = 40_000;
 
-function beginning(line: string): string {
+function shortenContextLine(line: string): string {
   return line.slice(0, 200).toWellFormed();
 }
 

@@ -3,11 +3,12 @@ import type { EntryFilter } from '../../../storage/entries/entry.ts';
 import type { Call } from '../../../tools/call.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { citationOf } from '../show/entry-resources.ts';
-import { showFound } from '../show/entry-shapes.ts';
+import { showHit } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
 import { type EmptySearch, emptyHint, joinHints } from './hints.ts';
-import { filterFaults, joinWarnings, nextOffset, pastWarnings, type SearchWarnings } from './search-answer.ts';
+import { filterFaults, historyWarnings, joinWarnings, nextOffset, type SearchWarnings } from './search-answer.ts';
 import { pageOf, parseFilters, queryText, type SearchArguments } from './search-input.ts';
+
 /** A search with parsed arguments. */
 export interface SearchRequest {
   readonly text: string;
@@ -24,10 +25,11 @@ interface Hit {
   readonly id: number;
   readonly relevance: number;
   readonly range: readonly [start: number, end: number] | undefined;
-  /** The scores that mcp-context-server reports. `stages` has the scores of each stage, for `explain`. */
+  /** The scores that mcp-context-server reports. */
   readonly scores: object;
   readonly replaces?: number | undefined;
   readonly replacedBy?: number | undefined;
+  /** The scores of each stage, for `explain`. */
   readonly stages: object;
 }
 
@@ -40,9 +42,9 @@ export interface SearchOutcome {
   /** Number of low-relevance entries hidden on this page. */
   readonly weak?: number;
   /** Fields of the answer that only this mode has. */
-  readonly counts?: object;
+  readonly modeFields?: object;
   /** Fields of the answer about relevance. */
-  readonly judged: object;
+  readonly relevanceFields: object;
   readonly stats: (rows: number) => object;
   readonly hints?: readonly (string | undefined)[];
   /** Input for the hint if nothing is found. */
@@ -54,15 +56,16 @@ export interface SearchOutcome {
 
 /** The parts that differ between keyword, semantic and hybrid search. */
 interface SearchMode {
-  readonly head: object;
+  /** Fields of the answer that repeat the request. */
+  readonly requestFields: object;
   /** Fields of the answer if the filters are invalid. */
-  readonly unsearched: { readonly counts?: object; stats(applied: number): object };
+  readonly ifInvalid: { readonly modeFields?: object; stats(applied: number): object };
   search(request: SearchRequest): Promise<SearchOutcome>;
 }
 
 /** Performs a text search in any mode: parses the arguments, searches, and fits the results into the answer. */
 export async function answerSearch(
-  { head, unsearched, search }: SearchMode,
+  { requestFields, ifInvalid, search }: SearchMode,
   input: SearchArguments & { readonly query: string },
   { entries, summaries, truncationChars }: Pick<ContextParts, 'entries' | 'summaries' | 'truncationChars'>,
   call: Call,
@@ -74,8 +77,8 @@ export async function answerSearch(
   const explain = input.explain_query;
   const showsReasons = input.explain || explain;
   if (faults.length > 0) {
-    const stats = explain ? { stats: unsearched.stats(applied) } : {};
-    return { ...head, ...filterFaults(faults), ...unsearched.counts, ...clamped, ...stats };
+    const stats = explain ? { stats: ifInvalid.stats(applied) } : {};
+    return { ...requestFields, ...filterFaults(faults), ...ifInvalid.modeFields, ...clamped, ...stats };
   }
   const outcome = await search({ text, filter, limit, offset, applied, explain, signal });
   const { highlight, total, weak = 0 } = outcome;
@@ -92,7 +95,7 @@ export async function answerSearch(
       input,
       show: async (entry, bytesLeft) => {
         const { relevance, scores, stages, range, replaces, replacedBy } = hits.get(entry.id) ?? {};
-        const shown = showFound(entry, truncationChars);
+        const shown = showHit(entry, truncationChars);
         return {
           ...shown,
           ...(showsReasons
@@ -113,18 +116,18 @@ export async function answerSearch(
       ? weakHint(weak, 'entry', 'entries')
       : (await emptyHint(entries, [...found, ...omitted], { filter, offset, ...outcome.empty }, signal)).hint;
   return {
-    ...head,
+    ...requestFields,
     results,
     count: results.length,
     ...(total === undefined ? {} : { total }),
     has_more: omitted.length > 0 || outcome.hasMore,
-    ...outcome.counts,
+    ...outcome.modeFields,
     ...(explain ? { stats: outcome.stats(results.length) } : {}),
     ...clamped,
     ...report,
     ...nextOffset(offset, results, omitted),
-    ...outcome.judged,
+    ...outcome.relevanceFields,
     ...joinHints(...(outcome.hints ?? []), report.hint, emptyReason),
-    ...joinWarnings(outcome.warnings ?? {}, await pastWarnings(entries, filter, 'search', signal)),
+    ...joinWarnings(outcome.warnings ?? {}, await historyWarnings(entries, filter, 'search', signal)),
   };
 }

@@ -5,7 +5,7 @@ import { parseDateRange } from './dates.ts';
 const from = (text: string) => parseDateRange(text, undefined).createdFrom;
 const to = (text: string) => parseDateRange(undefined, text).createdTo;
 
-test('002 date filtering: every form is read as UTC', () => {
+test('002 date filtering: reads every form as UTC', () => {
   assert.equal(from('2025-11-29'), '2025-11-29T00:00:00.000Z');
   assert.equal(to('2025-11-29'), '2025-11-29T23:59:59.999Z');
   assert.equal(to('2025-11-29T10:00:00'), '2025-11-29T10:00:00.000Z');
@@ -15,7 +15,7 @@ test('002 date filtering: every form is read as UTC', () => {
   assert.equal(from('2024-02-29'), '2024-02-29T00:00:00.000Z');
 });
 
-test('basic forms and dates by week are read as Python reads them', () => {
+test('reads basic forms and week dates as Python does', () => {
   assert.equal(from('20261115'), '2026-11-15T00:00:00.000Z');
   assert.equal(to('20261115'), '2026-11-15T23:59:59.999Z');
   assert.equal(from('20261115T101530Z'), '2026-11-15T10:15:30.000Z');
@@ -31,7 +31,7 @@ test('basic forms and dates by week are read as Python reads them', () => {
   }
 });
 
-test('fractions finer than a millisecond are rounded into the range', () => {
+test('rounds fractions of a millisecond into the range', () => {
   assert.equal(from('2025-11-29T10:00:00.000001Z'), '2025-11-29T10:00:00.001Z');
   assert.equal(to('2025-11-29T10:00:00.999999Z'), '2025-11-29T10:00:00.999Z');
 });
@@ -54,12 +54,12 @@ test('T116: rejects invalid dates', () => {
   }
 });
 
-test('times at the end of the calendar stay comparable in any zone', () => {
+test('clamps times to four-digit years in any zone', () => {
   assert.equal(to('9999-12-31T23:59:59-12:00'), '9999-12-31T23:59:59.999Z');
   assert.equal(from('0000-01-01T00:00:00+12:00'), '0000-01-01T00:00:00.000Z');
 });
 
-test('a start after the end is reported with both, compared by instant', () => {
+test('rejects a start after the end, comparing instants, and names both', () => {
   assert.throws(() => parseDateRange('2025-11-30', '2025-11-29'), /start_date \(2025-11-30\) is after end_date/);
   assert.doesNotThrow(() => parseDateRange('2025-11-29T10:00:00+02:00', '2025-11-29T09:00:00Z'));
 });

@@ -43,14 +43,14 @@ const latest = Date.parse('9999-12-31T23:59:59.999Z');
  * Returns milliseconds since 1970. Fractions of a millisecond are rounded into the range: a start up, an end down.
  */
 function parseDate(parameter: Parameter, text: string, round: (ms: number) => number): number {
-  const match = pattern.exec(extended(text.trim()));
+  const match = pattern.exec(toExtendedForm(text.trim()));
   if (match === null) throw badDate(parameter, text);
   const [, year, month, day, hour, minute, second, fraction, zone] = match;
-  const isDay = hour === undefined;
+  const isDateOnly = hour === undefined;
   const midnight = Date.parse(`${year}-${month}-${day}T00:00:00.000Z`);
   // Date.parse reads February 30th as March 2nd.
   if (Number.isNaN(midnight) || new Date(midnight).getUTCDate() !== Number(day)) throw badDate(parameter, text);
-  if (isDay) return parameter === 'start_date' ? midnight : midnight + 86_399_999;
+  if (isDateOnly) return parameter === 'start_date' ? midnight : midnight + 86_399_999;
   const clock = [Number(hour), Number(minute ?? 0), Number(second ?? 0)] as const;
   if (clock[0] > 23 || clock[1] > 59 || clock[2] > 59) throw badDate(parameter, text);
   const fractionMs = fraction === undefined ? 0 : Number(`0.${fraction}`) * 1000;
@@ -63,7 +63,7 @@ function parseDate(parameter: Parameter, text: string, round: (ms: number) => nu
  * Converts ISO 8601 basic forms (20261115T1000) and week dates (2026-W46-7) to the extended form; leaves other texts
  * unchanged.
  */
-function extended(text: string): string {
+function toExtendedForm(text: string): string {
   const hyphenated = text
     .replace(basicDate, '$1-$2-$3')
     .replace(weekDate, (whole, year, week, day) => dayOfWeek(Number(year), Number(week), Number(day)) ?? whole);

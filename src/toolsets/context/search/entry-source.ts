@@ -28,22 +28,22 @@ export function createEntrySource(
       const text = query.trim();
       if (text === '') return { hits: [] };
       const page = { limit, offset: 0, includesWeak };
-      const filtering = tag === undefined ? { filter: {}, applied: 0 } : { filter: { tags: [tag] }, applied: 1 };
-      const request = { text, ...filtering, ...page, rrfK: parts.rrfK, explain: false, signal };
+      const filterFields = tag === undefined ? { filter: {}, applied: 0 } : { filter: { tags: [tag] }, applied: 1 };
+      const request = { text, ...filterFields, ...page, rrfK: parts.rrfK, explain: false, signal };
       const usedParts = wordsOnly ? { ...parts, meaning: undefined, reranker: withoutModel(parts.reranker) } : parts;
       const { matches, warnings, omitted, reranking } = await searchEntries(request, settings, usedParts);
       const top = new Map(matches.map((match) => [match.id, match]));
       const found = await loadEntries(parts.entries, [...top.keys()], { images: false }, signal);
-      const shownParts = await excerptsOf(
-        found.map((entry) => ({ whole: entry.text, part: passageOf(entry.text, top.get(entry.id)?.range) })),
+      const excerpts = await excerptsOf(
+        found.map((entry) => ({ text: entry.text, part: passageOf(entry.text, top.get(entry.id)?.range) })),
         text,
         signal,
       );
       return {
         hits: found.map((entry, index) => {
           const { relevance, evidence, replaces, replacedBy } = top.get(entry.id) ?? {};
-          const { passage, excerpt } = shownParts[index] ?? {};
-          const shown = passage && excerpt && inWholeText(passage, excerpt);
+          const { passage, excerpt } = excerpts[index] ?? {};
+          const shown = passage && excerpt && toTextOffsets(passage, excerpt);
           return {
             ...citationOf(entry, shown?.range),
             title: titleOf(entry.text, titleChars),
@@ -69,22 +69,22 @@ export function createEntrySource(
    * Returns an excerpt of each text: from the part that the model read or, if that has no query words, from the whole
    * text.
    */
-  async function excerptsOf(texts: readonly ReadText[], query: string, signal: AbortSignal) {
-    const excerpt = (some: readonly string[]) => parts.texts.excerpts(some, query, signal);
-    const ofParts = await excerpt(texts.map(({ part }) => part.text));
-    const withoutWords = texts.flatMap((_, index) => (ofParts[index]?.words.length === 0 ? [index] : []));
-    const ofWholes = await excerpt(withoutWords.map((index) => texts[index]?.whole ?? ''));
-    return texts.map(({ part, whole }, index) => {
-      const ofWhole = ofWholes[withoutWords.indexOf(index)];
-      return ofWhole && ofWhole.words.length > 0
-        ? { passage: { text: whole, start: 0 }, excerpt: ofWhole }
-        : { passage: part, excerpt: ofParts[index] };
+  async function excerptsOf(texts: readonly ScoredText[], query: string, signal: AbortSignal) {
+    const excerpt = (list: readonly string[]) => parts.texts.excerpts(list, query, signal);
+    const partExcerpts = await excerpt(texts.map(({ part }) => part.text));
+    const withoutMatches = texts.flatMap((_, index) => (partExcerpts[index]?.words.length === 0 ? [index] : []));
+    const textExcerpts = await excerpt(withoutMatches.map((index) => texts[index]?.text ?? ''));
+    return texts.map(({ part, text }, index) => {
+      const textExcerpt = textExcerpts[withoutMatches.indexOf(index)];
+      return textExcerpt && textExcerpt.words.length > 0
+        ? { passage: { text, start: 0 }, excerpt: textExcerpt }
+        : { passage: part, excerpt: partExcerpts[index] };
     });
   }
 }
 
-interface ReadText {
-  readonly whole: string;
+interface ScoredText {
+  readonly text: string;
   readonly part: Passage;
 }
 
@@ -108,7 +108,7 @@ function passageOf(text: string, [from, to]: readonly [start: number, end: numbe
  * Converts the excerpt's range to offsets in the whole text. A hit without query words shows the beginning of its
  * passage.
  */
-function inWholeText({ text, start }: Passage, { snippet, range, words }: Excerpt): Omit<Excerpt, 'words'> {
+function toTextOffsets({ text, start }: Passage, { snippet, range, words }: Excerpt): Omit<Excerpt, 'words'> {
   const beginning = words.length > 0 ? undefined : makeSnippet(text, nothing);
   const [from, to] = beginning?.range ?? range;
   const shown = beginning?.text ?? snippet;

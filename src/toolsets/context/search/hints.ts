@@ -5,7 +5,8 @@ import { editDistance } from '../../../words/edit-distance.ts';
 import type { CorrectedWord } from '../../../words/ranking/word-index.ts';
 import { leavesOf, type WordQuery } from '../../../words/word-query.ts';
 import { absentWords, type QueryWord, quoteWords } from './query-words.ts';
-import { neededFilter } from './ranked-search.ts';
+import { nonEmptyFilter } from './ranked-search.ts';
+
 export interface EmptySearch {
   readonly filter: EntryFilter;
   readonly offset?: number;
@@ -32,7 +33,7 @@ export async function emptyHint(
   if ((await entries.threads({ limit: 1, offset: 0 }, { signal })).total === 0 && filter.asOf === undefined) {
     return { hint: 'Memory is empty: add entries with store_context.' };
   }
-  const isFiltered = neededFilter(filter) !== undefined;
+  const isFiltered = nonEmptyFilter(filter) !== undefined;
   const matching = isFiltered ? (await entries.matching(filter, { signal })).length : undefined;
   if (matching === 0) return { hint: await filterHints(entries, filter, signal) };
   const absent = await absentWords(entries, words, signal);
@@ -59,19 +60,15 @@ export function joinHints(...hints: readonly (string | undefined)[]): { hint?: s
   return present.length === 0 ? {} : { hint: present.join(' ') };
 }
 
-/** Returns the words of a parsed query, as written if known, else as indexed. */
+/** Returns the words of a parsed query, as written if available, else as indexed. */
 export function wordsOf(query: WordQuery): QueryWord[] {
-  return leavesOf(query).map((leaf) => ({
-    query: leaf,
-    word:
-      leaf.kind === 'phrase'
-        ? leaf.terms.join(' ')
-        : leaf.kind === 'prefix'
-          ? `${leaf.prefix}*`
-          : leaf.kind === 'near'
-            ? leaf.written
-            : (leaf.written ?? leaf.term),
-  }));
+  return leavesOf(query).map((leaf) => ({ query: leaf, word: formatLeaf(leaf) }));
+}
+
+function formatLeaf(leaf: ReturnType<typeof leavesOf>[number]): string {
+  if (leaf.kind === 'phrase') return leaf.terms.join(' ');
+  if (leaf.kind === 'prefix') return `${leaf.prefix}*`;
+  return leaf.kind === 'near' ? leaf.written : (leaf.written ?? leaf.term);
 }
 
 function entryCount(count: number): string {
@@ -87,13 +84,13 @@ const threadsMax = 10_000;
 async function filterHints(entries: EntryStore, filter: EntryFilter, signal: AbortSignal): Promise<string> {
   const { asOf } = filter;
   const counts: string[] = [];
-  const none: string[] = [];
+  const mismatches: string[] = [];
   for (const [name, part] of partsOf(filter).slice(0, examinedMax)) {
     const matches = await count({ ...part, asOf });
     if (matches > 0) counts.push(`${name} ${matches}`);
-    else none.push(await whyNone(name, part));
+    else mismatches.push(await explainNoMatch(name, part));
   }
-  if (none.length > 0) return `No entry matches the filters. ${none.join(' ')}`;
+  if (mismatches.length > 0) return `No entry matches the filters. ${mismatches.join(' ')}`;
   const when = asOf === undefined ? '' : ` as of ${asOf}`;
   if (counts.length < 2) return `No entry matches the filters${when}.`;
   return `No entry matches all filters${when}; separately they match: ${counts.join(', ')}. Omit one.`;
@@ -102,7 +99,7 @@ async function filterHints(entries: EntryStore, filter: EntryFilter, signal: Abo
     return (await entries.matching(part, { signal })).length;
   }
 
-  async function whyNone(name: string, part: EntryFilter): Promise<string> {
+  async function explainNoMatch(name: string, part: EntryFilter): Promise<string> {
     if (part.threadId !== undefined) {
       const { nearest } = await nearestThread(entries, part.threadId, signal);
       return `There is no thread ${formatValue(part.threadId)}; ${nearest ? `the closest is ${formatValue(nearest)}` : 'list_threads lists all threads'}.`;
@@ -114,10 +111,10 @@ async function filterHints(entries: EntryStore, filter: EntryFilter, signal: Abo
       return `No entry has the tag ${part.tags.map(formatValue).join(' or ')}${suggestion}.`;
     }
     const [condition] = part.metadata ?? [];
-    return condition === undefined ? `${name} matches no entry.` : whyNoMetadata(condition);
+    return condition === undefined ? `${name} matches no entry.` : explainNoMetadata(condition);
   }
 
-  async function whyNoMetadata(condition: MetadataCondition): Promise<string> {
+  async function explainNoMetadata(condition: MetadataCondition): Promise<string> {
     const key = condition.path.join('.');
     const formatted = 'value' in condition ? `${key} ${condition.operator} ${formatValue(condition.value)}` : key;
     for (const other of alternatives(condition)) {
@@ -208,11 +205,11 @@ export async function nearestThread(entries: EntryStore, name: string, signal: A
   return { nearest: nearestName(name, ids), total };
 }
 
-/** Returns the known name that is closest, ignoring case, if any is close enough. */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
+/** Returns the candidate that is closest, ignoring case, if any is close enough. */
+export function nearestName(name: string, candidates: readonly string[]): string | undefined {
   const word = name.toLowerCase().slice(0, comparedMax);
   let best: { name: string; distance: number } | undefined;
-  for (const name of known) {
+  for (const name of candidates) {
     const candidate = name.toLowerCase().slice(0, comparedMax);
     const allowed = Math.max(1, Math.floor(Math.max(word.length, candidate.length) * distanceShareMax));
     const isPart = word.length >= 3 && candidate.includes(word);

@@ -5,8 +5,8 @@ import type { CorrectedWord } from '../../../words/ranking/word-index.ts';
 import { plainQuery } from '../../../words/word-query.ts';
 import type { ContextParts, EntryMeaning } from '../context-parts.ts';
 import type { SearchRequest } from './answer-search.ts';
-import { createEntryJudging } from './entry-judging.ts';
-import { distanceOf, neededFilter, pendingWarning, planOf, rankDepth } from './ranked-search.ts';
+import { createRerankDeps } from './entry-reranking.ts';
+import { distanceOf, nonEmptyFilter, pendingWarning, queryPlanOf, rankDepth } from './ranked-search.ts';
 import { type SearchWarnings, type Stats, startStats } from './search-answer.ts';
 
 interface HybridRequest extends SearchRequest {
@@ -26,7 +26,7 @@ export async function searchEntries(request: HybridRequest, settings: { words: b
   const found = await searchHybrid(
     // Requests one more than shown, to detect further results.
     { text, limit: limit + 1, offset, depth: rankDepth, cutoff: includesWeak ? undefined : 'weak', rrfK, signal },
-    { corpus, rerankDeps: createEntryJudging(parts, { filter: request.filter }) },
+    { corpus, rerankDeps: createRerankDeps(parts, { filter: request.filter }) },
   );
   if (found.failure && !settings.words) throw found.failure;
   const { words, meaning } = found.retrieved;
@@ -67,14 +67,14 @@ export async function searchEntries(request: HybridRequest, settings: { words: b
   /** Returns an entry's scores, and its rank and score in each stage that found it. */
   function scoresOf({ id, relevance, explanation }: HybridMatch) {
     const ftsRank = explanation.words?.rank;
-    const near = explanation.meaning?.rank === undefined ? undefined : explanation.meaning;
+    const semantic = explanation.meaning?.rank === undefined ? undefined : explanation.meaning;
     return {
       scores: { rrf: explanation.rrf, rerank_score: parts.reranker.provider ? relevance : null },
       stages: {
         fts_rank: ftsRank ?? null,
-        semantic_rank: near?.rank ?? null,
+        semantic_rank: semantic?.rank ?? null,
         fts_score: ftsRank === undefined ? null : (report.wordScores.get(id) ?? null),
-        semantic_distance: near ? distanceOf(near.cosine) : null,
+        semantic_distance: semantic ? distanceOf(semantic.cosine) : null,
       },
     };
   }
@@ -117,14 +117,14 @@ function createEntryCorpus(request: HybridRequest, settings: { words: boolean },
   function meaningRetriever(available: EntryMeaning): ReturnType<typeof createMeaningRetriever> {
     const retriever = createMeaningRetriever<EntryFilter>({
       meaning: available,
-      filter: neededFilter(filter),
+      filter: nonEmptyFilter(filter),
       waitMs: request.waitMs,
     });
     return {
       ...retriever,
       async search(query, limit) {
         const stats = startStats(backend, applied);
-        const plan = explain ? await planOf(entries, filter, signal) : undefined;
+        const plan = explain ? await queryPlanOf(entries, filter, signal) : undefined;
         const found = await retriever.search(query, limit, signal);
         report.meaningStats = stats(found.matches.length, plan);
         return found;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { modeRemark, queryWords, searchModes, wordQueryOf } from './query-words.ts';
+import { modeHint, queryWords, searchModes, wordQueryOf } from './query-words.ts';
 import { highlight } from './text-thread.ts';
 
 test('T100: no text is a syntax error in any mode, and punctuation alone finds nothing', () => {
@@ -12,13 +12,13 @@ test('T100: no text is a syntax error in any mode, and punctuation alone finds n
   }
 });
 
-test('T081: marks surround matches, and existing marks are escaped', () => {
+test('T081: marks matches, and escapes existing marks', () => {
   const query = wordQueryOf('cats', 'match');
   assert.equal(highlight('A cat, cats.', query), 'A <mark>cat</mark>, <mark>cats</mark>.');
   assert.equal(highlight('<MARK>x</mark> cat', query), '&lt;MARK>x&lt;/mark> <mark>cat</mark>');
 });
 
-test('a phrase is marked as a whole, and its words elsewhere are not', () => {
+test('marks a whole phrase, but not its words elsewhere', () => {
   const text = 'Blue green deployment; the green one, and a deployment.';
   const marked = 'Blue <mark>green deployment</mark>; the green one, and a deployment.';
   assert.equal(highlight(text, wordQueryOf('green deployment', 'phrase')), marked);
@@ -41,10 +41,10 @@ test('a word with a star is a prefix in mode match', () => {
   );
 });
 
-test('explains where a mode differs from what was written', () => {
-  assert.match(modeRemark('use -sqlite', 'match') ?? '', /mode boolean/);
-  assert.match(modeRemark('a OR b', 'match') ?? '', /mode boolean/);
-  assert.match(modeRemark('-sqlite', 'boolean') ?? '', /only exclusions/);
-  assert.match(modeRemark('ab cd ef', 'prefix') ?? '', /"ef"/);
-  for (const mode of searchModes) assert.equal(modeRemark('plain multi-agent words', mode), undefined, mode);
+test('explains how a mode reads the query differently', () => {
+  assert.match(modeHint('use -sqlite', 'match') ?? '', /mode boolean/);
+  assert.match(modeHint('a OR b', 'match') ?? '', /mode boolean/);
+  assert.match(modeHint('-sqlite', 'boolean') ?? '', /only exclusions/);
+  assert.match(modeHint('ab cd ef', 'prefix') ?? '', /"ef"/);
+  for (const mode of searchModes) assert.equal(modeHint('plain multi-agent words', mode), undefined, mode);
 });

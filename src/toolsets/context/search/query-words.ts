@@ -22,6 +22,7 @@ import {
   shortPrefixesMax,
   type WordQuery,
 } from '../../../words/word-query.ts';
+
 export const searchModes = ['match', 'prefix', 'phrase', 'boolean'] as const;
 export type SearchMode = (typeof searchModes)[number];
 
@@ -29,7 +30,7 @@ export type SearchMode = (typeof searchModes)[number];
 export function wordQueryOf(text: string, mode: SearchMode): WordQuery {
   switch (mode) {
     case 'match':
-      return everyWord(text);
+      return allWords(text);
     case 'prefix':
       return prefixesOf(text);
     case 'phrase':
@@ -41,7 +42,7 @@ export function wordQueryOf(text: string, mode: SearchMode): WordQuery {
 }
 
 /** Explains how the mode reads the text, if the caller may have meant something else. */
-export function modeRemark(text: string, mode: SearchMode): string | undefined {
+export function modeHint(text: string, mode: SearchMode): string | undefined {
   if (mode === 'match' && operators.test(text)) {
     return 'Mode match treats AND, OR, NOT, | and -word as words; use mode boolean for operators.';
   }
@@ -54,7 +55,7 @@ export function modeRemark(text: string, mode: SearchMode): string | undefined {
     );
   }
   if (mode !== 'prefix') return undefined;
-  const wholeWords = leavesOf(prefixQuery(bare(text))).flatMap((leaf) =>
+  const wholeWords = leavesOf(prefixQuery(withoutQuotesAndStars(text))).flatMap((leaf) =>
     leaf.kind === 'term' ? [leaf.written ?? leaf.term] : [],
   );
   return wholeWords.length === 0 ? undefined : `Matched as whole words, not prefixes: ${quoteWords(wholeWords)}.`;
@@ -65,15 +66,15 @@ const operators = /(?:^|\s)(?:(?:AND|OR|NOT|\|+)(?=\s)|[-!](?=["(\p{L}]))/u;
 /** Parses quoted phrases as phrases and all other words as prefixes. */
 function prefixesOf(text: string): WordQuery {
   const { phrases, unquoted } = quotedIn(text);
-  const others = prefixQuery(bare(unquoted));
-  return allOf(phrases.length > 0 && others.kind === 'nothing' ? phrases : [...phrases, others]);
+  const prefixes = prefixQuery(withoutQuotesAndStars(unquoted));
+  return allOf(phrases.length > 0 && prefixes.kind === 'nothing' ? phrases : [...phrases, prefixes]);
 }
 
-function bare(text: string): string {
+function withoutQuotesAndStars(text: string): string {
   return text.replace(/["*]+/g, ' ');
 }
 
-function everyWord(text: string): WordQuery {
+function allWords(text: string): WordQuery {
   return allOf(queryWords(text).map(({ query }) => query));
 }
 
@@ -124,12 +125,12 @@ const checkedWordsMax = 12;
 /** Max entries that `searchMostWords` examines. */
 const candidatesMax = 500;
 /** Min words of a query that counts as a sentence. In shorter queries, each word matters. */
-const sentenceMin = 4;
+const sentenceWordsMin = 4;
 /**
  * Min words of a query for `searchMostWords`. It requires more than half of the words; of two words, that would be
  * both.
  */
-export const relaxedMin = 3;
+export const relaxedWordsMin = 3;
 
 /** Returns the words that no entry contains, ignoring filters. */
 export async function absentWords(
@@ -161,21 +162,29 @@ export async function searchMostWords(
   signal: AbortSignal,
 ): Promise<RelaxedPage> {
   const query = anyOf(words.map((each) => each.query));
-  const any = await entries.searchWords({ query, filter, limit: candidatesMax, offset: 0, explain: false }, { signal });
-  const ids = any.hits.map(({ id }) => id);
+  const anyWord = await entries.searchWords(
+    { query, filter, limit: candidatesMax, offset: 0, explain: false },
+    { signal },
+  );
+  const ids = anyWord.hits.map(({ id }) => id);
   const { documents, scoreMax } = await entries.scoreWords({ query, keys: ids }, { signal });
   const keys = words.map((each) => leavesOf(each.query).map(leafKey));
   const candidates = documents.map(({ key, score, terms }) => {
-    const has = new Set(terms.map(({ term }) => term));
+    const matchedTerms = new Set(terms.map(({ term }) => term));
     const covered = terms.reduce((sum, { highest }) => sum + highest, 0);
     const coverage = coverageOf(covered, scoreMax);
-    return { id: key, score, coverage, count: keys.filter((leaves) => leaves.some((leaf) => has.has(leaf))).length };
+    return {
+      id: key,
+      score,
+      coverage,
+      count: keys.filter((leaves) => leaves.some((leaf) => matchedTerms.has(leaf))).length,
+    };
   });
-  const half = Math.floor(words.length / 2) + 1;
-  const most = Math.max(0, ...candidates.map(({ count }) => count));
+  const majority = Math.floor(words.length / 2) + 1;
+  const countMax = Math.max(0, ...candidates.map(({ count }) => count));
   // Entries need more than half of the words. If no entry has that many and the query is a sentence, those with the
   // most words are enough, because answers repeat few words of a question.
-  const required = words.length >= sentenceMin ? Math.min(most, half) : half;
+  const required = words.length >= sentenceWordsMin ? Math.min(countMax, majority) : majority;
   const matching = candidates
     .filter(({ count }) => count >= required)
     .sort((a, b) => b.count - a.count || b.score - a.score || a.id - b.id);
@@ -184,7 +193,7 @@ export async function searchMostWords(
     hits: matching.slice(offset, offset + limit),
     total: matching.length,
     scoreMax,
-    corrected: any.corrected,
+    corrected: anyWord.corrected,
   };
 }
 

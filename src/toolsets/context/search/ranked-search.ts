@@ -1,6 +1,7 @@
 import type { EntryFilter } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { SearchWarnings } from './search-answer.ts';
+
 /**
  * Number of entries that a semantic or hybrid search ranks. It is the same for every page, so that pages neither
  * overlap nor leave gaps.
@@ -14,12 +15,12 @@ export const rankDepth = 500;
 export const vectorWaitMs = 15_000;
 
 /** Returns the filter, or undefined if it matches everything. */
-export function neededFilter(filter: EntryFilter): EntryFilter | undefined {
+export function nonEmptyFilter(filter: EntryFilter): EntryFilter | undefined {
   return Object.values(filter).every((value) => value === undefined) ? undefined : filter;
 }
 
 /** Returns the database's query plan for a filter. */
-export async function planOf(
+export async function queryPlanOf(
   entries: EntryStore,
   filter: EntryFilter,
   signal: AbortSignal,

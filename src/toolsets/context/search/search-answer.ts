@@ -4,14 +4,14 @@ import type { HistoryGaps } from '../../../storage/entries/search-entries.ts';
 import { looseOutput } from '../../../tools/tool.ts';
 import { entryUriPrefix } from '../show/entry-shapes.ts';
 
-const sometimes =
+const optionalFields =
   'hint?, stats?, clamped_limit?, budget?, truncated?, omitted_ids?, omitted_next?, next_offset?, cut?, degraded?, warnings?, error?, validation_errors?';
 
 /** Output of search_context: the fields that every search returns, then the optional ones. */
-export const listAnswer = looseOutput(`results, count, has_more, ${sometimes}`);
+export const listOutput = looseOutput(`results, count, has_more, ${optionalFields}`);
 
 /** Creates the output schema of a text search: these fields and those of search_context. */
-export function searchAnswer(fields: string) {
+export function searchOutput(fields: string) {
   return looseOutput(`${fields}, and the fields of search_context`);
 }
 
@@ -43,7 +43,7 @@ export interface Stats {
 export function startStats(backend: string, applied: number) {
   const start = performance.now();
   return (rows: number, plan: string | undefined): Stats => ({
-    execution_time_ms: elapsed(start),
+    execution_time_ms: elapsedMs(start),
     filters_applied: applied,
     rows_returned: rows,
     backend,
@@ -51,7 +51,7 @@ export function startStats(backend: string, applied: number) {
   });
 }
 
-export function elapsed(start: number): number {
+export function elapsedMs(start: number): number {
   return Math.round((performance.now() - start) * 100) / 100;
 }
 
@@ -70,11 +70,11 @@ export interface SearchWarnings {
   warnings?: string[];
 }
 
-/** Returns warnings about entries that a call with as_of can't show. `use` is `search` for text searches. */
-export async function pastWarnings(
+/** Returns warnings about entries that a call with as_of can't show. `kind` is `search` for text searches. */
+export async function historyWarnings(
   entries: EntryStore,
   filter: EntryFilter,
-  use: 'read' | 'search',
+  kind: 'read' | 'search',
   signal: AbortSignal,
 ): Promise<SearchWarnings> {
   const { asOf } = filter;
@@ -83,7 +83,7 @@ export async function pastWarnings(
   const warnings = [
     unknown > 0 &&
       `${unknown} entries are left out: they have changed since as_of, and their earlier text is no longer stored`,
-    use === 'search' &&
+    kind === 'search' &&
       unsearched > 0 &&
       `${unsearched} entries are left out: they were changed or deleted since as_of, so only search_context and grep_context find them`,
     purged && `Entries deleted more than ${restorableDays} days ago are left out: they are no longer stored`,

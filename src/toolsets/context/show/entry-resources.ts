@@ -16,7 +16,7 @@ import { batchBytes } from './fit-answer.ts';
 
 const newestMax = 50;
 /** Request for entries with only the first character of their texts. */
-const unread = { filter: {}, images: false, explain: false, textChars: 1 };
+const textlessRequest = { filter: {}, images: false, explain: false, textChars: 1 };
 const titleChars = 80;
 /** Characters loaded of an entry for its title: usually the whole first line. */
 const firstChars = 1_000;
@@ -24,8 +24,8 @@ const mimeType = 'text/plain';
 
 /** Offers entries as `carrel://context/<id>`, newest first. */
 export function createEntryResources(entries: EntryStore): ResourceProvider {
-  const lists = createCursorSigner(entryUriPrefix);
-  const texts = createCursorSigner(`${entryUriPrefix} text`);
+  const listCursors = createCursorSigner(entryUriPrefix);
+  const textCursors = createCursorSigner(`${entryUriPrefix} text`);
   const images = createCursorSigner(`${entryUriPrefix} image`);
   return {
     uriPrefix: entryUriPrefix,
@@ -49,14 +49,14 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
       const list = {
         read: async (offset: number, limit: number) => {
           const { entries: first, remainingIds } = await entries.list(
-            { ...unread, limit, offset, bytesMax: batchBytes },
+            { ...textlessRequest, limit, offset, bytesMax: batchBytes },
             { signal },
           );
           return [...first.map(({ id }) => id), ...remainingIds];
         },
         idOf: String,
       };
-      const { members, ...next } = await listInPages(list, lists, cursor);
+      const { members, ...next } = await listInPages(list, listCursors, cursor);
       const resources: ResourceSummary[] = [];
       let ids = members;
       while (ids.length > 0) {
@@ -101,7 +101,7 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
       const [entry] = await entries.get({ ids: [id], images: false }, call);
       if (entry === undefined) throw notFound(uri);
       const { threadId, source, tags, metadata, createdAt, updatedAt } = entry;
-      const facts = {
+      const meta = {
         thread_id: threadId,
         source,
         origin: originOfMetadata(metadata),
@@ -110,45 +110,45 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
         created_at: createdAt,
         updated_at: updatedAt,
       };
-      const position = cursor === undefined ? beginning : texts.read(cursor);
-      const marks = [idText, entry.textHash];
-      checkSameText(position, marks);
+      const position = cursor === undefined ? beginning : textCursors.read(cursor);
+      const version = [idText, entry.textHash];
+      checkSameText(position, version);
       const start = position.at;
-      const bytesMax = Math.max(itemBytesMax(call) - wireBytes(facts, 1), bytesMin);
+      const bytesMax = Math.max(itemBytesMax(call) - wireBytes(meta, 1), textBytesMin);
       const end = start + fittingUnits(entry.text, 1, bytesMax, start);
-      const next = end < entry.text.length ? { nextCursor: texts.issue(end, marks) } : {};
+      const next = end < entry.text.length ? { nextCursor: textCursors.issue(end, version) } : {};
       const text = entry.text.slice(start, end);
       return {
-        contents: [{ uri: `${entryUriPrefix}${id}`, mimeType, text, _meta: { ...facts, ...next } }],
+        contents: [{ uri: `${entryUriPrefix}${id}`, mimeType, text, _meta: { ...meta, ...next } }],
         ...next,
       };
     },
   };
 
   async function newest(signal: AbortSignal) {
-    return (await entries.list({ ...unread, limit: newestMax, offset: 0 }, { signal })).entries;
+    return (await entries.list({ ...textlessRequest, limit: newestMax, offset: 0 }, { signal })).entries;
   }
 
   /** Reads an image, or the next part of a large one. The base64 of the parts can be joined. */
-  async function readImage(wanted: { id: number; position: number }, cursor: string | undefined, call: Call) {
-    const uri = imageUri(wanted.id, wanted.position);
-    const image = await entries.image(wanted, call);
+  async function readImage(request: { id: number; position: number }, cursor: string | undefined, call: Call) {
+    const uri = imageUri(request.id, request.position);
+    const image = await entries.image(request, call);
     if (image === undefined) throw notFound(uri);
     const position = cursor === undefined ? beginning : images.read(cursor);
     const start = position.at;
     const end = Math.min(image.data.length, start + 3 * Math.floor(itemBytesMax(call) / 4));
     const isPart = start > 0 || end < image.data.length;
-    const marks = isPart ? [String(wanted.id), hash('sha256', image.data)] : [];
-    checkSameText(position, marks);
+    const version = isPart ? [String(request.id), hash('sha256', image.data)] : [];
+    checkSameText(position, version);
     const blob = Buffer.from(image.data.subarray(start, end)).toString('base64');
-    const next = end < image.data.length ? { nextCursor: images.issue(end, marks) } : {};
-    const facts = { size: image.data.length, metadata: image.metadata ?? null };
-    return { contents: [{ uri, mimeType: image.mimeType, blob, _meta: { ...facts, ...next } }], ...next };
+    const next = end < image.data.length ? { nextCursor: images.issue(end, version) } : {};
+    const meta = { size: image.data.length, metadata: image.metadata ?? null };
+    return { contents: [{ uri, mimeType: image.mimeType, blob, _meta: { ...meta, ...next } }], ...next };
   }
 }
 
 /** Min bytes for text, so that every read makes progress. */
-const bytesMin = 16_384;
+const textBytesMin = 16_384;
 
 function notFound(uri: string): CarrelError {
   return new CarrelError('resource_not_found', 'No context entry has this URI.', { data: { uri } });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { truncate } from './entry-shapes.ts';
 
-test('upstreams 1.8: a text that fits stays as it is', () => {
+test('upstreams 1.8: does not change a text that fits', () => {
   assert.deepEqual(truncate('x'.repeat(300), 300), { text: 'x'.repeat(300), truncated: false });
   assert.deepEqual(truncate('😀'.repeat(300), 300), { text: '😀'.repeat(300), truncated: false });
 });

@@ -17,7 +17,7 @@ export function showFull(entry: Entry) {
 }
 
 /** Renders an entry for searches. */
-export function showFound(entry: Entry, charsMax: number) {
+export function showHit(entry: Entry, charsMax: number) {
   const { text, truncated } = truncate(entry.text, charsMax);
   return {
     ...showCommon(entry),
@@ -44,7 +44,7 @@ function showCommon(entry: Entry) {
   };
 }
 
-export async function oneEntry(entries: EntryStore, id: number, signal: AbortSignal, asOf?: string): Promise<Entry> {
+export async function getEntry(entries: EntryStore, id: number, signal: AbortSignal, asOf?: string): Promise<Entry> {
   const [entry] = await entries.get({ ids: [id], images: false, asOf }, { signal });
   if (entry === undefined) {
     throw new CarrelError('entry_not_found', `Context entry with ID ${id} not found`, { data: { context_id: id } });
@@ -66,6 +66,6 @@ export function truncate(text: string, charsMax: number): { text: string; trunca
 
 /** Formats remarks for the end of a message, in parentheses. Falsy ones are dropped. */
 export function remarks(...notes: (string | false | undefined)[]): string {
-  const said = notes.filter((note) => typeof note === 'string');
-  return said.length === 0 ? '' : ` (${said.join(', ')})`;
+  const present = notes.filter((note) => typeof note === 'string');
+  return present.length === 0 ? '' : ` (${present.join(', ')})`;
 }

@@ -4,11 +4,11 @@ import { fitEntries } from './fit-answer.ts';
 
 const entry = (id: number, words: number) => ({ id, text_content: 'word '.repeat(words) });
 
-test('without a budget everything stays, without remarks', () => {
+test('without a budget, returns everything and no report', () => {
   assert.deepEqual(fitEntries([entry(1, 5)], undefined), { entries: [entry(1, 5)], report: {} });
 });
 
-test('names omitted entries, and cuts the first with the call that continues', () => {
+test('names omitted entries, and truncates the first one with the call that continues it', () => {
   const { entries, report } = fitEntries([entry(1, 50), entry(2, 5000), entry(3, 5)], 300);
   assert.deepEqual(
     entries.map(({ id }) => id),

@@ -103,7 +103,7 @@ function callForEntries(ids: readonly number[], input: AsOf): string {
   return `get_context_by_ids(context_ids=[${ids.join(', ')}]${asOfArgument(input)})`;
 }
 
-function callForRest(id: number, chars: number, input: AsOf): string {
+function callForText(id: number, chars: number, input: AsOf): string {
   return `read_context_range(context_id=${id}, start_char=${chars}${asOfArgument(input)})`;
 }
 
@@ -123,11 +123,11 @@ function shortenEntry<Shown extends ShownEntry>(
   cut: BudgetReport<number>['cut'],
 ): Shown {
   const { images: _images, highlighted: _highlighted, ...rest } = shown;
-  const whole = rest as Shown;
-  if (wireBytes(whole, 2, bytesMax) <= bytesMax) return whole;
-  const bare = { ...whole, text_content: '' };
+  const shortened = rest as Shown;
+  if (wireBytes(shortened, 2, bytesMax) <= bytesMax) return shortened;
+  const withoutText = { ...shortened, text_content: '' };
   // Metadata has at most a megabyte, but may need many times as much once escaped.
-  const base = wireBytes(bare, 2, bytesMax) > bytesMax ? { ...bare, metadata: null } : bare;
+  const base = wireBytes(withoutText, 2, bytesMax) > bytesMax ? { ...withoutText, metadata: null } : withoutText;
   const units = fittingUnits(entry.text, 2, bytesMax - noteBytes - wireBytes(base, 2));
   const text = entry.text.slice(0, units);
   const chars = countCharacters(text);
@@ -135,7 +135,7 @@ function shortenEntry<Shown extends ShownEntry>(
     id: shown.id,
     returned_chars: chars,
     total_chars: countCharacters(entry.text),
-    next: callForRest(shown.id, chars, input),
+    next: callForText(shown.id, chars, input),
   });
   return { ...base, text_content: text };
 }
@@ -146,15 +146,15 @@ export function fitEntries<Item extends Pick<ShownEntry, 'id' | 'text_content'>>
   budget: number | undefined,
   input: AsOf = {},
 ): { entries: Item[]; report: { budget?: BudgetReport<number> & { omitted_next?: string } } } {
-  const shape: Budgeted<Item, number> = {
+  const budgetedEntry: Budgeted<Item, number> = {
     id: ({ id }) => id,
     text: (entry) => entry.text_content,
     withText: (entry, text) => ({ ...entry, text_content: text }),
-    next: ({ id }, chars) => callForRest(id, chars, input),
+    next: ({ id }, chars) => callForText(id, chars, input),
     // Images don't count: their token cost depends on the model.
     counted: ({ images: _, ...rest }: Item & { images?: unknown }) => rest,
   };
-  const { items, report } = fitBudget(entries, budget, shape);
+  const { items, report } = fitBudget(entries, budget, budgetedEntry);
   const omitted = report.budget?.omitted_ids ?? [];
   if (report.budget === undefined || omitted.length === 0) return { entries: items, report };
   return { entries: items, report: { budget: { ...report.budget, omitted_next: callForEntries(omitted, input) } } };

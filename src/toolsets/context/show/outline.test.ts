@@ -23,7 +23,7 @@ test("headings nest by level, equal siblings are numbered, code fences don't cou
   assert.equal(findNode(root, 'nothing'), undefined);
 });
 
-test('the parts of a level cover the text from the first heading to the end, without overlap', () => {
+test('the sections of a level cover the text from the first heading on, without overlap', () => {
   const text = 'intro\n\n## One\n\na\n\n# Two\n\nb\n\n## Three\n\nc';
   const parts = outlineOf(text, 1).children;
   assert.deepEqual(

@@ -39,26 +39,28 @@ function headingsOf(text: string) {
 export function outlineOf(text: string, depthMax: number): OutlineNode {
   const headings = headingsOf(text);
   const at = codePointCounter(text);
-  const marks = headings.slice(0, headingsMax).map(({ level, title, start }) => ({ level, title, start: at(start) }));
+  const positioned = headings
+    .slice(0, headingsMax)
+    .map(({ level, title, start }) => ({ level, title, start: at(start) }));
   const end = at(headings[headingsMax]?.start ?? text.length);
-  const children = nodes(marks, end, '', 1);
+  const children = nodes(positioned, end, '', 1);
   return { node_id: 'root', level: 0, title: '', char_start: 0, char_end: at(text.length), children };
 
   function nodes(list: readonly Heading[], end: number, parent: string, depth: number): OutlineNode[] {
     if (depth > depthMax) return [];
-    const top = list.reduce((least, { level }) => Math.min(least, level), Number.POSITIVE_INFINITY);
-    const firsts = list.flatMap(({ level }, index) => (level === top ? [index] : []));
+    const topLevel = list.reduce((least, { level }) => Math.min(least, level), Number.POSITIVE_INFINITY);
+    const sectionStarts = list.flatMap(({ level }, index) => (level === topLevel ? [index] : []));
     // A deeper heading before the first top-level heading gets a node beside it.
-    if (firsts[0] !== undefined && firsts[0] > 0) firsts.unshift(0);
-    const used = new Map<string, number>();
-    return firsts.flatMap((index, at) => {
+    if (sectionStarts[0] !== undefined && sectionStarts[0] > 0) sectionStarts.unshift(0);
+    const slugCounts = new Map<string, number>();
+    return sectionStarts.flatMap((index, at) => {
       const heading = list[index];
       if (heading === undefined) return [];
-      const next = firsts[at + 1] ?? list.length;
-      const stop = list[next]?.start ?? end;
+      const next = sectionStarts[at + 1] ?? list.length;
+      const sectionEnd = list[next]?.start ?? end;
       const slug = slugOf(heading.title);
-      const count = (used.get(slug) ?? 0) + 1;
-      used.set(slug, count);
+      const count = (slugCounts.get(slug) ?? 0) + 1;
+      slugCounts.set(slug, count);
       const id = `${parent}${slug}${count > 1 ? `-${count}` : ''}`;
       return [
         {
@@ -66,8 +68,8 @@ export function outlineOf(text: string, depthMax: number): OutlineNode {
           level: heading.level,
           title: heading.title,
           char_start: heading.start,
-          char_end: stop,
-          children: nodes(list.slice(index + 1, next), stop, `${id}/`, depth + 1),
+          char_end: sectionEnd,
+          children: nodes(list.slice(index + 1, next), sectionEnd, `${id}/`, depth + 1),
         },
       ];
     });
@@ -127,17 +129,22 @@ export function fitOutline(text: string, { depth, bytesMax }: OutlineBounds): Fi
   const root = outlineOf(text, depth);
   const count = { node_count: countNodes(root) };
   const last = endOf(root);
-  const unlisted = last < root.char_end ? { truncated: true as const, hint: continueHint(last) } : {};
-  if (wireBytes(root, 2, bytesMax) <= bytesMax) return { ...count, root, ...unlisted };
+  const truncation = last < root.char_end ? { truncated: true as const, hint: continueHint(last) } : {};
+  if (wireBytes(root, 2, bytesMax) <= bytesMax) return { ...count, root, ...truncation };
   for (let levels = Math.min(depth, depthOf(root)) - 1; levels > 0; levels -= 1) {
-    const flat = prune(root, levels);
-    if (wireBytes(flat, 2, bytesMax) > bytesMax) continue;
+    const pruned = prune(root, levels);
+    if (wireBytes(pruned, 2, bytesMax) > bytesMax) continue;
     const hint = `The outline is too long for an answer: only ${levels} levels of headings are shown. Use grep_context to find the others.`;
-    return { ...count, root: flat, truncated: true, hint };
+    return { ...count, root: pruned, truncated: true, hint };
   }
-  const flat = prune(root, 1);
-  const children = fitItems(flat.children, bytesMax);
-  return { ...count, root: { ...flat, children }, truncated: true, hint: continueHint(children.at(-1)?.char_end ?? 0) };
+  const pruned = prune(root, 1);
+  const children = fitItems(pruned.children, bytesMax);
+  return {
+    ...count,
+    root: { ...pruned, children },
+    truncated: true,
+    hint: continueHint(children.at(-1)?.char_end ?? 0),
+  };
 }
 
 function continueHint(offset: number): string {

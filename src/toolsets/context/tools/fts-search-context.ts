@@ -6,21 +6,21 @@ import { currentLanguage } from '../../../words/language.ts';
 import { quotedIn } from '../../../words/word-query.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { answerSearch, type SearchOutcome, type SearchRequest } from '../search/answer-search.ts';
-import { createEntryJudging, judgedFields } from '../search/entry-judging.ts';
+import { createRerankDeps, relevanceFields } from '../search/entry-reranking.ts';
 import { correctedHint, wordsOf } from '../search/hints.ts';
 import {
   absentWords,
-  modeRemark,
+  modeHint,
   type QueryWord,
   queryWords,
   quoteWords,
-  relaxedMin,
+  relaxedWordsMin,
   type SearchMode,
   searchModes,
   searchMostWords,
   wordQueryOf,
 } from '../search/query-words.ts';
-import { foundEntries, searchAnswer, startStats } from '../search/search-answer.ts';
+import { foundEntries, searchOutput, startStats } from '../search/search-answer.ts';
 import { queryInput, searchInput } from '../search/search-input.ts';
 
 type Parts = Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranker' | 'summaries' | 'texts'>;
@@ -44,12 +44,12 @@ export function createFtsSearchContextTool(parts: Parts): Tool {
       ...searchInput({ limit: 5 }),
       highlight: z.boolean().default(false).describe('Add the text with <mark> around matches.'),
     }),
-    output: searchAnswer('query, mode, language, total, relaxed?, reranking?'),
+    output: searchOutput('query, mode, language, total, relaxed?, reranking?'),
     run: (input, call) =>
       answerSearch(
         {
-          head: { query: input.query, mode: input.mode, language: currentLanguage() },
-          unsearched: { stats: (applied) => startStats(parts.backend, applied)(0, undefined) },
+          requestFields: { query: input.query, mode: input.mode, language: currentLanguage() },
+          ifInvalid: { stats: (applied) => startStats(parts.backend, applied)(0, undefined) },
           search: (request) => searchWords(request, input, parts),
         },
         input,
@@ -65,45 +65,45 @@ async function searchWords(
   { entries, backend, reranker, texts }: Parts,
 ): Promise<SearchOutcome> {
   const stats = startStats(backend, applied);
-  const strictQuery = wordQueryOf(text, mode);
-  const reach = rerankRange({ limit, offset });
-  const strict = await entries.searchWords({ query: strictQuery, filter, ...reach, explain }, { signal });
+  const exactQuery = wordQueryOf(text, mode);
+  const rankedRange = rerankRange({ limit, offset });
+  const exact = await entries.searchWords({ query: exactQuery, filter, ...rankedRange, explain }, { signal });
   const terms = mode === 'match' ? queryWords(text) : [];
   const relaxedPage =
-    strict.total === 0 && terms.length >= relaxedMin && quotedIn(text).phrases.length === 0
-      ? await searchMostWords(entries, terms, { filter, ...reach }, signal)
+    exact.total === 0 && terms.length >= relaxedWordsMin && quotedIn(text).phrases.length === 0
+      ? await searchMostWords(entries, terms, { filter, ...rankedRange }, signal)
       : undefined;
   const relaxed = relaxedPage !== undefined && relaxedPage.total > 0;
-  const page = relaxed ? relaxedPage : strict;
-  const query = relaxed ? relaxedPage.query : strictQuery;
+  const page = relaxed ? relaxedPage : exact;
+  const query = relaxed ? relaxedPage.query : exactQuery;
   const ranked = page.hits.map(({ id, score, coverage }) => ({
     id,
     score: score / (page.scoreMax || 1),
-    found: score,
+    ftsScore: score,
     coverage,
   }));
-  const judged = await rerankPage(
-    { text, limit, offset: offset - reach.offset, before: reach.offset, signal },
+  const reranked = await rerankPage(
+    { text, limit, offset: offset - rankedRange.offset, before: rankedRange.offset, signal },
     ranked,
-    createEntryJudging({ entries, reranker, texts }, { filter, query }),
+    createRerankDeps({ entries, reranker, texts }, { filter, query }),
   );
-  const words = terms.length > 0 ? terms : wordsOf(strictQuery);
+  const words = terms.length > 0 ? terms : wordsOf(exactQuery);
   return {
-    hits: judged.page.map(({ hit, relevance, range, replaces, replacedBy }) => ({
+    hits: reranked.page.map(({ hit, relevance, range, replaces, replacedBy }) => ({
       replaces,
       replacedBy,
       id: hit.id,
       relevance,
       range,
-      scores: { fts_score: hit.found, ...(reranker.provider ? { rerank_score: relevance } : {}) },
+      scores: { fts_score: hit.ftsScore, ...(reranker.provider ? { rerank_score: relevance } : {}) },
       stages: { fts_rank: null },
     })),
-    hasMore: offset + judged.page.length < page.total,
+    hasMore: offset + reranked.page.length < page.total,
     total: page.total,
-    judged: { ...judgedFields(judged), ...(relaxed ? { relaxed } : {}) },
-    stats: (rows) => stats(rows, strict.plan),
+    relevanceFields: { ...relevanceFields(reranked), ...(relaxed ? { relaxed } : {}) },
+    stats: (rows) => stats(rows, exact.plan),
     hints: [
-      modeRemark(text, mode),
+      modeHint(text, mode),
       correctedHint(page.corrected),
       relaxed ? await relaxedHint(entries, terms, signal) : undefined,
     ],

@@ -3,7 +3,7 @@ import { budgetInput } from '../../../answers/token-budget.ts';
 import { defineTool, named, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { bounds } from '../inputs.ts';
-import { pastWarnings } from '../search/search-answer.ts';
+import { historyWarnings } from '../search/search-answer.ts';
 import { asOfFilter, asOfInput } from '../search/search-input.ts';
 import { showFull } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
@@ -43,7 +43,7 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
         ...(missing.length > 0 ? { missing_ids: missing } : {}),
         ...(existing.size > 0 ? {} : { hint: 'No entry has any of these ids; use a search to find valid ones.' }),
         ...report,
-        ...(await pastWarnings(entries, { ids, asOf }, 'read', signal)),
+        ...(await historyWarnings(entries, { ids, asOf }, 'read', signal)),
       };
     },
   });

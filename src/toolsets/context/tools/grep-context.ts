@@ -6,7 +6,7 @@ import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { grepEntries, type MatchPosition } from '../grep/grep-entries.ts';
 import { emptyHint } from '../search/hints.ts';
-import { pastWarnings } from '../search/search-answer.ts';
+import { historyWarnings } from '../search/search-answer.ts';
 import { asOfInput, filterInput, parseFilters } from '../search/search-input.ts';
 
 /** Rows are never truncated, only omitted. */
@@ -98,7 +98,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
         ...(next === undefined ? {} : { next_cursor: `${next.id}:${next.line}:${next.skip}` }),
         ...report,
         ...(await emptyHint(entries, found, { filter, advice: adviceFor(input, scanned) }, signal)),
-        ...(await pastWarnings(entries, filter, 'read', signal)),
+        ...(await historyWarnings(entries, filter, 'read', signal)),
         ...(timedOutIds.length > 0 ? { timed_out_context_ids: [...timedOutIds] } : {}),
       };
     },

@@ -4,11 +4,11 @@ import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { plainQuery } from '../../../words/word-query.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { answerSearch } from '../search/answer-search.ts';
-import { judgedFields } from '../search/entry-judging.ts';
+import { relevanceFields } from '../search/entry-reranking.ts';
 import { correctedHint, wordsOf } from '../search/hints.ts';
 import { noStats, searchEntries } from '../search/hybrid-entries.ts';
 import { vectorWaitMs } from '../search/ranked-search.ts';
-import { elapsed, foundEntries, searchAnswer } from '../search/search-answer.ts';
+import { elapsedMs, foundEntries, searchOutput } from '../search/search-answer.ts';
 import { queryInput, searchInput, weakInput } from '../search/search-input.ts';
 
 export function createHybridSearchContextTool(
@@ -32,7 +32,7 @@ export function createHybridSearchContextTool(
       rrf_k: z.int().min(1).max(1000).optional().describe('Rank fusion constant.'),
       ...weakInput,
     }),
-    output: searchAnswer(
+    output: searchOutput(
       'query, fusion_method, search_modes_used, fts_count, semantic_count, weak_omitted?, reranking?',
     ),
     run(input, call) {
@@ -40,10 +40,10 @@ export function createHybridSearchContextTool(
       const rrfK = input.rrf_k ?? parts.rrfK;
       return answerSearch(
         {
-          head: { query: input.query, fusion_method: input.fusion_method },
-          unsearched: {
-            counts: { search_modes_used: [], fts_count: 0, semantic_count: 0 },
-            stats: () => ({ execution_time_ms: elapsed(start), ...noStats(rrfK) }),
+          requestFields: { query: input.query, fusion_method: input.fusion_method },
+          ifInvalid: {
+            modeFields: { search_modes_used: [], fts_count: 0, semantic_count: 0 },
+            stats: () => ({ execution_time_ms: elapsedMs(start), ...noStats(rrfK) }),
           },
           async search(request) {
             if (!settings.words && parts.meaning === undefined) {
@@ -52,19 +52,19 @@ export function createHybridSearchContextTool(
                 'No search modes available: full-text and semantic search are both disabled (ENABLE_FTS, ENABLE_SEMANTIC_SEARCH)',
               );
             }
-            const more = { rrfK, includesWeak: input.include_weak ?? false, waitMs: vectorWaitMs };
-            const fused = await searchEntries({ ...request, ...more }, settings, parts);
+            const options = { rrfK, includesWeak: input.include_weak ?? false, waitMs: vectorWaitMs };
+            const fused = await searchEntries({ ...request, ...options }, settings, parts);
             return {
               hits: fused.matches,
               hasMore: fused.hasMore,
               weak: fused.omitted,
-              counts: {
+              modeFields: {
                 search_modes_used: [...fused.modes],
                 fts_count: fused.ftsCount,
                 semantic_count: fused.semanticCount,
               },
-              judged: judgedFields(fused),
-              stats: () => ({ execution_time_ms: elapsed(start), ...fused.stats }),
+              relevanceFields: relevanceFields(fused),
+              stats: () => ({ execution_time_ms: elapsedMs(start), ...fused.stats }),
               hints: [fused.matches.length > 0 ? correctedHint(fused.corrected) : undefined],
               empty: { total: fused.ranked, words: settings.words ? wordsOf(plainQuery(request.text)) : [] },
               warnings: fused.warnings,

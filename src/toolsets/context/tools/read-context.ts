@@ -8,7 +8,7 @@ import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { asOfFilter, asOfInput } from '../search/search-input.ts';
 import type { Section } from '../search/text-thread.ts';
-import { oneEntry } from '../show/entry-shapes.ts';
+import { getEntry } from '../show/entry-shapes.ts';
 
 export function createNavigateContextTool({ entries, texts }: Pick<ContextParts, 'entries' | 'texts'>): Tool {
   return defineTool({
@@ -25,7 +25,7 @@ export function createNavigateContextTool({ entries, texts }: Pick<ContextParts,
       'context_id, total_chars, total_lines, node_count, root: {node_id, title, char_start, char_end, children}, truncated?, hint?',
     ),
     async run({ context_id: id, max_depth: depth, ...asOfArguments }, call) {
-      const { text } = await oneEntry(entries, id, call.signal, asOfFilter(asOfArguments).asOf);
+      const { text } = await getEntry(entries, id, call.signal, asOfFilter(asOfArguments).asOf);
       const outline = await texts.outline(text, { depth, bytesMax: itemBytesMax(call) }, call.signal);
       return {
         context_id: id,
@@ -66,7 +66,7 @@ export function createReadContextRangeTool({ entries, texts }: Pick<ContextParts
     }),
     async run(input, call) {
       const { signal } = call;
-      const { text, metadata } = await oneEntry(entries, input.context_id, signal, asOfFilter(input).asOf);
+      const { text, metadata } = await getEntry(entries, input.context_id, signal, asOfFilter(input).asOf);
       const { node_id: nodeId } = input;
       const section = nodeId === undefined ? undefined : await texts.section(text, nodeId, signal);
       const total = countCharacters(text);
@@ -119,7 +119,7 @@ function rangeOf(
   const byLines = range.start_line !== undefined || range.end_line !== undefined;
   const byNode = range.node_id !== undefined;
   if ([byChars, byLines, byNode].filter(Boolean).length !== 1) {
-    throw fault('Give one of start_char/end_char, start_line/end_line, or node_id');
+    throw invalid('Give one of start_char/end_char, start_line/end_line, or node_id');
   }
   checkOrder('char', range.start_char, range.end_char);
   checkOrder('line', range.start_line, range.end_line);
@@ -128,21 +128,22 @@ function rangeOf(
     return { start, end: Math.max(start, Math.min(range.end_char ?? total, total)) };
   }
   if (byNode) {
-    if (section === undefined) throw fault('This entry has no section with this node_id; navigate_context lists them');
+    if (section === undefined)
+      throw invalid('This entry has no section with this node_id; navigate_context lists them');
     return { start: section.char_start, end: section.char_end };
   }
   const lines = text.split('\n').map((line) => countCharacters(line) + 1);
   const first = range.start_line ?? 1;
-  if (first > lines.length) throw fault(`start_line must be at most ${lines.length}, the last line of this entry`);
+  if (first > lines.length) throw invalid(`start_line must be at most ${lines.length}, the last line of this entry`);
   const last = Math.min(range.end_line ?? lines.length, lines.length);
-  const before = (count: number) => lines.slice(0, count).reduce((sum, length) => sum + length, 0);
-  return { start: Math.min(before(first - 1), total), end: Math.min(before(last), total) };
+  const charsBefore = (count: number) => lines.slice(0, count).reduce((sum, length) => sum + length, 0);
+  return { start: Math.min(charsBefore(first - 1), total), end: Math.min(charsBefore(last), total) };
 }
 
 function checkOrder(unit: 'char' | 'line', start = 0, end = Number.POSITIVE_INFINITY): void {
-  if (end < start) throw fault(`end_${unit} must not be before start_${unit}`);
+  if (end < start) throw invalid(`end_${unit} must not be before start_${unit}`);
 }
 
-function fault(message: string): CarrelError {
+function invalid(message: string): CarrelError {
   return new CarrelError('invalid_arguments', message);
 }

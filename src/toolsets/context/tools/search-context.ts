@@ -3,10 +3,10 @@ import { itemBytesMax } from '../../../answers/answer-limit.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { emptyHint } from '../search/hints.ts';
-import { filterFaults, listAnswer, nextOffset, pastWarnings, startStats } from '../search/search-answer.ts';
+import { filterFaults, historyWarnings, listOutput, nextOffset, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, searchInput } from '../search/search-input.ts';
 import { citationOf } from '../show/entry-resources.ts';
-import { showFound } from '../show/entry-shapes.ts';
+import { showHit } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
 
 export function createSearchContextTool({
@@ -22,7 +22,7 @@ export function createSearchContextTool({
       'Lists memory entries by filter, newest first, at most 100; long texts are truncated. To search for text, use hybrid_search_context. Operators in metadata_filters: eq, ne, gt, gte, lt, lte, in, not_in, exists, not_exists, contains, starts_with, ends_with, is_null, is_not_null, array_contains; dots in keys reach into objects (a.b); case_sensitive is optional.',
     effect: 'read',
     input: z.object(searchInput({ limit: 30 })),
-    output: listAnswer,
+    output: listOutput,
     async run(input, call) {
       const { signal } = call;
       const { filter, faults, applied } = parseFilters(input);
@@ -45,7 +45,7 @@ export function createSearchContextTool({
         },
         { signal },
       );
-      const more = page.entries.length + page.remainingIds.length > limit;
+      const hasMore = page.entries.length + page.remainingIds.length > limit;
       const { results, found, omitted, report } = await fitAnswer(
         entries,
         {
@@ -59,7 +59,7 @@ export function createSearchContextTool({
           order: 'requested',
           input,
           show: (entry) => ({
-            ...showFound(entry, truncationChars),
+            ...showHit(entry, truncationChars),
             ...(input.explain ? citationOf(entry, undefined) : {}),
           }),
         },
@@ -68,13 +68,13 @@ export function createSearchContextTool({
       return {
         results,
         count: results.length,
-        has_more: omitted.length > 0 || more,
+        has_more: omitted.length > 0 || hasMore,
         ...(explain ? { stats: stats(results.length, page.plan) } : {}),
         ...clamped,
         ...report,
         ...nextOffset(offset, results, omitted),
         ...(await emptyHint(entries, [...found, ...omitted], { filter, offset }, signal)),
-        ...(await pastWarnings(entries, filter, 'read', signal)),
+        ...(await historyWarnings(entries, filter, 'read', signal)),
       };
     },
   });

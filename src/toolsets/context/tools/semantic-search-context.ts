@@ -7,10 +7,17 @@ import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { allOf, quotedIn } from '../../../words/word-query.ts';
 import type { ContextParts, EntryMeaning } from '../context-parts.ts';
 import { answerSearch, type SearchOutcome, type SearchRequest } from '../search/answer-search.ts';
-import { createEntryJudging, judgedFields } from '../search/entry-judging.ts';
+import { createRerankDeps, relevanceFields } from '../search/entry-reranking.ts';
 import { rangeOf } from '../search/hybrid-entries.ts';
-import { distanceOf, neededFilter, pendingWarning, planOf, rankDepth, vectorWaitMs } from '../search/ranked-search.ts';
-import { foundEntries, searchAnswer, startStats } from '../search/search-answer.ts';
+import {
+  distanceOf,
+  nonEmptyFilter,
+  pendingWarning,
+  queryPlanOf,
+  rankDepth,
+  vectorWaitMs,
+} from '../search/ranked-search.ts';
+import { foundEntries, searchOutput, startStats } from '../search/search-answer.ts';
 import { queryInput, searchInput, weakInput } from '../search/search-input.ts';
 
 type Parts = Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranker' | 'summaries' | 'texts'>;
@@ -24,12 +31,12 @@ export function createSemanticSearchContextTool(meaning: EntryMeaning, parts: Pa
     effect: 'read',
     found: foundEntries,
     input: z.object({ query: queryInput, ...searchInput({ limit: 5 }), ...weakInput }),
-    output: searchAnswer('query, model, weak_omitted?, reranking?'),
+    output: searchOutput('query, model, weak_omitted?, reranking?'),
     run: (input, call) =>
       answerSearch(
         {
-          head: { query: input.query, model: meaning.model },
-          unsearched: { stats: (applied) => startStats(parts.backend, applied)(0, undefined) },
+          requestFields: { query: input.query, model: meaning.model },
+          ifInvalid: { stats: (applied) => startStats(parts.backend, applied)(0, undefined) },
           search: (request) => searchMeaning(request, input.include_weak ?? false, meaning, parts),
         },
         input,
@@ -46,20 +53,20 @@ async function searchMeaning(
   { entries, backend, reranker, texts }: Parts,
 ): Promise<SearchOutcome> {
   const stats = startStats(backend, applied);
-  const plan = explain ? await planOf(entries, filter, signal) : undefined;
-  const search = { text, limit: rankDepth, filter: neededFilter(filter), waitMs: vectorWaitMs, signal };
+  const plan = explain ? await queryPlanOf(entries, filter, signal) : undefined;
+  const search = { text, limit: rankDepth, filter: nonEmptyFilter(filter), waitMs: vectorWaitMs, signal };
   const [{ matches: nearest, pending, model }, quoted] = await Promise.all([
     meaning.search(search),
     quotedEntries(text, filter, entries, signal),
   ]);
   const matches = quoted ? nearest.filter(({ id }) => quoted.has(id)) : nearest;
   // One more than shown, to detect further entries.
-  const judged = await rerankPage(
+  const reranked = await rerankPage(
     { text, limit: limit + 1, offset, cutoff: includesWeak ? undefined : 'weak', signal },
-    matches.map((match) => ({ ...match, ...nearnessOf(match.cosine, matches[0]?.cosine, model) })),
-    createEntryJudging({ entries, reranker, texts }, { filter }),
+    matches.map((match) => ({ ...match, ...scoreByCosine(match.cosine, matches[0]?.cosine, model) })),
+    createRerankDeps({ entries, reranker, texts }, { filter }),
   );
-  const page = judged.page.slice(0, limit);
+  const page = reranked.page.slice(0, limit);
   const weak = includesWeak ? 0 : Math.max(0, Math.min(limit, matches.length - offset) - page.length);
   return {
     hits: page.map(({ hit, relevance, range, replaces, replacedBy }) => ({
@@ -69,16 +76,16 @@ async function searchMeaning(
       relevance,
       range: range ?? rangeOf(hit.window),
       scores: {
-        semantic_distance: distanceOf(hit.near),
+        semantic_distance: distanceOf(hit.measuredCosine),
         ...(reranker.provider ? { rerank_score: relevance } : {}),
       },
       stages: { semantic_rank: null },
     })),
-    hasMore: judged.page.length > limit,
+    hasMore: reranked.page.length > limit,
     weak,
-    judged: judgedFields({ ...judged, omitted: weak }),
+    relevanceFields: relevanceFields({ ...reranked, omitted: weak }),
     stats: (rows) => stats(rows, plan),
-    empty: { total: judged.included },
+    empty: { total: reranked.included },
     warnings: pendingWarning(pending),
   };
 }
@@ -98,10 +105,10 @@ async function quotedEntries(
 }
 
 /** Scores a hit by how far its cosine is below the best one, as hybrid search does. */
-function nearnessOf(cosine: number, best = cosine, model: string) {
+function scoreByCosine(cosine: number, best = cosine, model: string) {
   const span = cosineSpanOf(model);
   const score = 1 - (best - cosine) / (span ?? defaultSpan);
-  return { score, near: cosine, cosine: span === undefined ? undefined : cosine };
+  return { score, measuredCosine: cosine, cosine: span === undefined ? undefined : cosine };
 }
 
 /** Cosine span assumed for models that were not measured; see `cosineSpanOf`. */

@@ -93,7 +93,7 @@ test('an unavailable provider loses nothing: the backlog survives a restart', as
   await second.close();
 });
 
-test('a text that the provider cannot use is summarised by its own sentences', async (t) => {
+test('uses an extractive summary if the provider cannot summarize a text', async (t) => {
   const { store, summary, run, entries } = await start(t);
   const summaries = run(
     provider(async (text) => {
@@ -110,7 +110,7 @@ test('a text that the provider cannot use is summarised by its own sentences', a
   await summaries.close();
 });
 
-test('a summary of a text that has changed meanwhile is dropped', async (t) => {
+test('drops the summary of a text that has changed meanwhile', async (t) => {
   const { store, summary, run, entries } = await start(t);
   const [id = 0] = await store(long);
   const started = Promise.withResolvers<void>();

@@ -12,13 +12,13 @@ test('T089: base64 is strict', () => {
   assert.equal(parseImages([{ data: base64(0xff, 0xd8, 0xff, 0xe0) }], limits)[0]?.data.length, 4);
 });
 
-test('base64 in lines is one text', () => {
+test('accepts line-wrapped base64', () => {
   const bytes = Buffer.alloc(200, 7);
   const lines = bytes.toString('base64').replace(/.{76}/g, '$&\r\n');
   assert.deepEqual(parseImages([{ data: `${lines}\n` }], limits)[0]?.data, new Uint8Array(bytes));
 });
 
-test('metadata is an object or text, kept unchanged', () => {
+test('accepts an object or text as metadata, and keeps it unchanged', () => {
   const data = base64(1);
   const metadataOf = (metadata: unknown) => parseImages([{ data, metadata }], limits)[0]?.metadata;
   for (const metadata of ['{"alt": "x"}', 'a caption', '', { alt: 'x' }, {}])
@@ -30,7 +30,7 @@ test('metadata is an object or text, kept unchanged', () => {
   assert.deepEqual(metadataOf({ a: '\\ud800 😀' }), { a: '\\ud800 😀' });
 });
 
-test('for raster images the bytes decide the type; other types are labels', () => {
+test('detects the type of raster images, and keeps other declared types', () => {
   const jpeg = { data: base64(0xff, 0xd8, 0xff, 0xe0), mime_type: 'image/png' };
   assert.equal(parseImages([jpeg], limits)[0]?.mimeType, 'image/jpeg');
   assert.equal(parseImages([{ data: base64(1, 2, 3) }], limits)[0]?.mimeType, 'image/png');
@@ -50,7 +50,7 @@ test('for raster images the bytes decide the type; other types are labels', () =
   }
 });
 
-test('each image and all together have a bound', () => {
+test('limits the size of each image and of all together', () => {
   const big = Buffer.alloc(1024 * 1024).toString('base64');
   assert.equal(parseImages([{ data: big }, { data: big }], limits).length, 2);
   assert.throws(

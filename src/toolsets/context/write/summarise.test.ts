@@ -7,7 +7,7 @@ Billing keeps its invoices in PostgreSQL tables. Somebody made tea. The billing 
 night. A dog barked outside for a while. Invoices of the billing service are exported on Fridays. Lunch was late again.
 The PostgreSQL cluster of billing has three machines. Nobody knows where the keys are.`;
 
-test('a summary is whole sentences of the text, in its order, and the same each time', () => {
+test('returns whole sentences in text order, the same each time', () => {
   const summary = summarise(text, { tokensMax: 2000 }) ?? '';
   assert.equal(summarise(text, { tokensMax: 2000 }), summary);
   const flat = text.replace(/\s+/g, ' ');
@@ -22,7 +22,7 @@ test('a summary is whole sentences of the text, in its order, and the same each 
   assert.ok(summary.length < text.length / 1.3);
 });
 
-test('stays within its length, repeats nothing, and is undefined without sentences', () => {
+test('respects the limit, repeats nothing, and returns undefined without sentences', () => {
   const short = summarise(text, { tokensMax: 15 }) ?? '';
   assert.ok(short.length > 0 && short.split('.').length <= 3);
   const repeated = summarise('The cat sat on the warm mat. '.repeat(30), { tokensMax: 2000 });

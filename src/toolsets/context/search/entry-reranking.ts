@@ -13,7 +13,7 @@ const scoredCharsMax = 100_000;
  * Creates the dependencies of `rerankPage` for entries. Without a parsed `query`, it uses the words of the search text.
  * A short reply ("Yes, last Friday!") is scored together with the previous message, if the reranking model supports it.
  */
-export function createEntryJudging(
+export function createRerankDeps(
   { entries, reranker, texts }: Pick<ContextParts, 'entries' | 'reranker' | 'texts'>,
   { filter, query }: { filter: EntryFilter; query?: WordQuery },
 ): RerankDeps {
@@ -38,6 +38,6 @@ export function createEntryJudging(
 }
 
 /** Returns the answer's fields about relevance. */
-export function judgedFields({ omitted, reranking }: { omitted: number; reranking: RerankingState | undefined }) {
+export function relevanceFields({ omitted, reranking }: { omitted: number; reranking: RerankingState | undefined }) {
   return { ...rerankingField(reranking), ...(omitted > 0 ? { weak_omitted: omitted } : {}) };
 }

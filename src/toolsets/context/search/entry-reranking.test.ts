@@ -7,7 +7,7 @@ import { rerankPage } from '../../../search/rank/rerank-page.ts';
 import { bundledRerankerFolder, readRerankerSettings } from '../../../search/rerank/bundled-reranker.ts';
 import { createReranker } from '../../../search/rerank/reranker.ts';
 import { createSqliteStorage } from '../../../storage/sqlite/sqlite-storage.ts';
-import { createEntryJudging } from './entry-judging.ts';
+import { createRerankDeps } from './entry-reranking.ts';
 import { createTextThread } from './text-thread.ts';
 
 test('002 reranking: a short reply is scored with its question; past versions are scored alone', async () => {
@@ -36,25 +36,25 @@ test('002 reranking: a short reply is scored with its question; past versions ar
       entries: [said(question, 'user'), said('Yes, on Friday.', 'agent'), said('Good.', 'user')],
     });
     const ranked = stored.map(({ id }) => ({ id, score: 1 }));
-    const judgedWith = async (context: typeof questionContext, asOf?: string) => {
+    const textsScoredWith = async (context: typeof questionContext, asOf?: string) => {
       const reranker = createReranker({ provider, weight, calibration, questionContext: context });
-      const judging = createEntryJudging({ entries: storage.entries, reranker, texts }, { filter: { asOf } });
+      const deps = createRerankDeps({ entries: storage.entries, reranker, texts }, { filter: { asOf } });
       read.length = 0;
-      await rerankPage({ text: 'Leeds', limit: 10, offset: 0 }, ranked, judging);
+      await rerankPage({ text: 'Leeds', limit: 10, offset: 0 }, ranked, deps);
       return [...read];
     };
-    assert.deepEqual(await judgedWith(questionContext), [
+    assert.deepEqual(await textsScoredWith(questionContext), [
       question,
       `${question.slice(-160)} » Yes, on Friday.`,
       'Good.',
     ]);
-    assert.deepEqual(await judgedWith(questionContext, new Date(Date.now() + 1000).toISOString()), [
+    assert.deepEqual(await textsScoredWith(questionContext, new Date(Date.now() + 1000).toISOString()), [
       question,
       'Yes, on Friday.',
       'Good.',
     ]);
     assert.deepEqual(
-      await judgedWith(undefined),
+      await textsScoredWith(undefined),
       [question, 'Yes, on Friday.', 'Good.'],
       'a model that was not trained for it',
     );
