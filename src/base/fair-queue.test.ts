@@ -8,7 +8,7 @@ function filled(...items: [caller: string, item: number][]): FairQueue<number> {
   return queue;
 }
 
-function rest(queue: FairQueue<number>): number[] {
+function takeAll(queue: FairQueue<number>): number[] {
   const items: number[] = [];
   for (let next = queue.take(); next !== undefined; next = queue.take()) items.push(next.item);
   return items;
@@ -16,7 +16,7 @@ function rest(queue: FairQueue<number>): number[] {
 
 test('callers alternate, each keeping the order of its items', () => {
   const queue = filled(['a', 1], ['a', 2], ['a', 3], ['b', 4], ['c', 5], ['b', 6]);
-  assert.deepEqual(rest(queue), [1, 4, 5, 2, 6, 3]);
+  assert.deepEqual(takeAll(queue), [1, 4, 5, 2, 6, 3]);
   assert.equal(queue.size, 0);
 });
 
@@ -24,7 +24,7 @@ test('a new caller is served right after the current one', () => {
   const queue = filled(['a', 1], ['a', 2], ['a', 3]);
   assert.equal(queue.take()?.item, 1);
   queue.add('b', 4);
-  assert.deepEqual(rest(queue), [2, 4, 3]);
+  assert.deepEqual(takeAll(queue), [2, 4, 3]);
 });
 
 test('skips callers that may not run, and removed items', () => {
@@ -32,7 +32,7 @@ test('skips callers that may not run, and removed items', () => {
   assert.equal(queue.take((caller) => caller !== 'a')?.item, 2);
   assert.equal(queue.delete('b', 3), true);
   assert.equal(queue.delete('b', 3), false);
-  assert.deepEqual([queue.size, rest(queue)], [1, [1]]);
+  assert.deepEqual([queue.size, takeAll(queue)], [1, [1]]);
 });
 
 test('a full queue drops the last item of the caller with the most', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createGlob } from './glob.ts';
 
-const cases: [pattern: string, path: string, fits: boolean][] = [
+const cases: [pattern: string, path: string, isMatch: boolean][] = [
   ['*.md', 'a.md', true],
   ['*.md', 'deep/er/a.md', true],
   ['*.md', 'a.mdx', false],
@@ -23,8 +23,8 @@ const cases: [pattern: string, path: string, fits: boolean][] = [
   ['[', '[', true],
 ];
 
-for (const [pattern, path, fits] of cases) {
-  test(`${pattern} ${fits ? 'matches' : 'does not match'} ${path}`, () => {
-    assert.equal(createGlob(pattern)(path), fits);
+for (const [pattern, path, isMatch] of cases) {
+  test(`${pattern} ${isMatch ? 'matches' : 'does not match'} ${path}`, () => {
+    assert.equal(createGlob(pattern)(path), isMatch);
   });
 }

@@ -15,7 +15,7 @@ test('masks login and query of an address, URL or not', () => {
     ['https://host/?key=abc#x', 'https://host/?[secret]'],
     ['https://u:pw@host/?key=abc', 'https://[secret]@host/?[secret]'],
   ];
-  for (const [address, shown] of cases) assert.equal(maskAddress(address), shown, address);
+  for (const [address, masked] of cases) assert.equal(maskAddress(address), masked, address);
 });
 
 test('removes logins and named secrets from quoted URLs, and nothing else', () => {

@@ -18,9 +18,9 @@ async function open(t: TestContext, { allowed = ['127.0.0.1'], own = [] as strin
     await storage.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const asked: string[] = [];
+  const requests: string[] = [];
   const site = await serveHttp(t, (request, response) => {
-    asked.push(request.url ?? '');
+    requests.push(request.url ?? '');
     response.writeHead(status, { 'content-type': 'text/plain' }).end(robots);
   });
   const fetch = createSafeFetch({ allowPrivate: parseTargetList(allowed) });
@@ -33,12 +33,12 @@ async function open(t: TestContext, { allowed = ['127.0.0.1'], own = [] as strin
       ownHosts: parseTargetList(own),
       stopping: never,
     });
-  return { origin: site.origin, asked, hostsOf };
+  return { origin: site.origin, requests, hostsOf };
 }
 
 test('robots.txt is matched by our name, and fetched once for all processes', async (t) => {
   const robots = 'User-agent: *\nDisallow: /\n\nUser-agent: carrel\nDisallow: /no\nAllow: /no/but$\nCrawl-delay: 2\n';
-  const { origin, asked, hostsOf } = await open(t, { robots, own: ['127.0.0.1'] });
+  const { origin, requests, hostsOf } = await open(t, { robots, own: ['127.0.0.1'] });
   for (const owner of ['first', 'second']) {
     const host = await hostsOf(owner)(origin, never);
     const rules = await host.robots(never);
@@ -46,7 +46,7 @@ test('robots.txt is matched by our name, and fetched once for all processes', as
     assert.deepEqual([allowed, rules.delayMs], [['/', '/no/but'], 2_000]);
     await host.release();
   }
-  assert.deepEqual(asked, ['/robots.txt']);
+  assert.deepEqual(requests, ['/robots.txt']);
 });
 
 test('waits a second between requests to a host, across processes, unless the host is our own', async (t) => {
@@ -61,8 +61,8 @@ test('waits a second between requests to a host, across processes, unless the ho
   await second.release();
   // Timers may be a few milliseconds early.
   assert.ok((times[1] ?? 0) - (times[0] ?? 0) > 950, String(times));
-  const own = await open(t, { own: ['127.0.0.1'] });
-  assert.equal((await own.hostsOf('first')(own.origin, never)).pauseMs, 0);
+  const ownSite = await open(t, { own: ['127.0.0.1'] });
+  assert.equal((await ownSite.hostsOf('first')(ownSite.origin, never)).pauseMs, 0);
 });
 
 test('fetches nothing without robots.txt or from a private address', async (t) => {
@@ -75,5 +75,5 @@ test('fetches nothing without robots.txt or from a private address', async (t) =
   const closed = await open(t, { allowed: [] });
   const refused = await closed.hostsOf('first')(closed.origin, never);
   await assert.rejects(refused.robots(never), { code: 'private_network_blocked' });
-  assert.deepEqual(closed.asked, []);
+  assert.deepEqual(closed.requests, []);
 });

@@ -67,7 +67,7 @@ test('two Host headers are a bad request, even if both are ours (RFC 9112 §3.2)
   }
 });
 
-test('off loopback, accepts an address as Host but not a foreign name', async () => {
+test('off loopback, accepts an address as Host but not an unknown name', async () => {
   guards = createGuards({ ...base, host: '0.0.0.0' });
   assert.equal(await status({ host: '10.1.2.3:80' }), 200);
   assert.equal(await status({ host: 'evil.example' }), 403);
@@ -79,7 +79,7 @@ test('an Origin must be our own or on the list (T024, T025)', async () => {
   assert.equal(await status({ host }), 200);
   assert.equal(await status({ host, origin: `http://localhost:${port}` }), 200);
   assert.equal(await status({ host, origin: 'https://app.example' }), 200);
-  const foreign = [
+  const otherOrigins = [
     'http://evil.example',
     'null',
     'http://localhost.evil.example',
@@ -87,7 +87,7 @@ test('an Origin must be our own or on the list (T024, T025)', async () => {
     'file://',
     'chrome-extension://x',
   ];
-  for (const origin of foreign) assert.equal(await status({ host, origin }), 403, origin);
+  for (const origin of otherOrigins) assert.equal(await status({ host, origin }), 403, origin);
   assert.equal(await status({ host, origin: [`http://localhost:${port}`, 'http://evil.example'] }), 403);
 });
 
@@ -97,11 +97,11 @@ test('pages under an allowed name may call, with any port and TLS (KB_MCP_ALLOWE
     assert.equal(await status({ host: 'kb.internal', origin }), 200, origin);
     assert.equal(await status({ host: `localhost:${port}`, origin }), 200, origin);
   }
-  const foreign = [
+  const otherOrigins = [
     ...['https://kb.internal.evil.example', 'https://evil.example', 'https://a@kb.internal', 'ftp://kb.internal'],
     ...['https://kb.internal/path', 'https://localhost', 'kb.internal', ''],
   ];
-  for (const origin of foreign) assert.equal(await status({ host: 'kb.internal', origin }), 403, origin);
+  for (const origin of otherOrigins) assert.equal(await status({ host: 'kb.internal', origin }), 403, origin);
 });
 
 test('accepts only the exact token, in a single Authorization header (T050, T051, T052)', async () => {

@@ -11,10 +11,10 @@ test('does not take a broken connection for the end of a body', async (t) => {
     socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf of it'));
   });
   const client = createServiceClient({ baseUrl: origin, headers: {}, timeoutMs: 200, answerBytesMax: 1000 });
-  const asked = { method: 'GET', path: '/' };
-  await assert.rejects(client.request(asked), { fault: 'timeout' });
+  const request = { method: 'GET', path: '/' };
+  await assert.rejects(client.request(request), { fault: 'timeout' });
   const read = async (use: () => void) => {
-    const { content } = await client.open(asked);
+    const { content } = await client.open(request);
     use();
     for await (const _part of content);
   };

@@ -29,7 +29,7 @@ type Fields = Record<string, unknown>;
 const runs = size({ quick: 60, full: 120, variable: 'CARREL_SAME_RUNS' });
 const modern = '2026-07-28';
 
-function createTestOffer(): ServerFeatures {
+function createTestFeatures(): ServerFeatures {
   return createServerFeatures({
     serverInfo: { name: 'same', version: '1' },
     icons: [{ src: 'data:,' }],
@@ -44,16 +44,16 @@ function createTestOffer(): ServerFeatures {
 }
 
 /** `sdk`: the SDK answers all requests of 2026-07-28, even plainly valid ones. */
-function createServing(by: By) {
-  const serving = { features: createTestOffer(), revisions: everyRevision, limits: messageLimits };
-  return by === 'us' ? serving : { ...serving, modern: loadThroughSdk };
+function createServeOptions(by: By) {
+  const options = { features: createTestFeatures(), revisions: everyRevision, limits: messageLimits };
+  return by === 'us' ? options : { ...options, modern: loadThroughSdk };
 }
 
 type By = 'us' | 'sdk';
 
 async function loadThroughSdk(...args: Parameters<typeof loadModernProtocol>): Promise<ModernProtocol> {
-  const own = await loadModernProtocol(...args);
-  return { ...own, answersFor: (caller) => ({ ...own.answersFor(caller), read: () => undefined }) };
+  const protocol = await loadModernProtocol(...args);
+  return { ...protocol, answersFor: (caller) => ({ ...protocol.answersFor(caller), read: () => undefined }) };
 }
 
 const caller: Caller = { ...localUser, id: 'same', owner: 'same' };
@@ -62,7 +62,7 @@ const caller: Caller = { ...localUser, id: 'same', owner: 'same' };
  * The SDK's server for one session, behind our message parser: it accepts any id and rejects invalid messages first.
  */
 function openReference(): Lines {
-  const features = createTestOffer();
+  const features = createTestFeatures();
   const methods = createMethods(features, { era: 'handshake', caller });
   const sdk = new Server(features.serverInfo, {
     instructions: features.instructions,
@@ -75,26 +75,26 @@ function openReference(): Lines {
     const request: IncomingRequest = {
       ...requestOf(context, attributes),
       capabilities: sdk.getClientCapabilities(),
-      send: (name, asked) => context.mcpReq.send({ method: name, params: asked } as never),
+      send: (name, requestParams) => context.mcpReq.send({ method: name, params: requestParams } as never),
     };
     try {
       return await methods.answer(method, params, request);
     } catch (thrown) {
       // The SDK rewrites this code in every revision.
       if (!(thrown instanceof RpcError) || thrown.code !== rpcCodes.resourceNotFound) throw thrown;
-      throw new RpcError(hidden, thrown.message, thrown.data);
+      throw new RpcError(hiddenCode, thrown.message, thrown.data);
     }
   };
-  let said: Fields[] = [];
+  let sent: Fields[] = [];
   let answered = Promise.withResolvers<void>();
   let original: unknown;
-  const hear = (message: Fields): void => {
+  const receive = (message: Fields): void => {
     const error = message['error'] as Fields | undefined;
-    const shown = error?.['code'] === hidden ? { error: { ...error, code: rpcCodes.resourceNotFound } } : {};
+    const restored = error?.['code'] === hiddenCode ? { error: { ...error, code: rpcCodes.resourceNotFound } } : {};
     const result = message['result'] as Fields | undefined;
     // The SDK doesn't know icons.
     if (result && 'protocolVersion' in result) result['serverInfo'] = serverInfoFor(features, revision ?? '');
-    said.push('method' in message ? message : { ...message, ...shown, id: original });
+    sent.push('method' in message ? message : { ...message, ...restored, id: original });
     if (!('method' in message)) answered.resolve();
     if (message['method'] !== 'elicitation/create') return;
     const accepted = { action: 'accept', content: { confirm: true } };
@@ -103,7 +103,7 @@ function openReference(): Lines {
   const transport: Transport = {
     async start() {},
     async send(message) {
-      hear(message as Fields);
+      receive(message as Fields);
     },
     async close() {},
     setProtocolVersion(version) {
@@ -116,7 +116,7 @@ function openReference(): Lines {
     send: (message) => void connected.then(() => deliver(message as Fields)),
     async exchange(message) {
       await connected;
-      said = [];
+      sent = [];
       answered = Promise.withResolvers();
       const read = parseMessages(JSON.stringify(message), messageLimits);
       assert.ok(read.ok);
@@ -136,18 +136,18 @@ function openReference(): Lines {
       if (typeof handshake === 'string' && !handshake.includes('malformed')) {
         return [errorAnswer(id, rpcCodes.invalidParams, `Invalid params: ${handshake}`)];
       }
-      // Missing fields are filled in; the SDK validates the rest.
+      // Missing fields are filled in; the SDK validates the remainder.
       const filled = typeof handshake === 'string' ? withDefaults(incoming.params) : handshake;
       deliver({ jsonrpc: '2.0', id: 1, method, ...(filled === undefined ? {} : { params: filled }) });
       await answered.promise;
-      const isRefused = method === 'initialize' && 'error' in (said.at(-1) ?? {});
-      return isRefused ? [errorAnswer(id, rpcCodes.invalidParams, `Invalid params: ${String(handshake)}`)] : said;
+      const isRefused = method === 'initialize' && 'error' in (sent.at(-1) ?? {});
+      return isRefused ? [errorAnswer(id, rpcCodes.invalidParams, `Invalid params: ${String(handshake)}`)] : sent;
     },
     close: () => sdk.close(),
   };
 }
 
-const hidden = -42_002;
+const hiddenCode = -42_002;
 
 function withDefaults({ capabilities = {}, clientInfo, ...params }: Fields = {}): Fields {
   return { ...params, capabilities, clientInfo: { name: 'unknown', version: '0', ...Object(clientInfo) } };
@@ -317,8 +317,8 @@ function rarely<Value>(arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value | und
 const memberName = fc.constantFrom('params', 'method', 'jsonrpc', 'id', 'extra', 'result');
 
 /** Removes what differs in every answer: incidents and signed question states. */
-function comparable(said: readonly unknown[]): unknown[] {
-  const text = JSON.stringify(said)
+function comparable(messages: readonly unknown[]): unknown[] {
+  const text = JSON.stringify(messages)
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, 'incident')
     .replaceAll(/"requestState":"[^"]*"/g, '"requestState":"state"');
   return JSON.parse(text);
@@ -350,30 +350,30 @@ interface Lines extends Wire {
 function openLines(by: By): Lines {
   const input = new PassThrough();
   const output = new PassThrough();
-  const service = serveOverStdio({ ...createServing(by), input, output });
-  let heard: Fields[] = [];
-  let rest = '';
+  const service = serveOverStdio({ ...createServeOptions(by), input, output });
+  let received: Fields[] = [];
+  let remainder = '';
   const send = (message: unknown): void => void input.write(`${JSON.stringify(message)}\n`);
   output.setEncoding('utf8').on('data', (text: string) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
+    const lines = (remainder + text).split('\n');
+    remainder = lines.pop() ?? '';
     for (const line of lines) {
-      const said = JSON.parse(line) as Fields;
-      heard.push(said);
-      if (said['method'] === 'elicitation/create')
-        send({ jsonrpc: '2.0', id: said['id'], result: { action: 'accept', content: { confirm: true } } });
+      const message = JSON.parse(line) as Fields;
+      received.push(message);
+      if (message['method'] === 'elicitation/create')
+        send({ jsonrpc: '2.0', id: message['id'], result: { action: 'accept', content: { confirm: true } } });
     }
   });
-  const waitFor = async (enough: () => boolean): Promise<void> => {
+  const waitFor = async (isDone: () => boolean): Promise<void> => {
     // Everything here finishes within its own ticks; a request still unanswered then gets no answer.
-    for (let turn = 0; turn < 50 && !enough(); turn += 1) await new Promise(setImmediate);
+    for (let tick = 0; tick < 50 && !isDone(); tick += 1) await new Promise(setImmediate);
   };
-  const isAnswer = (said: unknown): boolean => Array.isArray(said) || !('method' in (said as Fields));
+  const isAnswer = (message: unknown): boolean => Array.isArray(message) || !('method' in (message as Fields));
   const exchange = async (message: unknown): Promise<unknown[]> => {
-    heard = [];
+    received = [];
     send(message);
-    await waitFor(() => heard.some(isAnswer));
-    return heard;
+    await waitFor(() => received.some(isAnswer));
+    return received;
   };
   return {
     send,
@@ -462,17 +462,17 @@ const withHeaders = fc
       ...(named === undefined ? {} : { name: named }),
     };
     if (change) headers[change[0]] = change[1] === 'drop' ? undefined : change[1];
-    const shown = { version: 'mcp-protocol-version', method: 'mcp-method', name: 'mcp-name' } as const;
-    const written = Object.entries(shown).flatMap(([key, header]) => {
+    const headerNames = { version: 'mcp-protocol-version', method: 'mcp-method', name: 'mcp-name' } as const;
+    const entries = Object.entries(headerNames).flatMap(([key, header]) => {
       const value = headers[key];
       return typeof value === 'string' && /^[\x20-\x7e]*$/.test(value) ? [[header, value]] : [];
     });
-    return { message, headers: Object.fromEntries(written) };
+    return { message, headers: Object.fromEntries(entries) };
   });
 
 async function openHttp(by: By): Promise<Wire & { url: string }> {
   const service = await serveOverHttp({
-    ...createServing(by),
+    ...createServeOptions(by),
     host: '127.0.0.1',
     port: 0,
     path: '/mcp',
@@ -494,8 +494,9 @@ async function openHttp(by: By): Promise<Wire & { url: string }> {
       });
       const type = response.headers.get('content-type');
       const text = await response.text();
-      const said = type === 'text/event-stream' ? [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => data) : [text];
-      return [response.status, type, ...said.map((each) => (each ? JSON.parse(each) : each))];
+      const bodies =
+        type === 'text/event-stream' ? [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => data) : [text];
+      return [response.status, type, ...bodies.map((each) => (each ? JSON.parse(each) : each))];
     },
     close: () => service.close(0),
   };

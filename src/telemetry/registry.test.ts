@@ -54,7 +54,7 @@ test('samples databases at intervals without waiting for an unresponsive one', a
   const registry = createRegistry();
   const value = (name: string): string | undefined =>
     new RegExp(`^${name} (.*)$`, 'm').exec(prometheusText(registry))?.[1];
-  let asked = 0;
+  let measurements = 0;
   const never = Promise.withResolvers<never>();
   const sampling = startSampling(
     registry,
@@ -62,8 +62,8 @@ test('samples databases at intervals without waiting for an unresponsive one', a
       {
         name: 'quick',
         async measure() {
-          asked += 1;
-          return [{ metric: 'documents', labels: {}, value: asked }];
+          measurements += 1;
+          return [{ metric: 'documents', labels: {}, value: measurements }];
         },
       },
       { name: 'stuck', measure: () => never.promise },
@@ -78,7 +78,7 @@ test('samples databases at intervals without waiting for an unresponsive one', a
   );
   await sampling.refresh();
   await sampling.refresh();
-  assert.equal(asked, 1, 'not again until the first sample is answered');
+  assert.equal(measurements, 1, 'not again until the first sample is answered');
   assert.equal(value('carrel_documents'), '1');
   assert.equal(value('carrel_source_up\\{source="quick"\\}'), '1');
   assert.equal(value('carrel_source_up\\{source="stuck"\\}'), '0');

@@ -197,9 +197,9 @@ test('only a host outside the restriction is said to be allowable', () => {
     messageOf({ onlyHosts: parseTargetList(['other.example']) }),
     /The operator of this server can allow it/,
   );
-  const own = messageOf({ refused: parseTargetList(['docs.example:8737']) });
-  assert.match(own, /never fetches from itself/);
-  assert.doesNotMatch(own, /operator/);
+  const ownMessage = messageOf({ refused: parseTargetList(['docs.example:8737']) });
+  assert.match(ownMessage, /never fetches from itself/);
+  assert.doesNotMatch(ownMessage, /operator/);
 });
 
 test('a refusal names the given host and never a resolved address', () => {

@@ -14,25 +14,28 @@ interface Site {
   headers: Record<string, OutgoingHttpHeaders>;
   bodies: Record<string, string>;
   clock: { ms: number };
-  asked: string[];
+  requests: string[];
 }
 
 /** A site with test-defined headers that answers 304 to matching validators. */
 async function site(t: TestContext, config: Partial<PageCacheConfig> = {}): Promise<Site> {
   const headers: Site['headers'] = {};
   const bodies: Site['bodies'] = {};
-  const asked: string[] = [];
+  const requests: string[] = [];
   const clock = { ms: Date.parse('2026-11-15T00:00:00Z') };
   const { origin } = await serveHttp(t, (request, response) => {
     const path = request.url ?? '';
-    const own = headers[path] ?? {};
+    const pageHeaders = headers[path] ?? {};
     const ifNoneMatch = request.headers['if-none-match'];
     const ifModifiedSince = request.headers['if-modified-since'];
-    asked.push(ifNoneMatch ?? ifModifiedSince ?? 'plain');
-    const isKnown =
+    requests.push(ifNoneMatch ?? ifModifiedSince ?? 'unconditional');
+    const isUnchanged =
       (ifNoneMatch ?? ifModifiedSince) !== undefined &&
-      [own['etag'], own['last-modified']].includes(ifNoneMatch ?? ifModifiedSince);
-    response.writeHead(own['location'] ? 302 : isKnown ? 304 : Number(own[':status'] ?? 200), plain(own));
+      [pageHeaders['etag'], pageHeaders['last-modified']].includes(ifNoneMatch ?? ifModifiedSince);
+    response.writeHead(
+      pageHeaders['location'] ? 302 : isUnchanged ? 304 : Number(pageHeaders[':status'] ?? 200),
+      withoutStatus(pageHeaders),
+    );
     response.end(bodies[path] ?? path);
   });
   const safeFetch = createSafeFetch({ allowPrivate: parseTargetList(['127.0.0.1']) });
@@ -43,12 +46,12 @@ async function site(t: TestContext, config: Partial<PageCacheConfig> = {}): Prom
   const response = (path: string, request?: FetchRequest) => cached(origin + path, request);
   const get: Site['get'] = async (path, request) => {
     const answer = await response(path, request);
-    return [new TextDecoder().decode(answer.body), answer.fromCache ? 'cache' : 'site', asked.length];
+    return [new TextDecoder().decode(answer.body), answer.fromCache ? 'cache' : 'site', requests.length];
   };
-  return { get, response, headers, bodies, clock, asked };
+  return { get, response, headers, bodies, clock, requests };
 }
 
-function plain({ ':status': _status, ...headers }: OutgoingHttpHeaders): OutgoingHttpHeaders {
+function withoutStatus({ ':status': _status, ...headers }: OutgoingHttpHeaders): OutgoingHttpHeaders {
   return headers;
 }
 
@@ -63,7 +66,7 @@ test('serves a fresh page without a request until it expires', async (t) => {
 });
 
 test('revalidates a stale page, and a 304 makes it fresh again', async (t) => {
-  const { get, headers, clock, asked } = await site(t);
+  const { get, headers, clock, requests } = await site(t);
   headers['/etag'] = { etag: '"v1"', 'cache-control': 'max-age=10' };
   headers['/date'] = { 'last-modified': 'Sun, 01 Nov 2026 00:00:00 GMT' };
   await get('/etag');
@@ -71,7 +74,7 @@ test('revalidates a stale page, and a 304 makes it fresh again', async (t) => {
   clock.ms += 10_000;
   assert.deepEqual(await get('/etag'), ['/etag', 'cache', 3]);
   assert.deepEqual(await get('/date'), ['/date', 'cache', 4]);
-  assert.deepEqual(asked.slice(2), ['"v1"', 'Sun, 01 Nov 2026 00:00:00 GMT']);
+  assert.deepEqual(requests.slice(2), ['"v1"', 'Sun, 01 Nov 2026 00:00:00 GMT']);
   assert.deepEqual(await get('/etag'), ['/etag', 'cache', 4], 'fresh for another ten seconds');
 });
 
@@ -85,7 +88,7 @@ test('replaces a stored page that has changed', async (t) => {
   assert.deepEqual(await get('/a'), ['new', 'cache', 3]);
 });
 
-const neverKept: [string, OutgoingHttpHeaders][] = [
+const unstorable: [string, OutgoingHttpHeaders][] = [
   ['no-store', { 'cache-control': 'no-store, max-age=60', etag: '"a"' }],
   ['private', { 'cache-control': 'private, max-age=60', etag: '"a"' }],
   ['Vary: *', { 'cache-control': 'max-age=60', etag: '"a"', vary: '*' }],
@@ -94,13 +97,13 @@ const neverKept: [string, OutgoingHttpHeaders][] = [
   ['an entity tag that would break a header line', { etag: '"\xe9"' }],
 ];
 
-for (const [what, own] of neverKept) {
+for (const [what, pageHeaders] of unstorable) {
   test(`does not store an answer with ${what}`, async (t) => {
-    const { get, headers, asked } = await site(t);
-    headers['/a'] = own;
+    const { get, headers, requests } = await site(t);
+    headers['/a'] = pageHeaders;
     await get('/a');
     assert.deepEqual(await get('/a'), ['/a', 'site', 2]);
-    assert.deepEqual(asked, ['plain', 'plain']);
+    assert.deepEqual(requests, ['unconditional', 'unconditional']);
   });
 }
 
@@ -124,31 +127,31 @@ const lifetimes: [string, OutgoingHttpHeaders, seconds: number][] = [
   ['an invalid lifetime counts as none', { 'cache-control': 'max-age=-5', etag: '"a"' }, 0],
 ];
 
-for (const [rule, own, seconds] of lifetimes) {
+for (const [rule, pageHeaders, seconds] of lifetimes) {
   test(`how long a page is fresh (RFC 9111, 4.2): ${rule}`, async (t) => {
-    const { get, headers, clock, asked } = await site(t);
-    headers['/a'] = { date: 'Sun, 15 Nov 2026 00:00:00 GMT', ...own };
+    const { get, headers, clock, requests } = await site(t);
+    headers['/a'] = { date: 'Sun, 15 Nov 2026 00:00:00 GMT', ...pageHeaders };
     await get('/a');
     if (seconds > 0) {
       clock.ms += 1000 * seconds - 1;
       await get('/a');
-      assert.equal(asked.length, 1, 'still fresh');
+      assert.equal(requests.length, 1, 'still fresh');
       clock.ms += 1;
     }
     await get('/a');
-    assert.equal(asked.length, 2, 'stale');
+    assert.equal(requests.length, 2, 'stale');
   });
 }
 
 test('requests a redirect each time but stores its target', async (t) => {
-  const { response, headers, asked } = await site(t);
+  const { response, headers, requests } = await site(t);
   headers['/moved'] = { location: '/a', 'cache-control': 'max-age=60', etag: '"m"' };
   headers['/a'] = { etag: '"a"', 'cache-control': 'max-age=60' };
   await response('/moved');
   const again = await response('/moved');
   assert.equal(again.fromCache, true);
   assert.match(again.redirects[0] ?? '', /\/moved$/);
-  assert.deepEqual(asked, ['plain', 'plain', 'plain', '"a"']);
+  assert.deepEqual(requests, ['unconditional', 'unconditional', 'unconditional', '"a"']);
   headers['/moved'] = { location: '/b' };
   assert.match((await response('/moved')).url, /\/b$/);
 });

@@ -41,11 +41,11 @@ test('refuses unrequested encodings and longer chains (T083, T084)', async (t) =
 });
 
 test('rejects a body that is truncated or does not match its encoding', async (t) => {
-  const whole = gzipSync(Buffer.from('a page '.repeat(2000)));
+  const complete = gzipSync(Buffer.from('a page '.repeat(2000)));
   for (const [encoding, body] of [
     ['gzip', Buffer.from('plain')],
     ['br', Buffer.from('plain text, no brotli')],
-    ['gzip', whole.subarray(0, -9)],
+    ['gzip', complete.subarray(0, -9)],
   ] as const) {
     const { origin } = await serveHttp(t, (_request, response) => {
       response.writeHead(200, { 'content-encoding': encoding }).end(body);

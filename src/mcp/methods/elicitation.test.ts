@@ -44,15 +44,15 @@ function open(answerMs: number) {
   const input = new PassThrough();
   const output = new PassThrough();
   const service = serveOverStdio({ features, revisions: everyRevision, limits: messageLimits, input, output });
-  const said: Fields[] = [];
-  let heard = Promise.withResolvers<void>();
-  let rest = '';
+  const messages: Fields[] = [];
+  let received = Promise.withResolvers<void>();
+  let remainder = '';
   output.setEncoding('utf8').on('data', (text: string) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    said.push(...lines.map((line) => JSON.parse(line) as Fields));
-    heard.resolve();
-    heard = Promise.withResolvers();
+    const lines = (remainder + text).split('\n');
+    remainder = lines.pop() ?? '';
+    messages.push(...lines.map((line) => JSON.parse(line) as Fields));
+    received.resolve();
+    received = Promise.withResolvers();
   });
   const send = (message: Fields): void => void input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   const clientInfo = { name: 'test', version: '1' };
@@ -64,11 +64,11 @@ function open(answerMs: number) {
     call: (id: number) => send({ id, method: 'tools/call', params: { name: 'remove' } }),
     removed: () => removed,
     /** The first matching message, received or still to come. */
-    async wait(wanted: (message: Fields) => boolean): Promise<Fields> {
+    async wait(matches: (message: Fields) => boolean): Promise<Fields> {
       for (;;) {
-        const found = said.find(wanted);
-        if (found) return found;
-        await heard.promise;
+        const match = messages.find(matches);
+        if (match) return match;
+        await received.promise;
       }
     },
     async close() {

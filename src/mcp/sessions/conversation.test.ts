@@ -26,17 +26,17 @@ const features = createServerFeatures({
 });
 
 function open(handle: Handle) {
-  const said: Message[] = [];
+  const messages: Message[] = [];
   let dropped = 0;
-  let heard = Promise.withResolvers<void>();
-  const hear = (message: object): void => {
-    said.push(message as Message);
-    heard.resolve();
-    heard = Promise.withResolvers<void>();
+  let received = Promise.withResolvers<void>();
+  const receive = (message: object): void => {
+    messages.push(message as Message);
+    received.resolve();
+    received = Promise.withResolvers<void>();
   };
   const sink: Sink = {
-    answer: hear,
-    send: hear,
+    answer: receive,
+    send: receive,
     dropped() {
       dropped += 1;
     },
@@ -58,20 +58,20 @@ function open(handle: Handle) {
       }),
     },
     { ...localUser, id: 'test', owner: 'test' },
-    { standalone: { send: hear } },
+    { standalone: { send: receive } },
   );
   return {
-    said,
+    messages,
     conversation,
     droppedCount: () => dropped,
-    async say(message: object): Promise<void> {
+    async send(message: object): Promise<void> {
       const parsed = parseMessages(JSON.stringify({ jsonrpc: '2.0', ...message }), messageLimits);
       assert.ok(parsed.ok);
       await conversation.receive(parsed.incoming[0] as Incoming, sink);
     },
     async answers(count: number): Promise<Message[]> {
-      while (said.length < count) await heard.promise;
-      return said;
+      while (messages.length < count) await received.promise;
+      return messages;
     },
   };
 }
@@ -81,39 +81,39 @@ const initialized = { method: 'notifications/initialized' };
 
 async function ready(handle: Handle) {
   const peer = open(handle);
-  await peer.say(initialize);
+  await peer.send(initialize);
   await peer.answers(1);
-  await peer.say(initialized);
-  peer.said.length = 0;
+  await peer.send(initialized);
+  peer.messages.length = 0;
   return peer;
 }
 
 test('performs only ping before the handshake is complete (contract §2, T001, T002)', async () => {
-  const ran: string[] = [];
+  const performed: string[] = [];
   const peer = open(async (method) => {
-    ran.push(method);
+    performed.push(method);
     return {};
   });
-  await peer.say({ id: 1, method: 'tools/list' });
-  await peer.say({ id: 2, method: 'ping' });
+  await peer.send({ id: 1, method: 'tools/list' });
+  await peer.send({ id: 2, method: 'ping' });
   await peer.answers(2);
-  await peer.say(initialize);
+  await peer.send(initialize);
   await peer.answers(3);
-  await peer.say({ id: 3, method: 'tools/list' });
+  await peer.send({ id: 3, method: 'tools/list' });
   const [before, ping, , between] = await peer.answers(4);
   assert.deepEqual(before?.error, { code: -32600, message: 'Server not initialized' });
   assert.deepEqual(ping?.result, {});
   assert.deepEqual(between?.error, { code: -32600, message: 'Server not initialized' });
-  assert.deepEqual(ran, []);
-  await peer.say(initialized);
-  await peer.say({ id: 4, method: 'tools/list' });
+  assert.deepEqual(performed, []);
+  await peer.send(initialized);
+  await peer.send({ id: 4, method: 'tools/list' });
   assert.deepEqual((await peer.answers(5))[4]?.result, {});
 });
 
 test('rejects a second initialize without side effects (T003)', async () => {
   const peer = await ready(async () => ({ fine: true }));
-  await peer.say(initialize);
-  await peer.say({ id: 2, method: 'tools/list' });
+  await peer.send(initialize);
+  await peer.send({ id: 2, method: 'tools/list' });
   const [second, list] = await peer.answers(2);
   assert.equal(second?.error?.code, -32600);
   assert.deepEqual(list?.result, { fine: true });
@@ -122,9 +122,9 @@ test('rejects a second initialize without side effects (T003)', async () => {
 test('initialize reports invalid parameters and can be repeated (T004)', async () => {
   const peer = open(async () => ({}));
   for (const params of [{}, { protocolVersion: 7 }, { protocolVersion: '2025-11-25', capabilities: 'x' }]) {
-    await peer.say({ id: 1, method: 'initialize', params });
+    await peer.send({ id: 1, method: 'initialize', params });
   }
-  await peer.say({
+  await peer.send({
     id: 1,
     method: 'initialize',
     params: { protocolVersion: '2025-11-25', capabilities: { roots: 5 } },
@@ -133,7 +133,7 @@ test('initialize reports invalid parameters and can be repeated (T004)', async (
     assert.equal(error?.code, -32602);
     assert.equal(/zod|invalid_type|expected/i.test(error?.message ?? ''), false, error?.message);
   }
-  await peer.say(initialize);
+  await peer.send(initialize);
   assert.ok((await peer.answers(5))[4]?.result);
 });
 
@@ -144,8 +144,8 @@ test('two requests under the same id are both answered (T009)', async () => {
   ];
   let next = 0;
   const peer = await ready(() => pendingAnswers[next++]?.promise ?? Promise.resolve({}));
-  await peer.say({ id: 5, method: 'tools/list' });
-  await peer.say({ id: 5, method: 'tools/list' });
+  await peer.send({ id: 5, method: 'tools/list' });
+  await peer.send({ id: 5, method: 'tools/list' });
   pendingAnswers[1]?.resolve({ n: 2 });
   pendingAnswers[0]?.resolve({ n: 1 });
   const answers = await peer.answers(2);
@@ -165,10 +165,10 @@ test('a cancelled request is aborted and never answered; its id may be a string 
       });
     });
   });
-  await peer.say({ id: 0, method: 'tools/list' });
-  await peer.say({ id: '0', method: 'tools/call' });
-  await peer.say({ method: 'notifications/cancelled', params: { requestId: 'unknown' } });
-  await peer.say({ method: 'notifications/cancelled', params: { requestId: 0 } });
+  await peer.send({ id: 0, method: 'tools/list' });
+  await peer.send({ id: '0', method: 'tools/call' });
+  await peer.send({ method: 'notifications/cancelled', params: { requestId: 'unknown' } });
+  await peer.send({ method: 'notifications/cancelled', params: { requestId: 0 } });
   await aborted.promise;
   other.resolve({ mine: true });
   assert.deepEqual(
@@ -181,8 +181,8 @@ test('a cancelled request is aborted and never answered; its id may be a string 
 
 test('initialize cannot be cancelled (contract §2, T007)', async () => {
   const peer = open(async () => ({}));
-  const opening = peer.say(initialize);
-  await peer.say({ method: 'notifications/cancelled', params: { requestId: 'i' } });
+  const opening = peer.send(initialize);
+  await peer.send({ method: 'notifications/cancelled', params: { requestId: 'i' } });
   await opening;
   assert.ok((await peer.answers(1))[0]?.result);
 });
@@ -195,37 +195,37 @@ test('work that continues after its answer can be cancelled by the same id, once
     });
     return {};
   });
-  await peer.say({ id: 'slow', method: 'tools/call' });
+  await peer.send({ id: 'slow', method: 'tools/call' });
   await peer.answers(1);
-  await peer.say({ method: 'notifications/cancelled', params: { requestId: 'slow' } });
-  await peer.say({ method: 'notifications/cancelled', params: { requestId: 'slow' } });
+  await peer.send({ method: 'notifications/cancelled', params: { requestId: 'slow' } });
+  await peer.send({ method: 'notifications/cancelled', params: { requestId: 'slow' } });
   assert.equal(cancelled, 1);
 });
 
 test('a question is answered by its id, rejected with an error, and withdrawn with its request', async () => {
   const outcomes: unknown[] = [];
-  const asked = Promise.withResolvers<void>();
+  const allAsked = Promise.withResolvers<void>();
   let count = 0;
   const peer = await ready(async (_method, _signal, request) => {
     const asking = request.send('elicitation/create', { message: 'Sure?' }, 60_000);
     outcomes.push(await asking.catch((error: Error & { code?: number }) => error.code ?? error.name));
     count += 1;
-    if (count === 3) asked.resolve();
+    if (count === 3) allAsked.resolve();
     return {};
   });
-  await peer.say({ id: 1, method: 'tools/call' });
+  await peer.send({ id: 1, method: 'tools/call' });
   const [first] = await peer.answers(1);
   assert.deepEqual([first?.method, first?.id], ['elicitation/create', 0]);
-  await peer.say({ id: 0, result: { action: 'accept' } });
+  await peer.send({ id: 0, result: { action: 'accept' } });
   await peer.answers(2);
-  await peer.say({ id: 2, method: 'tools/call' });
+  await peer.send({ id: 2, method: 'tools/call' });
   await peer.answers(3);
-  await peer.say({ id: 1, error: { code: -32601, message: 'Unknown method' } });
+  await peer.send({ id: 1, error: { code: -32601, message: 'Unknown method' } });
   await peer.answers(4);
-  await peer.say({ id: 3, method: 'tools/call' });
+  await peer.send({ id: 3, method: 'tools/call' });
   await peer.answers(5);
-  await peer.say({ method: 'notifications/cancelled', params: { requestId: 3 } });
-  await asked.promise;
-  assert.equal(peer.said.at(-1)?.method, 'notifications/cancelled');
+  await peer.send({ method: 'notifications/cancelled', params: { requestId: 3 } });
+  await allAsked.promise;
+  assert.equal(peer.messages.at(-1)?.method, 'notifications/cancelled');
   assert.deepEqual(outcomes, [{ action: 'accept' }, -32601, 'Error']);
 });
