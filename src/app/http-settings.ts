@@ -11,7 +11,7 @@ export function listenLimitsOf(http: SliceValues<typeof httpSlice>): Partial<Lis
   };
 }
 
-/** Returns this server's own addresses, which it must not fetch: a page could otherwise make it call its own tools. */
+/** Returns this server's own addresses. It must not fetch them, because a page could make it call its own tools. */
 export function ownTargets(config: Config): string[] {
   const { transport, port } = config.of(httpSlice);
   if (transport !== 'http' || port === 0) return [];

@@ -71,7 +71,7 @@ export type Notice =
   | { readonly about: 'session'; readonly id: string; readonly what: 'ended' }
   | { readonly about: 'session'; readonly id: string; readonly what: 'in' | 'out'; readonly message: object };
 
-/** Duration of a lease unless it is renewed. A process that dies while it holds one blocks the others for this long. */
+/** Duration of a lease unless it is renewed. If its process dies, other processes wait this long. */
 const leaseMs = 30_000;
 /** Delay between attempts to get a lease. It grows from `first` to `max`. */
 const retryDelayMs = { first: 100, max: 2_000 } as const;

@@ -22,7 +22,7 @@ const tokenPattern =
   /[{}[\],:]|"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const spacePattern = /[ \t\r\n]*/y;
 
-/** Returns the position of the first error. `open` is a stack of the open brackets, `expect` is what may come next. */
+/** Returns the position of the first error. `open` is a stack of open brackets; `expect` names the next valid tokens. */
 function firstFault(text: string): number {
   const open: string[] = [];
   let expect: 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' = 'value';

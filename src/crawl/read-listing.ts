@@ -41,7 +41,7 @@ export async function readSitemapPages(url: string, context: RunContext): Promis
   throw failure ?? new CarrelError('fetch_failed', `${origin} has no sitemap with pages. Use --site to follow links.`);
 }
 
-/** True if the URL is that of a sitemap, not of a page. */
+/** True if the URL looks like a sitemap, not like a page. */
 export function isSitemap(url: string): boolean {
   return /\.xml(?:\.gz)?$/i.test(new URL(url).pathname);
 }

@@ -17,7 +17,7 @@ export function systemThread(): number | undefined {
   }
 }
 
-/** Returns the time of one thread. If it is unknown, returns the CPU time of the whole process, which is never less. */
+/** Returns the time of one thread, or the CPU time of the whole process if the thread is unknown. */
 export function threadTime(thread: number | undefined): ThreadTime {
   try {
     const [cpuNs, queuedNs] = readFileSync(`/proc/self/task/${thread}/schedstat`, 'utf8').split(' ').map(Number);

@@ -174,7 +174,7 @@ function matchesHeaders(
 
 const forwardedHeaders = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
-/** Creates an object with what the handler reads: method, headers, signal. A real `Request` would double the time of a call. */
+/** Creates the part of a `Request` that the handler reads. A real one would double the time of a call. */
 function toWebRequest({ headers }: IncomingMessage, signal: AbortSignal): Request {
   const get = (name: string): string | null => {
     const lower = name.toLowerCase();

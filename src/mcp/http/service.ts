@@ -122,7 +122,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       respondJson(response, 200, options.resource?.metadata ?? {});
       return;
     }
-    // MCP has precedence: its configured path may be that of a page.
+    // MCP takes precedence, if its configured path is also the path of a page.
     if (path !== options.path && options.pages && (await options.pages(request, response, pageAuthOf(request)))) return;
     const access = await guards.checkToken(request);
     if (path === '/health' && (request.method === 'GET' || request.method === 'HEAD')) {

@@ -43,7 +43,7 @@ export function createSessions(
 
   /** Closes the least useful of these sessions. Returns false if all have running requests. */
   const closeOne = (candidates: readonly Session[]): boolean => {
-    // Unused sessions are closed first, then idle ones, then those with only an open stream: the client can open another.
+    // Prefers unused sessions, then idle ones, then sessions with only an open stream, which the client can reopen.
     const inactive = candidates.filter(({ conversation }) => conversation.pending === 0);
     const unused = inactive.filter((session) => !session.used);
     const [victim] = [unused.filter(({ idle }) => idle), unused, inactive.filter(({ idle }) => idle), inactive].flat();

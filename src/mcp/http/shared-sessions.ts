@@ -19,7 +19,7 @@ export interface SessionListener {
 const kind = 'session';
 const handshakePart = 0;
 const completePart = 1;
-/** First part number of subscriptions. The others follow from a hash of their URI. */
+/** Lowest part number of a subscription. A hash of its URI is added. */
 const firstSubscription = 16;
 /** Max size of a handshake that is shared. A session with a longer one stays in its process. */
 const handshakeBytesMax = 16 * 1024;
@@ -51,7 +51,7 @@ export function createSharedSessions(shared: SharedStore, { idleMs }: { idleMs: 
       return isOwn ? (stored['handshake'] as Record<string, unknown>) : undefined;
     },
     use,
-    /** Shares what these messages change in the session with other processes, before this one handles them. */
+    /** Shares the session changes in these messages with other processes. Call it before handling the messages. */
     async prepare(session: Session, incoming: readonly Incoming[]): Promise<void> {
       const { id, callerKey, conversation } = session;
       use(id);

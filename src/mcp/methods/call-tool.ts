@@ -123,7 +123,7 @@ export function createCallTool({ catalogue, jobs, callSlots, recorder, ...option
   };
 }
 
-/** Metrics label for all unknown names, of which there could be any number. */
+/** Metrics label for all unknown names, so that callers can't create new series. */
 const unknownTool = '(unknown)';
 const unexpected = { code: 'internal', kind: 'internal' } as const;
 

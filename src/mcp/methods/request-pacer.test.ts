@@ -6,35 +6,35 @@ import type { Prompt } from '../../tools/prompt.ts';
 
 /** A stdio client, and a prompt that records the event-loop tick in which it is rendered. */
 function open() {
-  const started: { index: number; turn: number }[] = [];
+  const started: { index: number; tick: number }[] = [];
   const prompt: Prompt = {
     name: 'note',
     title: 'Note',
     description: 'Records that it started.',
     arguments: [{ name: 'index', description: 'Which one it is.', required: true }],
     render: ({ index }) => {
-      started.push({ index: Number(index), turn });
+      started.push({ index: Number(index), tick });
       return 'Noted.';
     },
   };
-  let turn = 0;
+  let tick = 0;
   let isOpen = true;
   const count = (): void => {
-    turn += 1;
+    tick += 1;
     if (isOpen) setImmediate(count);
   };
   setImmediate(count);
   const server = servePrompt(prompt);
   return {
     ...server,
-    /** Returns what had started when everything was answered. */
+    /** Returns the prompts that had started when all requests were answered. */
     async end() {
       await server.end();
       isOpen = false;
-      const perTurn = Map.groupBy(started, (each) => each.turn);
+      const perTick = Map.groupBy(started, (each) => each.tick);
       return {
         indexes: started.map(({ index }) => index),
-        maxPerTurn: Math.max(...[...perTurn.values()].map(({ length }) => length)),
+        maxPerTick: Math.max(...[...perTick.values()].map(({ length }) => length)),
       };
     },
   };
@@ -55,10 +55,10 @@ async function openWith(protocolVersion: string) {
 }
 
 /** No burst of requests may stall the serving thread. */
-test('starts requests of one chunk in order, at most eight per event-loop turn', async () => {
+test('starts requests of one chunk in order, at most eight per event-loop tick', async () => {
   const client = await openWith('2025-11-25');
   client.write(indexes.map(request));
-  assert.deepEqual(await client.end(), { indexes, maxPerTurn: 8 });
+  assert.deepEqual(await client.end(), { indexes, maxPerTick: 8 });
 });
 
 test('starts requests of a batch the same way', async () => {
@@ -66,7 +66,7 @@ test('starts requests of a batch the same way', async () => {
   client.write([indexes.map(request)]);
   const answers = await client.line();
   assert.equal(answers.length, indexes.length);
-  assert.deepEqual(await client.end(), { indexes, maxPerTurn: 8 });
+  assert.deepEqual(await client.end(), { indexes, maxPerTick: 8 });
 });
 
 test('starts requests of 2026-07-28 the same way', async () => {
@@ -74,7 +74,7 @@ test('starts requests of 2026-07-28 the same way', async () => {
   client.write([modernRequest('prompts/get', params(0)).message]);
   await client.line();
   client.write(indexes.slice(1).map((index) => modernRequest('prompts/get', params(index), index).message));
-  assert.deepEqual(await client.end(), { indexes, maxPerTurn: 8 });
+  assert.deepEqual(await client.end(), { indexes, maxPerTick: 8 });
 });
 
 test('a request cancelled while waiting is not answered', async () => {

@@ -104,7 +104,7 @@ interface Subscriptions {
   taskIds: string[];
 }
 
-/** Reads what the client subscribes to. Returns an error message if it is invalid. */
+/** Reads the requested subscriptions. Returns an error message if they are invalid. */
 function readSubscriptions({ notifications }: Record<string, unknown>): Subscriptions | string {
   if (!isObject(notifications)) return 'Invalid params: notifications must be an object.';
   const { resourcesListChanged, resourceSubscriptions: uris = [], taskIds = [] } = notifications;
