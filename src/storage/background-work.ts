@@ -7,8 +7,8 @@ import type { BackgroundFailure, BackgroundWatch } from './storage.ts';
 /** Runs background steps that no caller waits for. A failed step is logged once, counted, and retried until it succeeds. */
 export interface BackgroundWork extends BackgroundWatch {
   /**
-   * Runs a step. Resolves when the step has succeeded or `close` is called; never rejects. The name is shown to operators. If a
-   * step of the same name is running or waiting for its retry, returns that step's promise.
+   * Runs a step. Resolves when the step has succeeded or `close` is called; never rejects. If a step of the same name is
+   * already pending, returns its promise. Operators see the name.
    */
   run(name: string, step: () => Promise<unknown>): Promise<void>;
   /** Stops all retries. A running step ends when its connection is closed. */

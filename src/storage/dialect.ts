@@ -100,7 +100,7 @@ export interface WordIndex {
   readonly name: string;
   /** The table whose rows are indexed. The index uses the same keys. */
   readonly owner: string;
-  /** The column that breaks ties in a ranking. `id` is slower than `key`, because it must be read from the owner's row. */
+  /** The column that breaks ties in a ranking. `id` is slower, because it is in the owner's row. */
   readonly tieBreaker: 'id' | 'key';
   /** Max number of matches that are counted for a total. */
   readonly totalMax: number;

@@ -5,7 +5,7 @@ import { createOriginals } from './sqlite/original-files.ts';
 import { createStorage } from './storage.ts';
 import type { Transactions } from './transactions.ts';
 
-test('the table has exactly the operations that stores perform', async () => {
+test('lists exactly the operations that stores perform', async () => {
   const performed = new Set<string>();
   const perform: Transactions['read'] = async (operation) => {
     const name = nameOf(operation);
@@ -32,6 +32,6 @@ test('the table has exactly the operations that stores perform', async () => {
   assert.deepEqual([...performed, ...others].sort(), [...operations.keys()].sort());
 });
 
-test('rejects an operation that is not in the table, by name', () => {
+test('rejects an operation that is not in the table', () => {
   assert.throws(() => nameOf(async function unlisted() {}), /unlisted is not in the table/);
 });

@@ -26,7 +26,7 @@ describe('background work on PostgreSQL', { skip: serverObstacle() ?? false }, (
     await server?.stop();
   });
 
-  test('a step that meets a locked table is logged once, counted, named by carrel doctor and retried until it works', async (t) => {
+  test('logs, counts and retries a step that meets a locked table, and carrel doctor reports it', async (t) => {
     const storage = await createPostgresStorage({ url });
     const connections = createConnections({ url, lockTimeoutMs: 20 });
     const records: LogRecord[] = [];
@@ -117,7 +117,7 @@ describe('background work on PostgreSQL', { skip: serverObstacle() ?? false }, (
     await Promise.all([one.close(), two.close()]);
   });
 
-  test('closing ends the retries', async () => {
+  test('stops retrying when closed', async () => {
     const work = createBackgroundWork({ retryMs: 60_000 });
     const failed = Promise.withResolvers<void>();
     const done = work.run('fail', async () => {

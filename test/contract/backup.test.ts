@@ -66,14 +66,14 @@ onEachBackend(
       });
     });
 
-    test('a backup of a restored database holds the same rows', async () => {
+    test('a backup of a restored database has the same rows', async () => {
       const target = await backend.newLocation();
       await restore(backupLocation(target), file, quiet);
       const again = await backUp(backupLocation(target), join(folder, 'again.tar'), quiet);
       assert.deepEqual(again.tables, (await verifyBackup(file)).tables);
     });
 
-    test('contains every acknowledged write, and one consistent state of concurrent ones', async () => {
+    test('contains every acknowledged write, and a consistent snapshot of concurrent ones', async () => {
       const busy = await backend.newLocation();
       const storage = await openStorage(busy);
       opened.push(storage);
@@ -102,7 +102,7 @@ onEachBackend(
       });
     });
 
-    test('content is replaced only with --force, and then whole', async () => {
+    test('replaces content only with --force, and then all of it', async () => {
       const target = await backend.newLocation();
       await use(target, (storage) => fillStorage(storage, 2));
       await refused(restore(backupLocation(target), file, quiet), 'storage_not_empty');
@@ -171,7 +171,7 @@ onEachBackend(
       if (target.backend === 'sqlite') assert.equal(existsSync(target.path), false);
     });
 
-    test('only rows of known tables and columns are restored', async () => {
+    test('restores only rows of known tables and columns', async () => {
       const target = await backend.newLocation();
       await use(target, (storage) => fillStorage(storage, 1));
       const forged = join(folder, 'shape.tar');
@@ -221,7 +221,7 @@ onEachBackend(
       if (own[0] !== undefined) await backUp(location, `${own[0]}-monday`, quiet);
     });
 
-    test("the file is its owner's alone, is not overwritten, and nothing is left beside it", async () => {
+    test('writes a private file, overwrites none, and leaves no temporary files', async () => {
       assert.equal(statSync(file).mode & 0o777, 0o600);
       await refused(backUp(backupLocation(source), file, quiet), 'invalid_usage');
       await backUp(backupLocation(source), file, { ...quiet, force: true });
@@ -235,7 +235,7 @@ onEachBackend(
   'server',
 );
 
-describe('schema objects of others in a SQLite file', () => {
+describe('foreign schema objects in a SQLite file', () => {
   const folder = temporaryFolder();
   const at = (name: string): BackupLocation & { storage: { path: string } } => ({
     storage: { backend: 'sqlite', path: join(folder, `${name}.db`) },
@@ -248,7 +248,7 @@ describe('schema objects of others in a SQLite file', () => {
     return objects;
   };
 
-  test('a trigger and a view beside the data are not in a restored database', async () => {
+  test('does not restore foreign triggers and views', async () => {
     const [source, target, fresh] = [at('source'), at('target'), at('fresh')];
     const stored = await openStorage(source.storage);
     await fillStorage(stored, 2);

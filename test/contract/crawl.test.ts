@@ -82,7 +82,7 @@ async function startProcess(location: StorageLocation, timeoutMs = 15_000, limit
 onEachBackend('crawling', (backend) => {
   const numbers = Array.from({ length: pages }, (_, index) => `/docs/p/${index + 1}.html`);
 
-  it('finds every page once, in every trap, as a good citizen', async (t) => {
+  it('visits every page once, politely, despite crawler traps', async (t) => {
     const site = await startTrapSite(t, { pages, links });
     const program = await startProcess(await backend.newLocation(), 3_000);
     const { source, status, summary } = await program.add({
@@ -168,7 +168,7 @@ onEachBackend('crawling', (backend) => {
     await program.close();
   });
 
-  it('reads feeds of three kinds, and sitemaps by the date of each page', async (t) => {
+  it('reads three feed formats, and sitemaps by the date of each page', async (t) => {
     const site = await startTrapSite(t, { pages: 10 });
     const program = await startProcess(await backend.newLocation());
     for (const feed of ['feed.rss', 'feed.atom', 'feed.json']) {

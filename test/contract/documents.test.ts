@@ -72,7 +72,7 @@ onEachBackend('documents', (backend) => {
     assert.deepEqual(await positions({ limit: 0 }), []);
   });
 
-  test('lists tags by name, after a given one, up to a limit', async () => {
+  test('lists tags in alphabetical order, in pages', async () => {
     const names = ['parts:A', 'parts:Z', 'parts:a', 'parts:ä', 'parts:鷺'];
     await addNote('dunnock', { tags: names.toReversed() });
     await addNote('sparrow', { tags: ['parts:a'] });
@@ -108,7 +108,7 @@ onEachBackend('documents', (backend) => {
     assert.equal((await on.documents.counts({ anyTags })).collections, 2);
   });
 
-  test('a file that replaces a document takes its place under the same id, and frees its bytes', async () => {
+  test('replaces a document under the same id, and frees its old bytes', async () => {
     const before = await addFile('ocelot one', { tags: ['a'], sourcePath: 'cats.txt' });
     const staged = await storage.originals.stage(bytesOf('ocelot two'), { bytesMax: 1_000 });
     const replacing = { replaces: before.id, tags: ['b'], sourcePath: 'cats.txt', content: { staged } };
@@ -140,7 +140,7 @@ onEachBackend('documents', (backend) => {
     await storage.originals.discard(other);
   });
 
-  test('the later of two files that replace a document wins, in any ingestion order', async () => {
+  test('the later of two replacements wins, in any ingestion order', async () => {
     const before = await addFile('serval one');
     const jobs: number[] = [];
     for (const text of ['lynx', 'caracal']) {
@@ -206,7 +206,7 @@ onEachBackend('documents', (backend) => {
     }
   });
 
-  test('a moved document keeps its chunks, and its title unless it was the name of its file', async () => {
+  test('moving a document keeps its chunks, and changes a title that was the file name', async () => {
     const document = await addFile('a moving okapi', { filename: 'okapi.txt', sourcePath: '/a/okapi.txt' });
     const chunks = await storage.documents.chunks({ document: document.id });
     const moved = await storage.documents.move({ id: document.id, sourcePath: '/b/zoo.txt', filename: 'zoo.txt' });
@@ -255,7 +255,7 @@ onEachBackend('documents', (backend) => {
     );
   });
 
-  test('the same bytes are known as a job while they wait, and as a document afterwards', async () => {
+  test('reports the same bytes as a known job, then as a known document', async () => {
     const first = await storage.ingestion.accept(request({ title: 'Twin', content: noteOf('twins') }));
     assert.ok(first.outcome === 'accepted');
     const again = await storage.ingestion.accept(request({ content: noteOf('twins') }));
@@ -265,7 +265,7 @@ onEachBackend('documents', (backend) => {
     assert.deepEqual(later, { outcome: 'known_document', id: document.id, title: 'About twins' });
   });
 
-  test('a deleted document is not found; a job restores it under its id, with tags, path and date', async () => {
+  test('restores a deleted document with its id, tags, path and date', async () => {
     const file = await addFile('quoll tracks', {
       tags: ['x', 'y'],
       sourcePath: 'marsupials/quoll.txt',
@@ -294,7 +294,7 @@ onEachBackend('documents', (backend) => {
     assert.equal(await readAll(storage, file.contentHash), 'quoll tracks');
   });
 
-  test('bulk deletions can be restored, unless another document has the content by now', async () => {
+  test('bulk deletions can be restored, unless another document has the same content', async () => {
     const [one, two] = [await addFile('bilby one'), await addFile('bilby two')];
     const selection = { ids: [one.id, two.id] };
     const action = { kind: 'delete' } as const;
@@ -326,7 +326,7 @@ onEachBackend('documents', (backend) => {
     }
   });
 
-  test('bytes are removed with the last document that has them', async () => {
+  test('removes bytes with the last document that has them', async () => {
     const document = await addFile('shared bytes');
     assert.equal(await storage.originals.release([document.contentHash]), 0);
     assert.equal((await storage.documents.remove({ id: document.id }))?.contentHash, document.contentHash);
@@ -340,7 +340,7 @@ onEachBackend('documents', (backend) => {
     assert.equal(await storage.originals.open(document.contentHash), undefined);
   });
 
-  test('rejects bytes above the limit and leaves nothing', async () => {
+  test('rejects bytes above the limit and stores nothing', async () => {
     await assert.rejects(storage.originals.stage(bytesOf('0123456789'), { bytesMax: 9 }), { code: 'too_large' });
   });
 
@@ -365,7 +365,7 @@ onEachBackend('documents', (backend) => {
     assert.equal(sha256(await collect(original?.content)), document.contentHash);
   });
 
-  test('tags are removed, then added, and searches follow', async () => {
+  test('removes tags, then adds tags, and updates searches', async () => {
     const document = await addNote('taggable heron', { tags: ['old', 'kept'] });
     const changed = await storage.documents.changeTags({
       id: document.id,
@@ -389,7 +389,7 @@ onEachBackend('documents', (backend) => {
     assert.equal(await storage.documents.changeTags({ id: 999_999, remove: [], add: ['x'], tagsMax: 3 }), undefined);
   });
 
-  test('contract §6: retags documents with few passages first', async () => {
+  test('contract §6: retags a document with many passages after one with few', async () => {
     // PostgreSQL keeps a trigger's plan for few rows; with it, retagging all of these at once exceeds the statement timeout.
     const few = await addNote('few plovers', { tags: ['old'] });
     const passages = 1_000;
@@ -467,7 +467,7 @@ onEachBackend('documents', (backend) => {
     assert.equal(unknown.outcome, 'not_found');
   });
 
-  test('a document that fails half-way leaves nothing, and its job continues', async () => {
+  test('a failed write stores nothing, and its job can be finished later', async () => {
     const accepted = await storage.ingestion.accept(request({ tags: ['half'], content: noteOf('half a phalarope') }));
     assert.ok(accepted.outcome === 'accepted');
     const { id } = accepted.job;
@@ -530,7 +530,7 @@ onEachBackend('bulk changes', (backend) => {
   const bulk = { percentMax: 70, tagsMax: 5 };
   const tagsOf = async (index: number) => (await storage.documents.get({ id: ids[index] ?? 0 }))?.tags;
 
-  test('contract §6: more than the safety percentage changes nothing', async () => {
+  test('contract §6: rejects changes above the safety percentage', async () => {
     const refused = await storage.documents.changeMany({
       ...bulk,
       selection: { fromId: ids[0], toId: ids[7] },
@@ -540,7 +540,7 @@ onEachBackend('bulk changes', (backend) => {
     assert.equal((await storage.documents.counts({})).documents, 10);
   });
 
-  test('all rules of a selection must hold', async () => {
+  test('selects documents that meet all conditions', async () => {
     const changed = await storage.documents.changeMany({
       ...bulk,
       selection: { tags: ['even', 'low'], docType: 'note', ids: ids.slice(0, 5) },

@@ -104,7 +104,7 @@ onEachBackend('context entries', (backend) => {
     assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400 }), []);
   });
 
-  test('upstreams 1.4: a repetition within one call equals one in two calls, unless answered in between', async () => {
+  test('upstreams 1.4: recognises a repetition within one call, unless an answer is in between', async () => {
     const said = (text: string, source: 'user' | 'agent', tags: string[] = []) => ({
       ...entry('one call', text, { tags }),
       source,
@@ -147,7 +147,7 @@ onEachBackend('context entries', (backend) => {
     assert.deepEqual(await entries.matching({ threadId: 'dup', tags: ['x'] }), []);
   });
 
-  test('upstreams 1.4: the same words are a new turn after others, or from another source', async () => {
+  test('upstreams 1.4: stores the same text again after another text, or from another source', async () => {
     const [asked, answered, again] = await store(
       entry('turn', 'ok'),
       entry('turn', 'done', { source: 'agent' }),
@@ -250,7 +250,7 @@ onEachBackend('context entries', (backend) => {
     assert.deepEqual(await entries.restore({ threadId: 'gone' }), { ids: [] });
   });
 
-  test('002 delete_context_batch: criteria must all hold', async () => {
+  test('002 delete_context_batch: deletes entries that meet all criteria', async () => {
     const [old = 0] = await store(entry('crit', 'old one'), entry('crit', 'old agent', { source: 'agent' }));
     time += 10 * dayMs;
     const [young = 0] = await store(entry('crit', 'young one'));

@@ -87,7 +87,7 @@ onEachBackend('upstreams 1.16: the index of metadata', (backend) => {
     assert.deepEqual(await index('strict', 'c.d', 'a'), { missing: [], extra: [] });
   });
 
-  test('writes follow the existing index', async () => {
+  test('indexes the metadata of new and changed entries', async () => {
     const [stored] = await entries.store({
       entries: [
         {

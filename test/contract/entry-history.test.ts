@@ -155,7 +155,7 @@ onEachBackend('the past of entries', (backend) => {
     assert.deepEqual(byId((await list({}, true)).map(known)), byId([...state.values()]), 'without as_of it is now');
   });
 
-  test('searches find only entries with their past text, and count the rest', async () => {
+  test('searches find only entries whose text is unchanged, and count the others', async () => {
     time += 1_000;
     const store = async (text: string) =>
       (
@@ -202,7 +202,7 @@ onEachBackend('the past of entries', (backend) => {
     );
   });
 
-  test('leaves out and counts what is no longer known', async () => {
+  test('omits and counts entries whose earlier state is unknown', async () => {
     const record = { source: 'user' as const, metadata: undefined, tags: [], images: [], summary: undefined };
     await entries.store({
       entries: [{ ...record, threadId: 'old', text: 'imported', createdAt: at(-9 * dayMs), updatedAt: at(-dayMs) }],

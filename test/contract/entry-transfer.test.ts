@@ -29,7 +29,7 @@ onEachBackend('import and export of entries', (backend) => {
   const inThread = async (threadId: string) =>
     (await entries.list({ filter: { threadId }, limit: 100, offset: 0, images: true, explain: false })).entries;
 
-  test('an export read into an empty store gives the same export', async () => {
+  test('importing an export into an empty store yields the same export', async () => {
     const image = { data: new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0]), mimeType: 'image/png', metadata: { alt: 'é' } };
     const entry = (text: string, more: Partial<NewEntry> = {}): NewEntry => ({
       ...{ threadId: 't', source: 'user', text, metadata: undefined, tags: [], images: [], summary: undefined },
@@ -115,7 +115,7 @@ onEachBackend('import and export of entries', (backend) => {
     );
   });
 
-  test("a database of the original server's version 2", async () => {
+  test('imports a database of mcp-context-server, version 2', async () => {
     const file = join(folder, 'context_storage.db');
     const database = new (loadSqlite().DatabaseSync)(file);
     database.exec(`
@@ -158,7 +158,7 @@ onEachBackend('import and export of entries', (backend) => {
     assert.equal(later?.text, 'from before');
   });
 
-  test("the reference memory server's file", async () => {
+  test("imports the reference memory server's file", async () => {
     const file = join(folder, 'memory.jsonl');
     writeFileSync(
       file,
@@ -169,7 +169,7 @@ onEachBackend('import and export of entries', (backend) => {
     assert.deepEqual(texts.sort(), ['Ada (Person)\n- likes tea\n- codes', 'Ada wrote Carrel']);
   });
 
-  test('chat exports', async () => {
+  test('imports chat exports', async () => {
     const claude = join(folder, 'claude.json');
     const messages = [
       { sender: 'human', text: 'Hi', created_at: '2025-01-01T00:00:00.000000Z' },
@@ -231,7 +231,7 @@ onEachBackend('import and export of entries', (backend) => {
     );
   });
 
-  test('rejects unknown formats, and keeps nothing of a bad batch', async () => {
+  test('rejects unknown formats, and stores nothing of a bad batch', async () => {
     const file = join(folder, 'bad');
     for (const text of ['hello', '[1,2]', '{"type":"other"}', '{"type":"carrel.context","text":"x"}', '[]', '{']) {
       writeFileSync(file, text);

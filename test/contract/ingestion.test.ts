@@ -57,7 +57,7 @@ onEachBackend('the ingestion queue', (backend) => {
     };
   }
 
-  test('a quick job is small and was never tried', async () => {
+  test('claims only small, untried jobs as quick jobs', async () => {
     const [tried, large, small] = [await submit(), await submit(1000), await submit()];
     const quick = () => queue.claim({ owner: 'b', leaseMs, quickBytesMax: 100 });
     assert.equal((await claim('a'))?.id, tried);
@@ -103,7 +103,7 @@ onEachBackend('the ingestion queue', (backend) => {
     );
   });
 
-  test('an expired lease passes to the next holder, and the old one can do nothing', async () => {
+  test('an expired lease passes to the next process, and the old one cannot change the job', async () => {
     const id = await submit();
     assert.equal((await claim('slow', 1))?.id, id);
     const before = await storage.documents.counts({});
@@ -120,7 +120,7 @@ onEachBackend('the ingestion queue', (backend) => {
     assert.deepEqual(await queue.finish(finish(id, 'next')), { outcome: 'lost' }, 'a second end is refused');
   });
 
-  test('jobs of dead holders are retried after jobs that crashed nothing', async () => {
+  test('retries jobs of dead processes after jobs that never crashed', async () => {
     const [first, second] = [await submit(), await submit()];
     await claim('dead');
     assert.deepEqual(await queue.owners(), ['dead']);
@@ -130,7 +130,7 @@ onEachBackend('the ingestion queue', (backend) => {
     assert.deepEqual([again?.id, again?.crashes], [first, 1]);
   });
 
-  test('an orderly return counts as not started', async () => {
+  test('a returned job counts as not started', async () => {
     const id = await submit();
     await claim('stopping');
     await queue.giveBack({ owners: ['stopping'], crashed: false });
@@ -139,7 +139,7 @@ onEachBackend('the ingestion queue', (backend) => {
     assert.equal((await queue.get({ id }))?.attempts, 1);
   });
 
-  test('a job that crashed many holders is postponed', async () => {
+  test('postpones a job that crashed many processes', async () => {
     const id = await submit();
     for (let crash = 0; crash < 6; crash += 1) {
       assert.equal((await claim('dying'))?.id, id);
@@ -196,7 +196,7 @@ onEachBackend('the ingestion queue', (backend) => {
     assert.ok((await submit()) > id);
   });
 
-  test('forgets jobs that ended long ago or long before many others; never queued ones', async () => {
+  test('removes old and surplus ended jobs, but never queued ones', async () => {
     const list = async () => (await queue.list({ limit: 1000, offset: 0 })).jobs.map(({ id }) => id);
     const future = '2999-01-01T00:00:00.000Z';
     const past = '2000-01-01T00:00:00.000Z';

@@ -79,7 +79,7 @@ describe('label filters on word searches on PostgreSQL', { skip: serverObstacle(
     'two that exclude each other': [['half0'], ['half1']],
   };
   for (const [name, labels] of Object.entries(filters)) {
-    test(`${name}: the same as by testing each match`, async () => {
+    test(`${name}: returns the same hits as testing each match`, async () => {
       for (const text of queries) {
         for (const page of [
           { limit: 20, offset: 0 },

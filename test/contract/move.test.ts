@@ -99,7 +99,7 @@ onBothBackends('a backup of one database, restored into the other', (sqlite, pos
       });
     });
 
-    test(`${from.name} to ${to.name}: content is replaced only with --force, and then whole`, async () => {
+    test(`${from.name} to ${to.name}: replaces content only with --force, and then all of it`, async () => {
       const [source, target] = [await placeIn(from), await placeIn(to)];
       await use(source.storage, (storage) => fillStorage(storage, 4));
       await use(target.storage, (storage) => fillStorage(storage, 2));

@@ -180,7 +180,7 @@ onEachBackend('notes', (backend) => {
     ...["':*'", '!!', '<->', "'", '"unclosed', '\ud800', 'rank:1', 'notes_fts', '$1', '?', ':name', '{}', '""""'],
     ...['('.repeat(500), '"'.repeat(501), 'alpha OR '.repeat(5000), '"a"* '.repeat(500), 'x'.repeat(1_000_000)],
   ];
-  test('T100, T102, T103: every query is literal text and no error', async () => {
+  test('T100, T102, T103: treats every query as literal text', async () => {
     for (const query of literals) {
       const page = await notes.list({ query, limit: 5, offset: 0 });
       assert.ok(page.total >= page.notes.length);

@@ -59,7 +59,7 @@ onEachBackend('passages', (backend) => {
     assert.equal((await ids(plainQuery('install')))[0], 'guide-0');
   });
 
-  test('phrases keep their order and do not run across fields', async () => {
+  test('phrases match in order, within one field', async () => {
     assert.deepEqual(await ids(phraseQuery('rolling updates')), ['guide-1']);
     assert.deepEqual(await ids(phraseQuery('updates rolling')), []);
     assert.deepEqual(await ids(phraseQuery('guide install')), []);
@@ -67,7 +67,7 @@ onEachBackend('passages', (backend) => {
     assert.deepEqual(await ids(parseBooleanQuery('"one mach"*').query), ['guide-1']);
   });
 
-  test('operators, prefixes and parentheses', async () => {
+  test('supports operators, prefixes and parentheses', async () => {
     assert.deepEqual((await ids(parseBooleanQuery('machine AND (host OR installer)').query)).sort(), [
       'faq-0',
       'guide-0',

@@ -60,7 +60,7 @@ function toolsOn(storage: Storage, signal: AbortSignal) {
 }
 
 onEachBackend('an entry that replaces another', (backend) => {
-  test('comes first in every search, even against the model, but not before its time', async ({ signal }) => {
+  test('ranks first in every search, even if the model disagrees, but not before it was stored', async ({ signal }) => {
     let seconds = 0;
     const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
     const storage = await backend.open({ now: () => at(seconds++) });

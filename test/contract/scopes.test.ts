@@ -35,7 +35,7 @@ onEachBackend('reads and writes within tags and threads', (backend) => {
     storage = await backend.open();
   });
 
-  test('the same content is ingested once for each caller who may not know of the other’s', async () => {
+  test('ingests the same content once for each caller without shared access', async () => {
     await accept('same', 'collection:theirs');
     const theirs = await finish();
     const own = await accept('same', 'collection:mine', mine);
@@ -82,7 +82,7 @@ onEachBackend('reads and writes within tags and threads', (backend) => {
     assert.equal((await documents.restore({ id: 1, anyTags: ['collection:theirs'] })).outcome, 'accepted');
   });
 
-  test('two callers who may not know of one another submit the same content at once', async () => {
+  test('accepts the same content from two such callers at once', async () => {
     await finishAll();
     const ids = [];
     for (const tag of ['collection:here', 'collection:there']) {

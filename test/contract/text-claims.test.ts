@@ -69,7 +69,7 @@ onEachBackend('claims on texts that wait for vectors', (backend) => {
     assert.deepEqual(await claim('b', { owners: [last, texts[0] ?? 0] }), { owners: [texts[0]], elsewhere: [last] });
   });
 
-  test('an expired claim goes to the next who asks, a released one at once', async () => {
+  test('an expired or released claim goes to the next claimant', async () => {
     await claim('a', { limit: 2, leaseMs: expired });
     assert.deepEqual(await claimed('b', { limit: 4 }), texts.slice(0, 4));
     await claim('c', { limit: 3 });

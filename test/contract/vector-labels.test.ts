@@ -67,7 +67,7 @@ describe('labels and indexes of vectors on PostgreSQL', { skip: serverObstacle()
   const indexes = async () =>
     (await client.query("SELECT relname FROM pg_class WHERE relname LIKE '%_vectors_nearest_%'")).rows;
 
-  test('a failed build of the index is logged and tried again', async () => {
+  test('logs and retries a failed index build', async () => {
     // Takes the name that the index would get.
     await client.query('CREATE TABLE carrel.kb_vectors_nearest_1 ()');
     await passages.replace(
@@ -111,7 +111,7 @@ describe('labels and indexes of vectors on PostgreSQL', { skip: serverObstacle()
     assert.equal((await search('since')).length, 1_000);
   });
 
-  test('the index goes with its model', async () => {
+  test('drops the index with its model', async () => {
     assert.equal((await indexes()).length, 1);
     await storage.vectors.kb.drop(model);
     assert.deepEqual(await indexes(), []);

@@ -53,7 +53,7 @@ onEachBackend('web sources', (backend) => {
     assert.equal(await storage.web.pause({ id: 99, paused: true }), false);
   });
 
-  it('save pages and links for the holder of the run only, up to the limit', async () => {
+  it('save pages and links only for the owner of the run, up to the limit', async () => {
     const storage = await backend.open();
     const { source, job, run } = await claimed(storage);
     const page = {
@@ -99,7 +99,7 @@ onEachBackend('web sources', (backend) => {
     assert.deepEqual(await storage.web.list({}), []);
   });
 
-  it('pass a run on when its holder is gone, with its state', async () => {
+  it('pass a run and its state on when its owner has died', async () => {
     const storage = await backend.open();
     const { run } = await claimed(storage);
     const kept = { ...progress, state: { source: 1, cursor: 5 } };

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { readTarHeader, tarEnd, tarHeader, tarPadding } from './archive.ts';
 
-test('a header has its name and size, over 8 GiB too', () => {
+test('a header has its name and size, even above 8 GiB', () => {
   for (const size of [0, 1, 8 * 2 ** 30 - 1, 8 * 2 ** 30, 2 ** 50]) {
     assert.deepEqual(readTarHeader(tarHeader({ name: 'tables/notes/000001', size })), {
       name: 'tables/notes/000001',
@@ -21,7 +21,7 @@ test('rejects a header with any changed bit', () => {
   }
 });
 
-test('tar reads what we write', (t) => {
+test('tar can read the archive', (t) => {
   const content = Buffer.from('hello');
   const archive = [tarHeader({ name: 'a/b', size: content.length }), content, tarPadding(content.length), tarEnd];
   const result = spawnSync('tar', ['-xOf', '-', 'a/b'], { input: Buffer.concat(archive) });

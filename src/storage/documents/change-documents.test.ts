@@ -12,7 +12,7 @@ import { type BulkRequest, changeDocuments } from './change-documents.ts';
 const now = '2026-11-16T00:00:00.000Z';
 const count = 1_203;
 
-test('a bulk change works in batches and changes all documents or none', async (t) => {
+test('changes documents in batches, all or none', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-bulk-'));
   const database = openDatabase({ path: join(folder, 'carrel.db'), role: 'writer', busyTimeoutMs: 1000 });
   t.after(() => {
@@ -46,7 +46,11 @@ test('a bulk change works in batches and changes all documents or none', async (
   const tagged = () => database.get("SELECT count(*) AS total FROM kb_document_tags WHERE tag = 'c'")?.['total'];
 
   const full = await change({ kind: 'tags', add: ['c'], remove: [] });
-  assert.deepEqual([full, tagged()], [{ outcome: 'tags_full', id: count }, 0], 'the last one decides for all');
+  assert.deepEqual(
+    [full, tagged()],
+    [{ outcome: 'tags_full', id: count }, 0],
+    'one full document prevents all changes',
+  );
   const set = await change({ kind: 'set_tags', tags: ['c'] });
   assert.deepEqual([set.outcome === 'changed' && set.changed, tagged()], [count, count]);
   const removed = await change({ kind: 'delete' });

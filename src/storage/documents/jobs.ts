@@ -92,8 +92,7 @@ export interface ForgetRequest {
 
 /** Removes ended jobs: those older than `before`, and all but the newest `keptMax`. Returns the number of removed jobs. */
 export async function forgetJobs(db: Statements, { before, keptMax, limit }: ForgetRequest): Promise<number> {
-  // Newer jobs have higher keys. With at most `keptMax` ended jobs, the innermost SELECT is null, so the comparison with it
-  // matches nothing.
+  // With at most `keptMax` ended jobs, the innermost SELECT is null, and the comparison with it matches nothing.
   const rows = await db.query(
     `DELETE FROM kb_jobs WHERE key IN (SELECT key FROM kb_jobs
       WHERE ${hasEnded} AND (updated_at < ? OR key <= (SELECT key FROM kb_jobs WHERE ${hasEnded}

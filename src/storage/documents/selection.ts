@@ -85,8 +85,7 @@ export function labelsOf(docType: string, tags: readonly string[]): string[] {
 
 /**
  * Returns the condition for documents whose title or path contains the word, in upper or lower case. SQLite's `lower` converts only
- * ASCII, so other words are also compared as written, in lower case, in upper case and capitalised. Accents may be composed or
- * decomposed, because file systems differ.
+ * ASCII, so other words are compared in four spellings. Accents may be composed or decomposed, because file systems differ.
  */
 function nameCondition(word: string, dialect: Dialect): Condition {
   const lower = word.toLowerCase();

@@ -39,8 +39,7 @@ export async function writeChunks(db: Statements, document: DocumentChunks): Pro
 }
 
 /**
- * Deletes the passages of documents. Checks first that there are any: a DELETE that can cascade makes FTS5 flush its pending words,
- * even if it deletes nothing.
+ * Deletes the passages of documents. Checks first that there are any: even a DELETE of no rows makes FTS5 flush its pending words.
  */
 export async function removePassages(db: Statements, documents: readonly number[]): Promise<void> {
   const passages = `kb_passages WHERE parent IN (${db.dialect.texts})`;

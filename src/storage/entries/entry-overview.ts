@@ -133,7 +133,7 @@ async function countTags(db: Statements, scope: ThreadScope): Promise<TagCount[]
     .sort((a, b) => b.count - a.count || (a.tag < b.tag ? -1 : 1));
 }
 
-/** Returns the condition that `entry`, a column, refers to an entry that is not removed and that the caller may see. */
+/** Returns the condition that the column `entry` refers to a visible entry that is not removed. */
 function ofLiveEntries(db: Statements, scope: ThreadScope, entry: string): Condition {
   const visible = inVisibleThreads(scope, db.dialect);
   // Usually few entries are removed, so it is cheaper to exclude those.

@@ -26,8 +26,8 @@ export interface EntryFilter {
 export type Scalar = string | number | bigint | boolean;
 
 /**
- * A condition on one metadata field. A number never equals a text, so `ne` and `not_in` match values of another type. A missing
- * field matches only `not_exists`. JSON null matches only `not_exists` and `is_null`.
+ * A condition on one metadata field. `ne` and `not_in` also match values of another type. A missing field matches only
+ * `not_exists`. JSON null matches only `not_exists` and `is_null`.
  */
 export type MetadataCondition = {
   /** Keys from the outermost object to the field. Arrays cannot be part of a path. */

@@ -22,7 +22,7 @@ test('002 metadata_patch: the cases of RFC 7396', () => {
     assert.deepEqual(mergePatch(target, patch), result, JSON.stringify(patch));
 });
 
-test('a key named __proto__ is an ordinary key', () => {
+test('treats __proto__ as an ordinary key', () => {
   const merged = mergePatch({}, JSON.parse('{"__proto__": {"polluted": true}}'));
   assert.equal(JSON.stringify(merged), '{"__proto__":{"polluted":true}}');
   assert.equal(Reflect.get({}, 'polluted'), undefined);

@@ -6,8 +6,7 @@ import type { Metadata, MetadataCondition, Scalar } from './entry.ts';
 import type { FieldIndex } from './field-index.ts';
 
 /**
- * One metadata value, as stored for filters. Plain columns are used instead of JSON, so that both databases compare values
- * alike, and keys are bound values, never part of a statement.
+ * One metadata value, as stored for filters. It is stored in columns, not as JSON, so that both databases compare values alike.
  */
 export interface MetadataField {
   /** See `pathText`. */

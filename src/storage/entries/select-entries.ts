@@ -20,8 +20,8 @@ export interface Selection {
 }
 
 /**
- * Plans how to find the entries that pass a filter. `search` omits entries that the indexes cannot find as of `asOf`, because
- * their text has changed or they were removed since.
+ * Plans how to find the entries that pass a filter. With `asOf`, `search` omits entries that were removed later or whose text
+ * changed later, because the indexes cannot find them.
  */
 export async function selectEntries(db: Statements, filter: EntryFilter, use: 'read' | 'search'): Promise<Selection> {
   const { fields, undecided, unindexed } = await metadataConditions(db, filter.metadata ?? []);

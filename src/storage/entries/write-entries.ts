@@ -140,9 +140,8 @@ export async function updateEntries(
 }
 
 /**
- * Locks threads before entries are added, removed or restored, so that their entries stay the same until the transaction ends. All
- * threads share 256 locks, because PostgreSQL's lock table is too small for one lock per thread. Lock threads before rows, to avoid
- * deadlocks.
+ * Locks threads before entries are added, removed or restored. All threads share 256 locks, because PostgreSQL's lock table is too
+ * small for one lock per thread. To avoid deadlocks, lock threads before rows.
  */
 export async function lockThreads(db: Statements, threadIds: readonly string[]): Promise<void> {
   const names = threadIds.map((threadId) => `threads ${textHash(threadId).slice(0, 2)}`);
@@ -182,8 +181,8 @@ async function lastTurns(db: Statements, threads: readonly string[]): Promise<Ma
 }
 
 /**
- * Returns the last entry of the same thread and source if it has the same text and no answer followed: the agent is probably
- * retrying. After an answer, the same text is a new turn. Entries with an explicit time never count as repeated.
+ * Returns the last entry of the same thread and source if it has the same text and no answer followed. The agent is then probably
+ * retrying. Entries with an explicit time never count as repeated.
  */
 function repeatedTurn(entry: NewEntry, turn: Turn, last: ReadonlyMap<string, Turn>): Turn | undefined {
   const threadId = storable(entry.threadId);

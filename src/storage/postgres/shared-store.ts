@@ -178,8 +178,8 @@ async function publish(
 const slots = 600;
 
 /**
- * Counts a call, unless the limit is reached. The row contains the calls of the last window as pairs of `[end of the slot, calls]`,
- * like `createSlidingWindow` in memory.
+ * Counts a call, unless the limit is reached. The row contains the calls of the last window as pairs `[end of the slot, calls]`. See
+ * `createSlidingWindow`.
  */
 async function countCall(db: Statements, { key, limit, windowMs }: CountRequest): Promise<RateDecision> {
   const [row = {}] = await db.query(

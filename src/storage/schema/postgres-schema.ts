@@ -120,8 +120,7 @@ function vectorTriggers({ name, owners, isLive, columns }: Corpus): string {
 }
 
 /**
- * Creates a table with each text's distinct terms and labels as a tsvector, its GIN index, and triggers that maintain the
- * statistics.
+ * Creates a table with a tsvector of terms and labels per text, its GIN index, and triggers that maintain the statistics.
  */
 function wordIndex([name, owner]: readonly [string, string]): string {
   const sum = (event: 'INSERT' | 'DELETE', sign: '+' | '-', rows: 'NEW' | 'OLD') =>

@@ -35,9 +35,8 @@ export const sqliteSchema: string = [
 ].join('\n');
 
 /**
- * Creates an FTS5 index over terms and labels, with its statistics. A trigger updates both when terms are removed. Added terms have
- * no trigger: Carrel writes to all tables itself. A trigger would start a savepoint, at which FTS5 flushes its pending terms, so
- * that each text would become a separate segment.
+ * Creates an FTS5 index over terms and labels, with its statistics. A trigger updates both when terms are removed. Added terms need
+ * no trigger, because Carrel writes to all tables itself. A trigger would make FTS5 write each text as a separate segment.
  *
  * The tokenizer splits the analysed terms at spaces; `tokenchars` are the three punctuation marks that terms can contain. A
  * label is also a token: `#`, which no term begins with, followed by the label's bytes in hex.

@@ -29,8 +29,7 @@ export interface DatabaseLocation {
 }
 
 /**
- * Creates the database file if it is missing, and returns its identity. A new file gets its name only when it is complete, so an
- * empty file means that its content was lost.
+ * Creates the database file if it is missing, and returns its identity. A new file gets its name only when it is complete.
  */
 export function ensureDatabaseFile(location: DatabaseLocation): FileIdentity {
   checkNotMissing(location);

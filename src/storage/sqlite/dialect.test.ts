@@ -18,14 +18,14 @@ function start(name: string) {
   });
 }
 
-test('an awaiting transaction lets no other run in between', async () => {
+test('runs no other transaction while one awaits', async () => {
   const thread = start('together');
   const written = await Promise.all([1, 2, 3].map(() => thread.call('count')));
   assert.deepEqual(written, [1, 2, 3]);
   await thread.close();
 });
 
-test('a failed transaction leaves nothing and does not affect others', async () => {
+test('rolls back a failed transaction without affecting others', async () => {
   const thread = start('failing');
   const [first, second, read] = await Promise.allSettled([
     thread.call('count and fail'),

@@ -25,7 +25,7 @@ export interface DiskReserve {
 }
 
 /**
- * Size of the reserve: enough for a checkpoint of a log of the usual length (`wal_autocheckpoint`), and the same again for the deletion.
+ * Size of the reserve: twice the usual length of the log (`wal_autocheckpoint`), for a checkpoint and for the deletion.
  */
 const reserveBytes = 32 * 1024 * 1024;
 

@@ -7,7 +7,7 @@ import { checkContent } from './inspect.ts';
 import { createSqliteStorage } from './sqlite-storage.ts';
 import { storageError } from './storage-error.ts';
 
-test('docs/troubleshooting.md: a check that cannot run is not reported as damage', async (t) => {
+test('docs/troubleshooting.md: does not report damage if a check cannot run', async (t) => {
   const folder = makeFolder(t);
   const path = join(folder, 'carrel.db');
   const storage = await createSqliteStorage({ path });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { makeFolder } from '../../../test/support/child-program.ts';
 
 // A write may be partial: 1,500 bytes were acknowledged, 1,024 were on disk.
-test('does not acknowledge bytes that the disk did not take', (context) => {
+test('rejects bytes that could not be written to disk', (context) => {
   if (!existsSync('/usr/bin/prlimit')) return context.skip('this machine has no prlimit');
   const folder = makeFolder(context);
   const script = `

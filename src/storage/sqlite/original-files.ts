@@ -52,8 +52,7 @@ function listFiles(folder: string): string[] {
 }
 
 /**
- * Renames a staged file. Runs on the writer's thread, within its transaction, so that the file has its final name before the row
- * that refers to it is committed.
+ * Renames a staged file. Runs within the transaction that accepts it: the file must have its final name before the commit.
  */
 export function adoptFile(folder: string, { id, hash }: StagedOriginal): void {
   moveFileSync(stagedPath(folder, id), join(folder, hash));

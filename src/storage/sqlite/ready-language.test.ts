@@ -19,14 +19,14 @@ async function madeFile(name: string, change?: string): Promise<string> {
   return path;
 }
 
-test('an up-to-date database is ready, in its own language unless another one is wanted', async () => {
-  const path = await madeFile('settled.db');
+test('returns the language of an up-to-date database, unless another one is requested', async () => {
+  const path = await madeFile('current.db');
   assert.equal(readyLanguage(path, undefined), 'german');
   assert.equal(readyLanguage(path, 'german'), 'german');
   assert.equal(readyLanguage(path, 'french'), undefined);
 });
 
-test('a database that must be created, migrated or rejected is not ready', async () => {
+test('returns undefined for a database that must be created, migrated or rejected', async () => {
   assert.equal(readyLanguage(join(folder, 'none.db'), undefined), undefined);
   const inTheWay = join(folder, 'folder.db');
   mkdirSync(inTheWay, { mode: 0o755 });
@@ -39,13 +39,13 @@ test('a database that must be created, migrated or rejected is not ready', async
   assert.equal(readyLanguage(await madeFile('newer.db', 'PRAGMA user_version = 99'), undefined), undefined);
   assert.equal(readyLanguage(await madeFile('foreign.db', 'PRAGMA application_id = 7'), undefined), undefined);
   const otherwise = await madeFile(
-    'cut-otherwise.db',
+    'other-analysis.db',
     "UPDATE settings SET value = '0 german' WHERE name = 'word_analysis'",
   );
   assert.equal(readyLanguage(otherwise, undefined), undefined);
 });
 
-test('ready does not change other users’ permissions', async () => {
+test('makes the file private', async () => {
   const path = await madeFile('open.db');
   chmodSync(path, 0o644);
   readyLanguage(path, undefined);

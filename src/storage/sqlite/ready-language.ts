@@ -8,9 +8,8 @@ import { makePrivate } from './database-file.ts';
 import { schemaVersion } from './migrate.ts';
 
 /**
- * Returns the language of the words if the database needs no change: it is Carrel's, has the newest schema, and was tokenised by the
- * current analysis in the requested language. Otherwise returns undefined; the writer's thread then creates, migrates or rejects
- * the database. Runs on the calling thread, which is faster than starting another one.
+ * Returns the language of the words if the database can be used as it is: it has the newest schema and the requested language.
+ * Otherwise returns undefined; the writer's thread then creates, migrates or rejects the database.
  */
 export function readyLanguage(path: string, requested: Language | undefined): Language | undefined {
   try {

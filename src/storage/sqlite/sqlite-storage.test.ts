@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { temporaryFolder } from '../../../test/support/backends.ts';
 import { createSqliteStorage } from './sqlite-storage.ts';
 
-test("a server's own lookups need only the writer's thread", async () => {
+test("runs background reads on the writer's thread", async () => {
   const storage = await createSqliteStorage({ path: join(temporaryFolder(), 'test.db') });
   const { vectors, ingestion, entries } = storage;
   await ingestion.owners();

@@ -49,7 +49,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   const ready = readyLanguage(config.path, config.language);
   let language = ready ?? config.language;
   let writer: SqliteThread | undefined;
-  // The thread gets at most two writes at a time, so that it can start one while the answer of the other is delivered.
+  // Two, so that the thread can start a write while the answer of the previous one is delivered.
   const writes = createSlots({ runningMax: 2, waitingMax: Number.POSITIVE_INFINITY });
   let closed = false;
   let [opened, broken] = [0, 0];

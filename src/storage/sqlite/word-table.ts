@@ -134,8 +134,7 @@ function filterCondition(name: string, { labels, sql, values }: KeyFilter): Cond
 }
 
 /**
- * Returns a query in FTS5's language. Every term is quoted and contains only letters, digits and three punctuation marks, so a
- * caller's text is never read as an operator.
+ * Returns a query in FTS5's language. Every term is quoted, so that a caller's text is never read as an operator.
  */
 function render(query: WordQuery): string {
   switch (query.kind) {

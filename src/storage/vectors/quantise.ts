@@ -20,8 +20,7 @@ export function quantise(vector: Float32Array): QuantisedVector {
   const codes = new Int8Array(vector.length);
   if (largest === 0 || !Number.isFinite(sum)) return { codes, scale: 0 };
   const factor = 127 / largest;
-  // Rounds to the nearest integer. `| 0` truncates towards 0, so the value is made positive first by adding 128. This takes a
-  // third of the time of Math.round.
+  // Rounds to the nearest integer. `| 0` truncates towards 0, so 128 makes the value positive first. Math.round is much slower.
   for (let index = 0; index < vector.length; index++)
     codes[index] = (((vector[index] ?? 0) * factor + 128.5) | 0) - 128;
   return { codes, scale: largest / 127 };

@@ -171,7 +171,7 @@ async function savePage(db: Statements, source: number, run: number, { retryMs, 
   );
 }
 
-/** Schedules visits to the aliases and duplicates of a page whose text is no longer stored, so that their text is stored instead. */
+/** Schedules visits to the aliases and duplicates of a page whose text is no longer stored. One of them may replace it. */
 async function retryFollowers(db: Statements, source: number, run: number, target: string): Promise<void> {
   const { nowMs } = db.dialect;
   await db.query(

@@ -89,7 +89,7 @@ async function likeliestOf(words: readonly string[], countLeaves: CountLeaves): 
     .map((written) => ({ term: stemOf(written), written, share: likelihood(written) / likeliest }));
 }
 
-/** Number of positions to read again, because transactions may commit in another order than that of their positions. */
+/** Number of positions to read again, because transactions may commit out of order. */
 const placesReadAgain = 1000;
 
 /** Creates a cache of words. It reads all words of an index when one is first corrected, and only new words after a change. */

@@ -40,8 +40,8 @@ export interface Connections {
   /** Runs a read whose statements all see the same snapshot. */
   read<T>(work: Work<T>, options?: ReadOptions): Promise<T>;
   /**
-   * Runs a write in one transaction. Retries it after a conflict, or if the connection was lost before COMMIT, so `work` must have
-   * no side effects outside the database. `isLong` removes the statement timeout.
+   * Runs a write in one transaction. Retries it after a conflict, or if the connection was lost before COMMIT. `work` must
+   * therefore have no side effects outside the database. `isLong` removes the statement timeout.
    */
   write<T>(work: Work<T>, options?: { readonly isLong?: boolean }): Promise<T>;
   /**

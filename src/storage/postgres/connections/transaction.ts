@@ -102,8 +102,8 @@ async function commit(client: PoolClient, afterCommit: AfterCommit | undefined, 
 }
 
 /**
- * Commits, and throws unless the commit is confirmed. A server that waits for a synchronous standby stops waiting if the query is
- * cancelled, and reports success with a warning. That does not confirm the write: if the standby takes over, it is lost.
+ * Commits, and throws unless the commit is confirmed. If the query is cancelled, a server stops waiting for its synchronous
+ * standby, and reports success with a warning. Such a write is lost if the standby takes over.
  */
 async function commitAndConfirm(client: PoolClient, attempt: Attempt): Promise<void> {
   let isUnreplicated = false;
@@ -148,9 +148,8 @@ export async function abortable<T>(result: Promise<T>, signal: AbortSignal | und
 }
 
 /**
- * Names of prepared statements. A statement with a name is parsed only once per connection. The name is derived from the SQL, so it
- * is the same in every process. A pooler that switches connections may cause a name to be unknown or already in use, but never for
- * other SQL.
+ * Names of prepared statements. A statement with a name is parsed only once per connection. The name is derived from the SQL, so
+ * that a connection from a pooler never has it for other SQL.
  */
 export interface StatementNames {
   /** Returns undefined for statements that are not worth preparing. */

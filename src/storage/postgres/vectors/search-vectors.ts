@@ -14,7 +14,7 @@ const foundMin = 100;
 
 /**
  * If a filter has at most this many matches per vector to find, all matches are compared without the index. Reaching a vector
- * through the index costs ten times as much as a comparison, and most of these vectors do not pass the filter.
+ * through the index costs as much as ten comparisons.
  */
 const comparedPerFound = 120;
 

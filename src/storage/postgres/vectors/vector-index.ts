@@ -104,7 +104,7 @@ export function createEnsureIndex(
       await statements.query('RESET maintenance_work_mem; RESET max_parallel_maintenance_workers');
     }
     // The model may have been dropped while the index was built.
-    if ((await stateOf(statements, model)) === 'unwanted') await drop(statements, model);
+    if ((await stateOf(statements, model)) === 'obsolete') await drop(statements, model);
     // Updates the statistics by which a search chooses between using the index and comparing all matches.
     if (model.corpus === 'kb') await statements.query('ANALYZE carrel.kb_vectors (model, labels)');
   }
@@ -131,7 +131,7 @@ interface IndexedModel {
   readonly dimensions: number;
 }
 
-type IndexState = 'unwanted' | 'missing' | 'invalid' | 'ready';
+type IndexState = 'obsolete' | 'missing' | 'invalid' | 'ready';
 
 function isMissing(state: IndexState): boolean {
   return state === 'missing' || state === 'invalid';
@@ -143,7 +143,7 @@ async function stateOf(statements: Connection, { corpus, key }: IndexedModel): P
      FROM carrel.vector_models WHERE key = $1 AND name IS NOT NULL`,
     [key, indexName(corpus, key)],
   );
-  if (model === undefined) return 'unwanted';
+  if (model === undefined) return 'obsolete';
   if (model['valid'] === null) return 'missing';
   return model['valid'] === true ? 'ready' : 'invalid';
 }

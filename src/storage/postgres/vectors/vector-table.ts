@@ -92,7 +92,7 @@ async function findExtension(connections: Connections): Promise<string | undefin
     const install = 'SET LOCAL search_path TO DEFAULT; CREATE EXTENSION IF NOT EXISTS vector';
     await connections.write((statements) => statements.query(install));
   } catch {
-    // pgvector is not available or may not be installed by this user, or another process has just installed it.
+    // The server has no pgvector, the user may not install it, or another process has just done so.
   }
   return find();
 }

@@ -91,7 +91,7 @@ async function runTogether(db: Statements, statements: readonly Condition[]): Pr
 /** Below this number of documents, every word is counted, so that both databases rank alike. */
 const countedDocuments = 10_000;
 
-/** Counts the documents with each word. Takes common words from the table's statistics, and counts others up to a limit. */
+/** Counts the documents with each word, up to a limit. In large tables, common words are estimated from statistics. */
 export async function countWords(
   db: Statements,
   index: WordIndex,
