@@ -29,7 +29,7 @@ export interface Interval {
   failures: number;
   /** The longest call. */
   msMax: number;
-  /** The largest number of files that were queued or processing; undefined if no sample was taken. */
+  /** Max number of files queued or processing; undefined if no sample was taken. */
   queue?: number;
   /** Size of all stored data at the end of the interval. */
   storageBytes?: number;
@@ -82,8 +82,8 @@ export function createActivity(): Activity {
 
   const intervalAt = (at: number): Interval => {
     const start = at - (at % intervalMs);
-    const known = intervals.get(start);
-    if (known !== undefined) return known;
+    const existing = intervals.get(start);
+    if (existing !== undefined) return existing;
     const interval = { at: start, calls: 0, failures: 0, msMax: 0 };
     intervals.set(start, interval);
     return interval;
@@ -98,12 +98,12 @@ export function createActivity(): Activity {
       interval.calls += 1;
       interval.failures += failed;
       interval.msMax = Math.max(interval.msMax, call.ms);
-      const known = tools.get(call.tool) ?? { calls: 0, failures: 0, ms: 0, tokens: 0 };
-      known.calls += 1;
-      known.failures += failed;
-      known.ms += call.ms;
-      known.tokens += call.tokens;
-      tools.set(call.tool, known);
+      const figures = tools.get(call.tool) ?? { calls: 0, failures: 0, ms: 0, tokens: 0 };
+      figures.calls += 1;
+      figures.failures += failed;
+      figures.ms += call.ms;
+      figures.tokens += call.tokens;
+      tools.set(call.tool, figures);
     },
     sample({ at, queue, storageBytes }) {
       const interval = intervalAt(at);

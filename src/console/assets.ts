@@ -100,9 +100,9 @@ export async function sendHtml(
   response: ServerResponse,
   headers: Record<string, string> = {},
 ): Promise<void> {
-  const plain = Buffer.from(markup);
-  const isCompressed = acceptsGzip(request) && plain.length >= compressedBytesMin;
-  const bytes = isCompressed ? await gzipAsync(plain, { level: 4 }) : plain;
+  const uncompressed = Buffer.from(markup);
+  const isCompressed = acceptsGzip(request) && uncompressed.length >= compressedBytesMin;
+  const bytes = isCompressed ? await gzipAsync(uncompressed, { level: 4 }) : uncompressed;
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, {
     ...commonHeaders,

@@ -1,6 +1,6 @@
 import { isObject } from '../base/json.ts';
 
-/** Arguments that describe a call, most useful first. Ids of uploads and tasks are missing, because they are secret. */
+/** Arguments that describe a call, most useful first. Omits the ids of uploads and tasks, which are secret. */
 const describingArguments = [
   ...['query', 'url', 'quote', 'uri', 'prefix', 'title', 'filename', 'path', 'text', 'note', 'content'],
   ...['thread_id', 'document_id', 'id', 'context_ids', 'document_ids', 'collection', 'tags', 'tag', 'filter'],
@@ -27,7 +27,7 @@ export function queryOf(args: unknown): string {
   return '';
 }
 
-const lists = [
+const listFields = [
   ...['results', 'documents', 'entries', 'notes', 'threads', 'jobs', 'sources', 'chunks', 'suggestions', 'words'],
   ...['labels', 'collections'],
 ];
@@ -35,7 +35,7 @@ const lists = [
 /** Returns the number of results; undefined if the answer has no list. */
 export function resultsOf(answer: object | undefined): number | undefined {
   if (!isObject(answer)) return undefined;
-  for (const name of lists) {
+  for (const name of listFields) {
     const list = answer[name];
     if (Array.isArray(list)) return list.length;
   }

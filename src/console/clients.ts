@@ -36,7 +36,7 @@ export function createClients(): Clients {
 
   const touch = (client: ClientIdentity, now: number): ConsoleClient => {
     const key = JSON.stringify([client.name, client.version, client.transport, client.caller]);
-    const known = clients.get(key) ?? {
+    const entry = clients.get(key) ?? {
       ...client,
       since: now,
       connections: 0,
@@ -46,32 +46,32 @@ export function createClients(): Clients {
       tools: [],
     };
     clients.delete(key);
-    clients.set(key, known);
+    clients.set(key, entry);
     if (clients.size > clientsMax) {
-      const [victim] = [...clients].toSorted(([, a], [, b]) => Math.sign(a.connections) - Math.sign(b.connections));
-      if (victim) clients.delete(victim[0]);
+      const [evicted] = [...clients].toSorted(([, a], [, b]) => Math.sign(a.connections) - Math.sign(b.connections));
+      if (evicted) clients.delete(evicted[0]);
     }
-    return known;
+    return entry;
   };
 
   return {
     connected(client, now) {
-      const known = touch(client, now);
-      if (known.connections === 0) known.since = now;
-      known.connections += 1;
-      known.lastAt = now;
+      const entry = touch(client, now);
+      if (entry.connections === 0) entry.since = now;
+      entry.connections += 1;
+      entry.lastAt = now;
       let isOpen = true;
       return () => {
-        if (isOpen) known.connections -= 1;
+        if (isOpen) entry.connections -= 1;
         isOpen = false;
       };
     },
     called(client, { tool, failed, at }) {
-      const known = touch(client, at);
-      known.calls += 1;
-      known.failures += failed ? 1 : 0;
-      known.lastAt = at;
-      known.tools = [tool, ...known.tools.filter((each) => each !== tool)].slice(0, toolsMax);
+      const entry = touch(client, at);
+      entry.calls += 1;
+      entry.failures += failed ? 1 : 0;
+      entry.lastAt = at;
+      entry.tools = [tool, ...entry.tools.filter((each) => each !== tool)].slice(0, toolsMax);
     },
     list: () =>
       [...clients.values()].toSorted(

@@ -55,8 +55,8 @@ export interface ConsoleVisitor {
   signal: AbortSignal;
 }
 
-/** What the HTTP server knows about a request, and how it checks tokens. */
-export interface Entrance {
+/** The sender of a request, and the server's token checks. */
+export interface RequestAccess {
   address: string;
   /** Returns the principal of the request's token, or none if no token is required. Undefined means that access is denied. */
   access(): Promise<{ principal: Principal | undefined } | undefined>;
@@ -71,7 +71,7 @@ export type TokenCheck = { principal: Principal | undefined } | 'wrong' | 'too m
 /** The web console: pages for people, built on the tools' answers. */
 export interface Console {
   /** Answers the request if its path is one of the console's. Host and Origin are already checked. */
-  handle(request: IncomingMessage, response: ServerResponse, entrance: Entrance): Promise<boolean>;
+  handle(request: IncomingMessage, response: ServerResponse, requestAccess: RequestAccess): Promise<boolean>;
 }
 
 /** Max bytes of a form with a text to edit: about two million characters, each up to nine bytes when URL-encoded. */
@@ -128,7 +128,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
   };
 
   return {
-    async handle(request, response, entrance) {
+    async handle(request, response, requestAccess) {
       const url = URL.parse(request.url ?? '', 'http://console');
       const method = request.method ?? '';
       if (url === null || !['GET', 'HEAD', 'POST'].includes(method)) return false;
@@ -140,23 +140,23 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
         (each) => path === each.path || (each.path !== '/' && path.startsWith(`${each.path}/`)),
       );
       const action = method === 'POST' ? actions[path] : undefined;
-      const isSign = path === '/sign-in' || (method === 'POST' && path === '/sign-out');
-      const isUnknownPath = section === undefined && action === undefined && !isSign;
+      const isSignInOrOut = path === '/sign-in' || (method === 'POST' && path === '/sign-out');
+      const isUnknownPath = section === undefined && action === undefined && !isSignInOrOut;
       if (isUnknownPath && !wantsPage(request, path)) return false;
 
-      const gone = new AbortController();
-      response.on('close', () => gone.abort());
+      const closed = new AbortController();
+      response.on('close', () => closed.abort());
       const origin = originOf(request);
-      const signedIn = await signedInPrincipal(request, base, entrance);
-      const access = signedIn === undefined ? await entrance.access() : { principal: signedIn };
+      const signedIn = await signedInPrincipal(request, base, requestAccess);
+      const access = signedIn === undefined ? await requestAccess.access() : { principal: signedIn };
       const principal = access?.principal;
-      const tools = deps.tools({ principal, address: entrance.address, origin, signal: gone.signal });
+      const tools = deps.tools({ principal, address: requestAccess.address, origin, signal: closed.signal });
       const canSignOut = signedIn !== undefined;
       const viewer: Viewer = { tools, principal, base: canSignOut ? base : '', canSignOut };
       const current = section?.path ?? '';
       if (access === undefined && path !== '/sign-in') {
         const next = method === 'GET' ? `${path}${url.search}` : '/';
-        await send(request, response, { ...signInPage(undefined, next), status: 401 }, current, nobody, {
+        await send(request, response, { ...signInPage(undefined, next), status: 401 }, current, anonymous, {
           'www-authenticate': 'Bearer',
           ...(method === 'POST' ? { connection: 'close' } : {}),
         });
@@ -180,7 +180,12 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
         // The visitor reloaded the page that reported a wrong token.
         if (method !== 'POST') respondEmpty(response, 303, { ...securityHeaders, location: '/' });
         else
-          await signIn(await entrance.checkToken(form.get('token') ?? ''), form.get('next') ?? '/', request, response);
+          await signIn(
+            await requestAccess.checkToken(form.get('token') ?? ''),
+            form.get('next') ?? '/',
+            request,
+            response,
+          );
         return true;
       }
       if (path === '/sign-out') {
@@ -204,7 +209,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       };
       const page =
         section !== undefined && isAccessible(section, context)
-          ? await pageOf(section, method, visit, context, gone.signal)
+          ? await pageOf(section, method, visit, context, closed.signal)
           : notFound();
       await send(request, response, page, current, viewer);
       return true;
@@ -221,8 +226,8 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     try {
       if (method === 'POST') {
         if (section.change === undefined) return notFound();
-        const done = await section.change(visit, context);
-        return typeof done === 'string' ? { title: '', body: html``, location: done } : done;
+        const next = await section.change(visit, context);
+        return typeof next === 'string' ? { title: '', body: html``, location: next } : next;
       }
       if (visit.subpath === '') return await section.show(visit, context);
       const file = await section.download?.(visit);
@@ -244,11 +249,11 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
   async function signedInPrincipal(
     request: IncomingMessage,
     base: string,
-    entrance: Entrance,
+    requestAccess: RequestAccess,
   ): Promise<Principal | undefined> {
     if (base !== '' && comesFromOtherSite(request)) return undefined;
     const principal = signIns.find(request, base);
-    return principal !== undefined && (await entrance.isValid(principal)) ? principal : undefined;
+    return principal !== undefined && (await requestAccess.isValid(principal)) ? principal : undefined;
   }
 
   async function signIn(
@@ -270,7 +275,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     }
     const message = checked === 'wrong' ? 'Invalid token.' : 'Too many invalid tokens. Try again in a minute.';
     const page = { ...signInPage(message, path), status: checked === 'wrong' ? 401 : 429 };
-    await send(request, response, page, '/', nobody, {
+    await send(request, response, page, '/', anonymous, {
       'www-authenticate': 'Bearer',
     });
   }
@@ -287,7 +292,7 @@ interface Viewer {
 
 const notSignedIn = (): Promise<never> => Promise.reject(new Error('not signed in'));
 
-const nobody: Viewer = {
+const anonymous: Viewer = {
   tools: { has: () => false, names: () => [], call: notSignedIn, original: notSignedIn },
   principal: undefined,
   base: '',

@@ -4,20 +4,20 @@ import { createPace } from './pace.ts';
 
 test('estimates the remaining time from the last minute; a single sample gives no estimate', () => {
   const pace = createPace();
-  assert.deepEqual(pace.of({ at: 0, waiting: 100, finished: 0, unembedded: 0 }), {});
-  assert.deepEqual(pace.of({ at: 30_000, waiting: 80, finished: 20, unembedded: 50 }), {
+  assert.deepEqual(pace.update({ at: 0, waiting: 100, finished: 0, unembedded: 0 }), {});
+  assert.deepEqual(pace.update({ at: 30_000, waiting: 80, finished: 20, unembedded: 50 }), {
     filesPerMinute: 40,
     filesLeftMs: 120_000,
   });
   // Samples older than a minute no longer count.
-  assert.deepEqual(pace.of({ at: 85_000, waiting: 80, finished: 20, unembedded: 50 }), {});
+  assert.deepEqual(pace.update({ at: 85_000, waiting: 80, finished: 20, unembedded: 50 }), {});
 });
 
-test('estimates the pace of passages while no file adds any', () => {
+test('measures embedding since the last finished file', () => {
   const pace = createPace();
-  pace.of({ at: 0, waiting: 1, finished: 0, unembedded: 0 });
-  pace.of({ at: 1_000, waiting: 0, finished: 1, unembedded: 400 });
-  assert.deepEqual(pace.of({ at: 7_000, waiting: 0, finished: 1, unembedded: 300 }), {
+  pace.update({ at: 0, waiting: 1, finished: 0, unembedded: 0 });
+  pace.update({ at: 1_000, waiting: 0, finished: 1, unembedded: 400 });
+  assert.deepEqual(pace.update({ at: 7_000, waiting: 0, finished: 1, unembedded: 300 }), {
     passagesPerMinute: 1_000,
     passagesLeftMs: 18_000,
   });

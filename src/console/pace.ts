@@ -20,7 +20,8 @@ export interface WorkPace {
 
 /** Estimates the speed of ingestion from earlier samples. */
 export interface Pace {
-  of(now: WorkState): WorkPace;
+  /** Adds a sample and returns the current speed. */
+  update(now: WorkState): WorkPace;
 }
 
 /** Max age of the samples that count. */
@@ -30,15 +31,15 @@ const samplesMax = 120;
 export function createPace(): Pace {
   let samples: WorkState[] = [];
   return {
-    of(now) {
+    update(now) {
       samples = [...samples.filter(({ at }) => at < now.at && now.at - at <= windowMs), now].slice(-samplesMax);
       const [first = now] = samples;
       const minutes = (now.at - first.at) / 60_000;
       if (minutes === 0) return {};
       const files = (now.finished - first.finished) / minutes;
-      // A finished file adds passages, so the embedding speed is measured only since the last file was finished.
-      const still = samples.find(({ finished }) => finished === now.finished) ?? now;
-      const passages = (still.unembedded - now.unembedded) / Math.max((now.at - still.at) / 60_000, Number.EPSILON);
+      // A finished file adds passages, so embedding is measured only since the last finished file.
+      const start = samples.find(({ finished }) => finished === now.finished) ?? now;
+      const passages = (start.unembedded - now.unembedded) / Math.max((now.at - start.at) / 60_000, Number.EPSILON);
       return {
         ...(files > 0 && now.waiting > 0 ? { filesPerMinute: files, filesLeftMs: (now.waiting / files) * 60_000 } : {}),
         ...(passages > 0 && now.unembedded > 0

@@ -34,7 +34,7 @@ export interface Shell {
   /** The pages of this server, in the order of the menu. */
   menu: readonly MenuEntry[];
   current: string;
-  /** The secret path of the visitor's session, which is put before the paths of links and forms; empty if there is none. */
+  /** The secret path of the visitor's session, which prefixes links and forms; empty if there is none. */
   base: string;
   version: string;
   isReadOnly: boolean;
@@ -110,9 +110,9 @@ function signOut(): Html {
 /** Renders the bar for phones, with four pages. The others are in a sheet that opens without script. */
 function bottomBar({ menu, current, canSignOut }: Shell): Html {
   if (menu.length === 0) return html``;
-  const direct = menu.filter(({ isOnBar }) => isOnBar);
-  const isElsewhere = menu.some(({ path, isOnBar }) => path === current && !isOnBar);
-  return html`<nav class="bottom-bar" aria-label="Main pages">${direct.map((entry) => link(entry, current))}
-<button popovertarget="more"${isElsewhere && new Html(' aria-current="page"')}>${icon('ellipsis')}More</button></nav>
+  const barEntries = menu.filter(({ isOnBar }) => isOnBar);
+  const isInSheet = menu.some(({ path, isOnBar }) => path === current && !isOnBar);
+  return html`<nav class="bottom-bar" aria-label="Main pages">${barEntries.map((entry) => link(entry, current))}
+<button popovertarget="more"${isInSheet && new Html(' aria-current="page"')}>${icon('ellipsis')}More</button></nav>
 <div id="more" class="sheet" popover><nav class="stack" aria-label="All pages">${groups(menu, current)}</nav>${canSignOut && signOut()}</div>`;
 }

@@ -14,8 +14,8 @@ export function wantsPage({ method, headers }: IncomingMessage, path: string): b
 }
 
 /**
- * False for forms of other sites and for requests without an origin. Checks `Sec-Fetch-Site` if the browser sends it, because it
- * is right even behind a proxy that changes Host. Otherwise checks Origin.
+ * False for forms of other sites and for requests without an origin. Prefers `Sec-Fetch-Site` to Origin, because it is right
+ * even behind a proxy that changes Host.
  */
 export function isOwnForm({ headers }: IncomingMessage): boolean {
   const { origin, host } = headers;
@@ -24,7 +24,7 @@ export function isOwnForm({ headers }: IncomingMessage): boolean {
   return origin !== undefined && URL.parse(origin)?.host === host;
 }
 
-/** True if the visitor followed a link from another site or port, which may have set its own session cookie. */
+/** True if the visitor followed a link from another site or port. That site may have set its own session cookie. */
 export function comesFromOtherSite({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   return site === 'same-site' || site === 'cross-site';

@@ -8,7 +8,7 @@ import type { MenuEntry, Page } from './page.ts';
 import { activityPage } from './pages/activity.ts';
 import { type ConnectSnippet, connectPage } from './pages/connect.ts';
 import { originalOf } from './pages/document.ts';
-import { changeDocuments, documentOrQuestion, documentsPage } from './pages/documents.ts';
+import { changeDocuments, documentOrConfirmation, documentsPage } from './pages/documents.ts';
 import { changeJobs, finishUpload, jobsPage, startUpload } from './pages/jobs.ts';
 import { memoriesPage } from './pages/memories.ts';
 import { changeEntry, entryPage } from './pages/memory.ts';
@@ -84,7 +84,7 @@ export const sections: readonly Section[] = [
     isOnBar: true,
     needs: 'kb_list',
     show: documentsPage,
-    showOne: documentOrQuestion,
+    showOne: documentOrConfirmation,
     download: originalOf,
     change: changeDocuments,
   },

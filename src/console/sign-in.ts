@@ -31,7 +31,7 @@ export function splitBase(pathname: string): { base: string; path: string } {
   return { base, path };
 }
 
-export function createSignIns(clock: () => number = () => performance.now()): SignIns {
+export function createSignIns(): SignIns {
   const sessions = new BoundedMap<string, { principal: Principal; base: string; expiry: number }>(sessionsMax);
   // Random, so that others can't set a cookie with this name.
   const suffix = randomBytes(6).toString('hex');
@@ -52,12 +52,14 @@ export function createSignIns(clock: () => number = () => performance.now()): Si
         sessions.delete(oldest);
       const id = randomBytes(32).toString('base64url');
       const base = isSecure ? '' : `/~${randomBytes(16).toString('base64url')}`;
-      sessions.set(id, { principal, base, expiry: clock() + lifetimeMs });
+      sessions.set(id, { principal, base, expiry: performance.now() + lifetimeMs });
       return { cookie: `${name(request, base)}=${id}; ${scope(base)}; Max-Age=${lifetimeMs / 1000}`, base };
     },
     find(request, base) {
       const found = sessions.get(sessionId(request, base) ?? '');
-      return found !== undefined && found.base === base && found.expiry > clock() ? found.principal : undefined;
+      return found !== undefined && found.base === base && found.expiry > performance.now()
+        ? found.principal
+        : undefined;
     },
     close(request, base) {
       sessions.delete(sessionId(request, base) ?? '');

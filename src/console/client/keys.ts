@@ -1,15 +1,15 @@
 import { base } from './base.ts';
 import { rowSelector, rows } from './live.ts';
 
-const keys: Record<string, { does: string; run(): void }> = {
-  '/': { does: 'Search', run: focusSearch },
-  j: { does: 'Next', run: () => move(1) },
-  k: { does: 'Previous', run: () => move(-1) },
-  Enter: { does: 'Open', run: () => focusedRow()?.querySelector('a')?.click() },
-  e: { does: 'Why this result', run: () => focusedRow()?.querySelector('summary')?.click() },
-  ArrowDown: { does: 'Next', run: () => move(1) },
-  ArrowUp: { does: 'Previous', run: () => move(-1) },
-  '?': { does: 'Show these keys', run: showKeys },
+const keys: Record<string, { label: string; run(): void }> = {
+  '/': { label: 'Search', run: focusSearch },
+  j: { label: 'Next', run: () => move(1) },
+  k: { label: 'Previous', run: () => move(-1) },
+  Enter: { label: 'Open', run: () => focusedRow()?.querySelector('a')?.click() },
+  e: { label: 'Why this result', run: () => focusedRow()?.querySelector('summary')?.click() },
+  ArrowDown: { label: 'Next', run: () => move(1) },
+  ArrowUp: { label: 'Previous', run: () => move(-1) },
+  '?': { label: 'Show these keys', run: showKeys },
 };
 
 /** Handles keys, so that every row can be reached and opened without a mouse. */
@@ -58,13 +58,13 @@ function showKeys(): void {
   title.textContent = 'Keys';
   const list = document.createElement('dl');
   list.className = 'keys';
-  for (const [key, { does }] of Object.entries({
+  for (const [key, { label }] of Object.entries({
     ...shownKeys,
-    Esc: { does: 'Leave the field or close the dialog' },
+    Esc: { label: 'Leave the field or close the dialog' },
   })) {
     const name = document.createElement('dt');
     name.append(Object.assign(document.createElement('kbd'), { textContent: key }));
-    list.append(name, Object.assign(document.createElement('dd'), { textContent: does }));
+    list.append(name, Object.assign(document.createElement('dd'), { textContent: label }));
   }
   const close = Object.assign(document.createElement('button'), {
     textContent: 'Close',

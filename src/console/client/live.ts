@@ -3,15 +3,16 @@ import { showTimes } from './times.ts';
 
 const typingPauseMs = 180;
 
-export interface Running {
+/** Loads one page at a time. A later request aborts an earlier one. */
+export interface Loader {
   request?: XMLHttpRequest;
 }
 
 /** Loads and parses a page; undefined if that failed or a later request replaced this one. */
-export function load(address: string, running: Running): Promise<Document | undefined> {
-  running.request?.abort();
+export function load(address: string, loader: Loader): Promise<Document | undefined> {
+  loader.request?.abort();
   const request = new XMLHttpRequest();
-  running.request = request;
+  loader.request = request;
   return new Promise((resolve) => {
     request.open('GET', address);
     request.responseType = 'document';
@@ -24,15 +25,15 @@ export function load(address: string, running: Running): Promise<Document | unde
 
 /** Replaces the content of one element; the focused row keeps the focus. */
 export function replace(selector: string, page: Document | undefined): void {
-  const [now, next] = [document.querySelector(selector), page?.querySelector(selector)];
-  if (!now || !next) return;
+  const [current, next] = [document.querySelector(selector), page?.querySelector(selector)];
+  if (!current || !next) return;
   showTimes(next);
   showCopyButtons(next);
   // Unchanged content stays, because screen readers would read it out again every few seconds.
-  if (now.isEqualNode(next)) return;
+  if (current.isEqualNode(next)) return;
   const index = rows().indexOf(document.activeElement as HTMLElement);
-  for (const { name, value } of next.attributes) now.setAttribute(name, value);
-  now.replaceChildren(...next.childNodes);
+  for (const { name, value } of next.attributes) current.setAttribute(name, value);
+  current.replaceChildren(...next.childNodes);
   if (index >= 0) rows()[index]?.focus();
 }
 
@@ -46,7 +47,7 @@ export function rows(): HTMLElement[] {
 /** Makes forms with `data-live="#id"` update that element as the user types. */
 export function watchLiveForms(): void {
   for (const form of document.querySelectorAll<HTMLFormElement>('form[data-live]')) {
-    const running: Running = {};
+    const loader: Loader = {};
     const selector = form.dataset['live'] ?? '';
     let timer: ReturnType<typeof setTimeout> | undefined;
     const update = async (): Promise<void> => {
@@ -56,7 +57,7 @@ export function watchLiveForms(): void {
       const address = `${form.getAttribute('action') ?? ''}?${query}`;
       history.replaceState(null, '', address);
       document.querySelector(selector)?.setAttribute('aria-busy', 'true');
-      const page = await load(address, running);
+      const page = await load(address, loader);
       if (page === undefined) return;
       document.querySelector(selector)?.removeAttribute('aria-busy');
       replace(selector, page);
@@ -71,12 +72,12 @@ export function watchLiveForms(): void {
 /** Reloads elements with an id and `data-refresh="ms"` while the page is visible. */
 export function watchRefreshes(): void {
   for (const element of document.querySelectorAll<HTMLElement>('[data-refresh]')) {
-    const running: Running = {};
+    const loader: Loader = {};
     const refresh = async (): Promise<void> => {
       // A plot under the pointer keeps the value that it shows.
       const isPointedAt = () => element.querySelector('[data-pointed]') !== null;
       if (document.visibilityState === 'visible' && !isPointedAt()) {
-        const page = await load(location.href, running);
+        const page = await load(location.href, loader);
         if (!isPointedAt()) replace(`#${element.id}`, page);
       }
       setTimeout(refresh, Number(element.dataset['refresh']));

@@ -14,10 +14,10 @@ export async function showPdfPage(root: ParentNode): Promise<boolean> {
 export function watchPdfPages(): void {
   const details = document.querySelector<HTMLDetailsElement>('details:has([data-pdf])');
   details?.addEventListener('toggle', () => {
-    const chosen = document.getElementById(location.hash.slice(1));
-    const { page } = chosen?.dataset ?? {};
+    const passage = document.getElementById(location.hash.slice(1));
+    const { page } = passage?.dataset ?? {};
     const figure = details.querySelector<HTMLElement>('[data-pdf]:empty');
-    if (figure && page) Object.assign(figure.dataset, { page, passage: chosen?.lastElementChild?.textContent ?? '' });
+    if (figure && page) Object.assign(figure.dataset, { page, passage: passage?.lastElementChild?.textContent ?? '' });
     if (figure) void showPdfPage(details);
   });
 }

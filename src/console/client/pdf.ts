@@ -8,11 +8,11 @@ const fileBytesMax = 100_000_000;
 /** Max pixels of the page, and of an image on it. */
 const pixelsMax = 16_000_000;
 /** Timeout for drawing a page. */
-const drawingMs = 20_000;
+const drawTimeoutMs = 20_000;
 
 /** The content security policy forbids scripts whose URL is a string. The worker is the only exception. */
-const policy = (window as { trustedTypes?: { createPolicy(name: string, rules: object): ScriptPolicy } }).trustedTypes;
-const scripts = policy?.createPolicy('pdf-worker', { createScriptURL: workerPath });
+const { trustedTypes } = window as { trustedTypes?: { createPolicy(name: string, rules: object): ScriptPolicy } };
+const scriptPolicy = trustedTypes?.createPolicy('pdf-worker', { createScriptURL: workerPath });
 
 interface ScriptPolicy {
   createScriptURL(path: string): string;
@@ -23,25 +23,25 @@ function workerPath(path: string): string {
   return path;
 }
 
-let running: Worker | undefined;
+let currentWorker: Worker | undefined;
 
 /** Draws the page that the figure names, marks the passage, and adds buttons for the other pages. Returns false on failure. */
 export async function showPdf(figure: HTMLElement): Promise<boolean> {
   const { pdf = '', page = '1', passage = '', worker = '' } = figure.dataset;
-  running?.terminate();
+  currentWorker?.terminate();
   let port: Worker | undefined;
   const giveUp = (): void => {
     port?.terminate();
     figure.textContent = "This page can't be shown as a picture. Read its text instead.";
   };
   try {
-    port = new Worker(scripts?.createScriptURL(worker) ?? worker, { type: 'module' });
-    running = port;
+    port = new Worker(scriptPolicy?.createScriptURL(worker) ?? worker, { type: 'module' });
+    currentWorker = port;
     const drawn = open(`${base}${pdf}`, port).then(async (opened) => {
       const view = pageView(figure, opened, { passage, giveUp });
-      return { parts: view.parts, markedAt: await view.turn(Number(page)) };
+      return { parts: view.parts, markedAt: await view.showPage(Number(page)) };
     });
-    const { parts, markedAt } = await inTime(drawn);
+    const { parts, markedAt } = await withTimeout(drawn);
     figure.replaceChildren(...parts);
     if (!figure.isConnected) return true;
     const scroller = figure.closest('.preview-body');
@@ -54,11 +54,11 @@ export async function showPdf(figure: HTMLElement): Promise<boolean> {
 }
 
 /** Adds a timeout, because a terminated worker never answers. */
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error('took too long')), drawingMs);
+async function withTimeout<T>(work: Promise<T>): Promise<T> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('took too long')), drawTimeoutMs);
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timeout]);
   } finally {
     clearTimeout(timer);
   }
@@ -92,7 +92,7 @@ function pageView(figure: HTMLElement, opened: PDFDocumentProxy, { passage, give
   const canvas = document.createElement('canvas');
   canvas.setAttribute('role', 'img');
   let current = 1;
-  const turn = async (number: number): Promise<number> => {
+  const showPage = async (number: number): Promise<number> => {
     current = Math.min(Math.max(1, number), opened.numPages);
     title.textContent = `Page ${current} of ${opened.numPages}`;
     canvas.setAttribute('aria-label', `Page ${current} as a picture`);
@@ -103,19 +103,19 @@ function pageView(figure: HTMLElement, opened: PDFDocumentProxy, { passage, give
     after.disabled = current === opened.numPages;
     return markedAt;
   };
-  const turnBy = async (pages: number, { currentTarget }: Event): Promise<void> => {
+  const stepBy = async (pages: number, { currentTarget }: Event): Promise<void> => {
     try {
-      await inTime(turn(current + pages));
+      await withTimeout(showPage(current + pages));
       // A disabled button loses the focus.
       if (document.activeElement === document.body && currentTarget instanceof HTMLElement) currentTarget.focus();
     } catch {
       giveUp();
     }
   };
-  const before = pageButton('Previous page', '‹', (event) => turnBy(-1, event));
-  const after = pageButton('Next page', '›', (event) => turnBy(1, event));
+  const before = pageButton('Previous page', '‹', (event) => stepBy(-1, event));
+  const after = pageButton('Next page', '›', (event) => stepBy(1, event));
   bar.append(title, before, after);
-  return { parts: [bar, canvas], turn };
+  return { parts: [bar, canvas], showPage };
 }
 
 function pageButton(label: string, sign: string, onClick: (event: Event) => unknown): HTMLButtonElement {
@@ -155,9 +155,9 @@ async function draw(opened: PDFDocumentProxy, { current, canvas, passage, width 
     const run = runs[index];
     if (!run || !context) continue;
     const [a, b, c, d, x, y] = run.transform as Matrix;
-    const [along, up] = [Math.hypot(a, b) || 1, Math.hypot(c, d) || 1];
+    const [scaleX, scaleY] = [Math.hypot(a, b) || 1, Math.hypot(c, d) || 1];
     context.setTransform(...(viewport.transform as Matrix));
-    context.transform(a / along, b / along, c / up, d / up, x, y);
+    context.transform(a / scaleX, b / scaleX, c / scaleY, d / scaleY, x, y);
     context.globalCompositeOperation = 'multiply';
     context.fillStyle = '#ffe27a';
     context.fillRect(from * run.width, -0.25 * run.height, (to - from) * run.width, 1.25 * run.height);

@@ -9,7 +9,7 @@ export function watchPlots(): void {
     const area = figure?.querySelector('svg')?.getBoundingClientRect();
     if (figure && area && area.width > 0) point(figure, (clientX - area.left) / area.width);
   });
-  // A finger that is lifted and a mouse that leaves the window cause no more moves.
+  // After these events, no more moves follow.
   document.documentElement.addEventListener('pointerleave', () => clearPlots());
   for (const end of ['pointerup', 'pointercancel'] as const) {
     document.addEventListener(end, ({ pointerType }) => pointerType !== 'mouse' && clearPlots());
@@ -23,10 +23,10 @@ function clearPlots(except?: HTMLElement | null): void {
 }
 
 /** Shows the value at a horizontal position from 0 to 1; undefined shows the summary again. */
-function point(figure: HTMLElement, share: number | undefined): void {
+function point(figure: HTMLElement, position: number | undefined): void {
   const { plot: unit = 'count', values = '', bad = '', start, step } = figure.dataset;
   const all = values.split(',');
-  const index = share === undefined ? -1 : Math.min(all.length - 1, Math.max(0, Math.floor(share * all.length)));
+  const index = position === undefined ? -1 : Math.min(all.length - 1, Math.max(0, Math.floor(position * all.length)));
   const shown = figure.querySelector<HTMLElement>('.plot-value');
   if (!shown) return;
   shown.dataset['summary'] ??= shown.textContent ?? '';

@@ -1,5 +1,5 @@
 import { base } from './base.ts';
-import { load, type Running, replace } from './live.ts';
+import { type Loader, load, replace } from './live.ts';
 import { showPdfPage } from './pdf-figures.ts';
 import { showTimes } from './times.ts';
 
@@ -15,47 +15,47 @@ export function watchSearch(): void {
 }
 
 function watchQuery(form: HTMLFormElement): void {
-  const running: Running = {};
+  const loader: Loader = {};
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const ask = async (): Promise<void> => {
+  const search = async (): Promise<void> => {
     const query = new URLSearchParams();
     for (const [name, value] of new FormData(form)) {
       if (typeof value === 'string' && value.trim() !== '') query.append(name, value);
     }
     const address = `${base}/?${query}`;
     history.replaceState(null, '', address);
-    const page = await load(address, running);
+    const page = await load(address, loader);
     if (page === undefined) return;
     document.title = page.title;
     form.parentElement?.classList.toggle('is-empty', !query.has('q'));
     show(page);
-    await rank(running);
+    await rank(loader);
   };
-  const wait = (): void => {
+  const showSkeleton = (): void => {
     const results = document.querySelector('#results');
-    const waiting = document.querySelector<HTMLTemplateElement>('#waiting');
+    const skeleton = document.querySelector<HTMLTemplateElement>('#waiting');
     results?.setAttribute('aria-busy', 'true');
-    if (!results?.querySelector('.result') && waiting) results?.replaceChildren(waiting.content.cloneNode(true));
+    if (!results?.querySelector('.result') && skeleton) results?.replaceChildren(skeleton.content.cloneNode(true));
   };
   form.addEventListener('input', ({ target }) => {
-    wait();
+    showSkeleton();
     clearTimeout(timer);
-    timer = setTimeout(ask, target instanceof HTMLSelectElement ? 0 : typingPauseMs);
+    timer = setTimeout(search, target instanceof HTMLSelectElement ? 0 : typingPauseMs);
   });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    wait();
+    showSkeleton();
     clearTimeout(timer);
-    void ask();
+    void search();
   });
-  void rank(running);
+  void rank(loader);
 }
 
 /** Replaces keyword results with the ranked ones, unless they are shown already. */
-async function rank(running: Running): Promise<void> {
+async function rank(loader: Loader): Promise<void> {
   const full = document.querySelector<HTMLElement>('#results')?.dataset['full'];
   if (full === undefined) return;
-  show(await load(`${base}${full}`, running));
+  show(await load(`${base}${full}`, loader));
 }
 
 function show(page: Document | undefined): void {
@@ -76,7 +76,7 @@ function show(page: Document | undefined): void {
 function watchPreviews(): void {
   const slot = document.querySelector<HTMLElement>('#preview-slot');
   if (!slot) return;
-  const running: Running = {};
+  const loader: Loader = {};
   let timer: ReturnType<typeof setTimeout> | undefined;
   // On a narrow screen there is no room for previews, so links lead to the page itself.
   const hasRoom = (): boolean => matchMedia('(min-width: 64rem)').matches;
@@ -89,7 +89,7 @@ function watchPreviews(): void {
     for (const other of document.querySelectorAll('.result[aria-current]')) other.removeAttribute('aria-current');
     row.setAttribute('aria-current', 'true');
     slot.setAttribute('aria-busy', 'true');
-    const page = await load(`${base}${row.dataset['preview'] ?? ''}`, running);
+    const page = await load(`${base}${row.dataset['preview'] ?? ''}`, loader);
     if (page === undefined) return;
     slot.removeAttribute('aria-busy');
     const preview = page.querySelector('#preview') ?? page.querySelector('main > *');
@@ -103,8 +103,8 @@ function watchPreviews(): void {
     if (!(target instanceof Element)) return;
     if (target.closest('[data-close-preview]')) close();
     const row = target.closest<HTMLElement>('.result');
-    const isOther = target.closest('.chip, summary, .why-body') !== null;
-    if (!row || isOther || !hasRoom() || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const isControl = target.closest('.chip, summary, .why-body') !== null;
+    if (!row || isControl || !hasRoom() || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     void open(row);
   });

@@ -1,6 +1,6 @@
 const shownMs = 10_000;
 
-/** Removes the toast after ten seconds, unless the pointer is on it. A reload doesn't show it again. */
+/** Removes the toast after a while, unless the pointer is on it. A reload doesn't show it again. */
 export function watchToasts(): void {
   const toast = document.querySelector<HTMLElement>('[data-toast]');
   if (!toast) return;

@@ -28,7 +28,7 @@ export interface ConnectOptions {
 /** Shows how to connect a client, and which clients have called. */
 export function connectPage({ url, needsToken, snippets, clients, mayAddToken }: ConnectOptions): Page {
   const port = URL.parse(url)?.port ?? '';
-  const flags = port === '' || port === usualPort ? '' : ` --port ${port}`;
+  const flags = port === '' || port === defaultPort ? '' : ` --port ${port}`;
   return {
     title: 'Connect',
     body: html`${pageHeader({ title: 'Connect a client', meta: 'Copy the entry into the configuration file of your client, or let carrel init write it.' })}
@@ -38,7 +38,7 @@ ${
   needsToken &&
   html`<p class="meta">Clients send their token as <code>Authorization: Bearer</code>. The entries below have a placeholder: replace it with your token. ${mayAddToken && html`<a href="/tokens/new">Add a token</a>`}</p>`
 }`)}
-<div class="grid clients">${snippets.map((snippet) => clientCard(snippet, flags, lastOf(snippet, clients ?? [])))}</div>
+<div class="grid clients">${snippets.map((snippet) => clientCard(snippet, flags, findClient(snippet, clients ?? [])))}</div>
 <p class="meta">From a checkout, <code>carrel</code> is <code>npx node bin/carrel.js</code>. <code>carrel init</code> keeps a backup of each file it changes.</p>
 ${
   clients &&
@@ -55,7 +55,7 @@ const names: Readonly<Record<string, RegExp>> = {
   vscode: /visual studio code|^vscode/i,
 };
 
-function lastOf({ id }: ConnectSnippet, clients: readonly ConsoleClient[]): ConsoleClient | undefined {
+function findClient({ id }: ConnectSnippet, clients: readonly ConsoleClient[]): ConsoleClient | undefined {
   const pattern = names[id];
   return clients.find(({ name }) => pattern?.test(name) ?? name.toLowerCase().startsWith(id));
 }
@@ -66,7 +66,7 @@ function clientCard(
   client: ConsoleClient | undefined,
 ): Html {
   const command = entry === undefined ? `carrel init ${id}` : `carrel init ${id} --http${flags}`;
-  return html`<section class="card client" aria-label="${title}"><div class="card-header"><h2>${title}</h2>${client && called(client)}</div>
+  return html`<section class="card client" aria-label="${title}"><div class="card-header"><h2>${title}</h2>${client && statusBadge(client)}</div>
 ${copyable(`${id}-command`, command)}
 ${
   entry === undefined
@@ -77,9 +77,9 @@ ${
 <p class="meta">Then ${next}.</p></section>`;
 }
 
-function called({ connections, calls, lastAt }: ConsoleClient): Html {
+function statusBadge({ connections, calls, lastAt }: ConsoleClient): Html {
   if (connections > 0) return badge('Connected', 'good', 'circle-check');
   return badge(calls > 0 ? html`Called ${time(new Date(lastAt).toISOString())}` : 'Seen', 'neutral', 'check');
 }
 
-const usualPort = '8737';
+const defaultPort = '8737';

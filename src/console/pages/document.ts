@@ -107,7 +107,7 @@ function detailsOf(document: Record<string, unknown>): [string, Part][] {
 
 function toastOf(query: URLSearchParams): Html | undefined {
   const outcome = outcomeOf(query);
-  return outcome?.what === 'saved' ? toast('Saved') : undefined;
+  return outcome?.change === 'saved' ? toast('Saved') : undefined;
 }
 
 function pageNumber(chunk: Record<string, unknown> = {}): number | undefined {
@@ -162,9 +162,9 @@ async function outlineOf(
   document: Record<string, unknown>,
   first: number,
 ): Promise<OutlineEntry[]> {
-  const whole =
+  const answer =
     first === 0 ? document : await tools.call('kb_get', { document_id: document['document_id'], max_chunks: 0 });
-  const outline = read.list(whole, 'outline');
+  const outline = read.list(answer, 'outline');
   if (outline.length > 0) {
     return outline.map((entry) => ({
       chunk: read.number(entry, 'chunk_index') ?? 0,
@@ -173,7 +173,7 @@ async function outlineOf(
     }));
   }
   const entries: OutlineEntry[] = [];
-  for (const chunk of read.list(whole, 'chunks')) {
+  for (const chunk of read.list(answer, 'chunks')) {
     const metadata = read.object(chunk, 'chunk_metadata');
     const [page, heading] = [read.number(metadata, 'page'), read.text(metadata, 'section_header')];
     const last = entries.at(-1);

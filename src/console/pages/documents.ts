@@ -121,12 +121,12 @@ function documentTable(
 ): Html {
   const canSort = tools.has('kb_table');
   const canChange = tools.has('kb_bulk_tags') || tools.has('kb_bulk_delete');
-  const column = (by: Sort, rest: Partial<Column> = {}): Column => ({
+  const column = (by: Sort, options: Partial<Column> = {}): Column => ({
     label: sorts[by],
-    ...rest,
+    ...options,
     ...(canSort ? { sort: sortLink(by, query, sorted) } : {}),
   });
-  const shown = table({
+  const documentList = table({
     caption: 'Documents',
     columns: [
       ...(canChange ? [{ label: selectAll('Select all documents') }] : []),
@@ -138,22 +138,22 @@ function documentTable(
     ],
     rows: documents.map((document) => row(document, query, canChange)),
   });
-  if (!canChange) return shown;
-  return html`<form class="selecting" method="post" action="${path}/selected">${hidden('back', backOf(query))}${shown}${selectionBar(tools)}</form>`;
+  if (!canChange) return documentList;
+  return html`<form class="selecting" method="post" action="${path}/selected">${hidden('back', backOf(query))}${documentList}${selectionBar(tools)}</form>`;
 }
 
 function sortLink(by: Sort, query: URLSearchParams, sorted: Sorted | undefined): NonNullable<Column['sort']> {
   const next = new URLSearchParams(query);
   next.delete('offset');
   next.delete('done');
-  const isNow = sorted?.by === by;
+  const isCurrent = sorted?.by === by;
   // A first click sorts names ascending, but numbers and dates descending.
   const startsDescending = by === 'chunks' || by === 'added';
-  const descending = isNow ? !sorted.descending : startsDescending;
+  const descending = isCurrent ? !sorted.descending : startsDescending;
   next.set('sort', `${descending ? '-' : ''}${by}`);
   return {
     href: `${path}?${next}`,
-    ...(isNow ? { order: sorted.descending ? 'descending' : 'ascending' } : {}),
+    ...(isCurrent ? { order: sorted.descending ? 'descending' : 'ascending' } : {}),
   };
 }
 
@@ -234,9 +234,9 @@ function noDocuments(isFiltered: boolean): Html {
 function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefined {
   const outcome = outcomeOf(query);
   if (outcome === undefined) return undefined;
-  const { what, ids } = outcome;
+  const { change, ids } = outcome;
   const count = plural(ids.length, 'document');
-  switch (what) {
+  switch (change) {
     case 'deleted':
       return toast(
         `${count} deleted`,
@@ -263,7 +263,7 @@ function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefine
 }
 
 /** Shows one document, or asks for confirmation before the selected ones are permanently deleted. */
-export async function documentOrQuestion(visit: Visit): Promise<Page> {
+export async function documentOrConfirmation(visit: Visit): Promise<Page> {
   if (visit.subpath !== 'selected') return await documentPage(visit);
   const ids = (visit.query.get('delete') ?? '').split(',').map(Number).filter(Number.isSafeInteger).slice(0, limit);
   const question = `Permanently delete ${plural(ids.length, 'document')}?`;

@@ -42,7 +42,7 @@ export async function jobsPage({ tools, query }: Visit, pace: Pace, now: number)
   const waiting = (read.number(queue, 'queued') ?? 0) + (read.number(queue, 'processing') ?? 0);
   const unembedded = read.number(status, 'unembedded') ?? 0;
   const finished = (read.number(queue, 'done') ?? 0) + (read.number(queue, 'failed') ?? 0);
-  const speed = pace.of({ at: now, waiting, finished, unembedded });
+  const speed = pace.update({ at: now, waiting, finished, unembedded });
   const passages = read.number(status, 'chunks') ?? 0;
   const isStopped = read.text(status, 'degraded') !== '';
   const isBusy = waiting > 0 || unembedded > 0;
@@ -87,7 +87,7 @@ function toastOf(query: URLSearchParams): Html | undefined {
     restored: 'Restoring',
     added: 'Added to the queue',
   };
-  const message = outcome && messages[outcome.what];
+  const message = outcome && messages[outcome.change];
   return message === undefined ? undefined : toast(message);
 }
 

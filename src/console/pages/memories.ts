@@ -114,9 +114,9 @@ function newMemory(): Html {
 
 function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefined {
   const outcome = outcomeOf(query);
-  if (outcome?.what === 'saved') return toast('Saved');
-  if (outcome?.what === 'restored') return toast('Memory restored');
-  if (outcome?.what !== 'deleted') return undefined;
+  if (outcome?.change === 'saved') return toast('Saved');
+  if (outcome?.change === 'restored') return toast('Memory restored');
+  if (outcome?.change !== 'deleted') return undefined;
   const [id = ''] = outcome.ids;
   return toast('Memory deleted', tools.has('restore_context') ? { action: `${entryUrl(id)}/restore` } : undefined);
 }
@@ -127,8 +127,8 @@ async function conversationPage({ tools, query }: Visit, thread: string): Promis
   const answer = await tools.call('search_context', { thread_id: thread, limit: entriesLimit, offset });
   const listed = read.list(answer, 'results');
   const ids = listed.map((entry) => read.number(entry, 'id') ?? 0);
-  const [whole, replacing] = await Promise.all([fullEntries(tools, ids), replacingEntries(tools, ids)]);
-  const entries = listed.map((entry) => whole.get(read.number(entry, 'id') ?? 0) ?? entry).toReversed();
+  const [full, replacing] = await Promise.all([fullEntries(tools, ids), replacingEntries(tools, ids)]);
+  const entries = listed.map((entry) => full.get(read.number(entry, 'id') ?? 0) ?? entry).toReversed();
   const hasMore = answer['has_more'] === true;
   const older = new URLSearchParams({ thread, offset: String(offset + entriesLimit) });
   const newer = new URLSearchParams({ thread, offset: String(Math.max(0, offset - entriesLimit)) });

@@ -69,7 +69,11 @@ export async function entryPage({ tools, subpath, query }: Visit): Promise<Page>
     title: `Memory ${id}`,
     layout: 'wide',
     toast:
-      outcome?.what === 'saved' ? toast('Saved') : outcome?.what === 'restored' ? toast('Memory restored') : undefined,
+      outcome?.change === 'saved'
+        ? toast('Saved')
+        : outcome?.change === 'restored'
+          ? toast('Memory restored')
+          : undefined,
     body: html`${pageHeader({
       title: `Memory ${id}`,
       trail: [

@@ -97,9 +97,9 @@ ${textArea({ label: 'Sources', name: 'sources', rows: 2, value: sources.join('\n
 
 function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefined {
   const outcome = outcomeOf(query);
-  if (outcome?.what === 'saved') return toast('Saved');
-  if (outcome?.what === 'restored') return toast('Note restored');
-  if (outcome?.what !== 'deleted') return undefined;
+  if (outcome?.change === 'saved') return toast('Saved');
+  if (outcome?.change === 'restored') return toast('Note restored');
+  if (outcome?.change !== 'deleted') return undefined;
   const [id = ''] = outcome.ids;
   return toast(
     'Note deleted',

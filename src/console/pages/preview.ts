@@ -99,13 +99,13 @@ async function documentPreview({ tools, id, chunk = 0, range, mark }: PreviewReq
   });
   const found = chunks.find((each) => read.number(each, 'chunk_index') === chunk);
   const picture = pdfPage(document, found, read.text(found ?? {}, 'text').slice(...(range ?? [])));
-  const rest = linkButton(`/documents/${Number(id)}`, 'Whole document', { kind: 'quiet', isSmall: true });
+  const wholeDocument = linkButton(`/documents/${Number(id)}`, 'Whole document', { kind: 'quiet', isSmall: true });
   return {
     title: read.text(document, 'title') || id,
     type,
     meta: html`${[read.text(document, 'collection'), type, read.text(document, 'source_path')].filter((part) => part !== '').join(' · ')} · ${time(read.text(document, 'created_at'))}`,
     tags: read.texts(document, 'tags'),
-    body: html`${picture}${first > 0 && html`<p class="cut">${rest}</p>`}${sections}${isMore && html`<p class="cut">${rest}</p>`}`,
+    body: html`${picture}${first > 0 && html`<p class="cut">${wholeDocument}</p>`}${sections}${isMore && html`<p class="cut">${wholeDocument}</p>`}`,
     ...(document['has_file'] === true && type !== 'note' ? { original: `/documents/${Number(id)}/original` } : {}),
   };
 }

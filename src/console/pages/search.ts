@@ -156,12 +156,14 @@ function sourceName(source: string): string {
 function results(answer: Answer, request: SearchRequest, ms: number): Html {
   const { filters } = request;
   const { date, sort } = filters;
-  const dated =
+  const matchingDate =
     date !== undefined && date in dateNames
       ? answer.hits.filter((hit) => isInDateRange(hit, date as DateName))
       : answer.hits;
   const hits =
-    sort === 'date' ? dated.toSorted((a, b) => read.text(b, 'date').localeCompare(read.text(a, 'date'))) : dated;
+    sort === 'date'
+      ? matchingDate.toSorted((a, b) => read.text(b, 'date').localeCompare(read.text(a, 'date')))
+      : matchingDate;
   const mark = marker(request.text);
   const showWeak = addressOf(request.text, { ...filters, weak: '1' });
   const problems = answer.sources.filter((each) => ['failed', 'degraded'].includes(read.text(each, 'status')));

@@ -68,13 +68,15 @@ export async function sourcesPage({ tools }: Visit, server: ServerFacts | undefi
     (kb ?? memory) && searchState(answered(kb), answered(memory)),
     server && serverState(server, answered(kb), answered(memory)),
   ].filter((each) => each !== undefined);
-  const wrong = states.filter(({ state: [, tone] }) => tone === 'bad' || tone === 'warn').length;
+  const problems = states.filter(({ state: [, tone] }) => tone === 'bad' || tone === 'warn').length;
   return {
     title: 'Sources',
     body: html`${pageHeader({
       title: 'Sources',
       meta:
-        wrong === 0 ? 'Everything works.' : `${plural(wrong, 'source')} ${wrong === 1 ? 'needs' : 'need'} attention.`,
+        problems === 0
+          ? 'Everything works.'
+          : `${plural(problems, 'source')} ${problems === 1 ? 'needs' : 'need'} attention.`,
     })}
 <div id="sources" class="sources" data-refresh="10000">${states.map(stateCard)}</div>`,
   };

@@ -168,12 +168,12 @@ async function addToken(
   { toolsetNames, principal }: TokenDeps,
 ): Promise<Page> {
   const name = (form.get('name') ?? '').trim();
-  const some = (names: readonly string[]) => (names.length === 0 ? undefined : names);
+  const toolsets = form.getAll('toolsets');
   const { token, stored } = newToken(
     {
       name,
       readOnly: form.get('read-only') !== null,
-      toolsets: some(form.getAll('toolsets')),
+      toolsets: toolsets.length === 0 ? undefined : toolsets,
       collections: namesIn(form.get('collections')),
       threads: namesIn(form.get('threads')),
       expires: form.get('expires') || undefined,

@@ -33,7 +33,7 @@ const dayMs = 86_400_000;
 type Item = Record<string, unknown>;
 
 /** A kind of item that can be deleted: its tools, and how it is shown. */
-interface Kind {
+interface ItemKind {
   /** The plural, which is also its name in URLs. */
   name: string;
   one: string;
@@ -43,10 +43,10 @@ interface Kind {
   restore: { tool: string; args(id: string): Record<string, unknown> };
   purge: { tool: string; args(ids: readonly string[]): Record<string, unknown> };
   show(item: Item): Html;
-  where(item: Item): Part;
+  location(item: Item): Part;
 }
 
-const kinds: readonly Kind[] = [
+const kinds: readonly ItemKind[] = [
   {
     name: 'documents',
     one: 'document',
@@ -55,7 +55,7 @@ const kinds: readonly Kind[] = [
     restore: { tool: 'kb_delete', args: (id) => ({ document_id: Number(id), restore: true }) },
     purge: { tool: 'kb_purge', args: (ids) => ({ document_ids: ids.map(Number) }) },
     show: (item) => titled(typeIcon(read.text(item, 'doc_type')), read.text(item, 'title')),
-    where: (item) => read.text(item, 'collection'),
+    location: (item) => read.text(item, 'collection'),
   },
   {
     name: 'notes',
@@ -65,7 +65,7 @@ const kinds: readonly Kind[] = [
     restore: { tool: 'delete_note', args: (id) => ({ id, restore: true }) },
     purge: { tool: 'notes_purge', args: (ids) => ({ ids }) },
     show: (item) => titled('notebook-pen', read.text(item, 'title')),
-    where: (item) => read.texts(item, 'tags').join(', '),
+    location: (item) => read.texts(item, 'tags').join(', '),
   },
   {
     name: 'memories',
@@ -75,7 +75,7 @@ const kinds: readonly Kind[] = [
     restore: { tool: 'restore_context', args: (id) => ({ context_ids: [Number(id)] }) },
     purge: { tool: 'context_purge', args: (ids) => ({ context_ids: ids.map(Number) }) },
     show: (item) => titled('brain', plainText(read.text(item, 'text')).slice(0, 200)),
-    where: (item) => read.text(item, 'thread_id'),
+    location: (item) => read.text(item, 'thread_id'),
   },
 ];
 
@@ -123,7 +123,7 @@ ${pager(path, query, { offset, limit, total })}`,
   };
 }
 
-function itemTable(kind: Kind, items: readonly Item[], canChange: boolean): Html {
+function itemTable(kind: ItemKind, items: readonly Item[], canChange: boolean): Html {
   return table({
     caption: `Deleted ${kind.name}`,
     columns: [
@@ -137,15 +137,15 @@ function itemTable(kind: Kind, items: readonly Item[], canChange: boolean): Html
   });
 }
 
-function row(kind: Kind, item: Item, canChange: boolean): Part[] {
+function row(kind: ItemKind, item: Item, canChange: boolean): Part[] {
   const id = read.text(item, 'id');
   const deletedAt = read.text(item, 'deleted_at');
   const daysLeft = Math.max(0, Math.ceil(restorableDays - (Date.now() - Date.parse(deletedAt)) / dayMs));
-  const shown = [kind.show(item), kind.where(item), time(deletedAt), number(daysLeft)];
-  if (!canChange) return shown;
+  const cells = [kind.show(item), kind.location(item), time(deletedAt), number(daysLeft)];
+  if (!canChange) return cells;
   const idField = hidden('id', id);
   return [
-    ...shown,
+    ...cells,
     html`<span class="row end no-wrap"><form method="post" action="${path}/${kind.name}/restore">${idField}${button('Restore', { isSmall: true, icon: 'undo-2' })}</form>
 ${confirmButton({
   id: `purge-${id}`,
@@ -160,7 +160,7 @@ ${confirmButton({
 }
 
 /** Renders the button that permanently deletes the items on this page. */
-function emptyButton(kind: Kind, items: readonly Item[], total: number): Html {
+function emptyButton(kind: ItemKind, items: readonly Item[], total: number): Html {
   const ids = items.map((item) => read.text(item, 'id'));
   const these = total > items.length ? `these ${items.length} of ${plural(total, kind.one, kind.name)}` : 'all of them';
   return confirmButton({
@@ -174,11 +174,11 @@ function emptyButton(kind: Kind, items: readonly Item[], total: number): Html {
   });
 }
 
-function toastOf(query: URLSearchParams, kind: Kind): Html | undefined {
+function toastOf(query: URLSearchParams, kind: ItemKind): Html | undefined {
   const outcome = outcomeOf(query);
   const count = plural(outcome?.ids.length ?? 0, kind.one, kind.name);
-  if (outcome?.what === 'restored') return toast(`${count} restored`);
-  if (outcome?.what === 'purged') return toast(`${count} permanently deleted`);
+  if (outcome?.change === 'restored') return toast(`${count} restored`);
+  if (outcome?.change === 'purged') return toast(`${count} permanently deleted`);
   return undefined;
 }
 

@@ -22,8 +22,8 @@ export interface ButtonStyle {
   attributes?: Attributes;
 }
 
-function buttonClass({ kind = 'secondary', isSmall }: ButtonStyle, more = ''): string {
-  return `button ${kind}${isSmall ? ' small' : ''}${more}`;
+function buttonClass({ kind = 'secondary', isSmall }: ButtonStyle, suffix = ''): string {
+  return `button ${kind}${isSmall ? ' small' : ''}${suffix}`;
 }
 
 /** Renders a button. It submits its form, unless `attributes.type` says otherwise. */
@@ -61,15 +61,15 @@ export interface FieldOptions extends Labelled {
 /** Renders a text field. Its value stays unchanged, including control characters. */
 export function field(options: FieldOptions): Html {
   const { name, type = 'text', value = '', placeholder, isRequired } = options;
-  const input = html`<input type="${type}" name="${name}" value="${fieldValue(value)}"${described(options, { placeholder, required: isRequired })}>`;
+  const input = html`<input type="${type}" name="${name}" value="${fieldValue(value)}"${controlAttributes(options, { placeholder, required: isRequired })}>`;
   return labelled(options, options.icon ? html`<span class="with-icon">${icon(options.icon)}${input}</span>` : input);
 }
 
-/** Renders a text area. HTML ignores the first line break in it, so an extra one protects a text that starts with one. */
+/** Renders a text area. HTML ignores its first line break, so an extra one is added. */
 export function textArea({ rows = 10, value = '', ...options }: Labelled & { rows?: number; value?: string }): Html {
   return labelled(
     options,
-    html`<textarea name="${options.name}" rows="${rows}"${described(options, { required: true })}>\n${fieldValue(value)}</textarea>`,
+    html`<textarea name="${options.name}" rows="${rows}"${controlAttributes(options, { required: true })}>\n${fieldValue(value)}</textarea>`,
   );
 }
 
@@ -85,16 +85,16 @@ export function select({
   value = '',
   all,
   group,
-  ...rest
+  ...labelOptions
 }: Labelled & { options: readonly Option[]; value?: string; all?: string; group?: string | undefined }): Html {
-  const known = value === '' || options.some((each) => each.value === value) ? options : [{ value }, ...options];
-  const shown = known.map(
+  const allOptions = value === '' || options.some((each) => each.value === value) ? options : [{ value }, ...options];
+  const items = allOptions.map(
     (each) =>
       html`<option value="${fieldValue(each.value)}"${each.value === value && new Html(' selected')}>${each.label ?? each.value}${each.count !== undefined && ` (${each.count})`}</option>`,
   );
   return labelled(
-    rest,
-    html`<span class="select"><select name="${rest.name}"${described(rest)}>${all !== undefined && html`<option value="">${all}</option>`}${group === undefined ? shown : html`<optgroup label="${group}">${shown}</optgroup>`}</select>${icon('chevron-down')}</span>`,
+    labelOptions,
+    html`<span class="select"><select name="${labelOptions.name}"${controlAttributes(labelOptions)}>${all !== undefined && html`<option value="">${all}</option>`}${group === undefined ? items : html`<optgroup label="${group}">${items}</optgroup>`}</select>${icon('chevron-down')}</span>`,
   );
 }
 
@@ -108,9 +108,9 @@ function labelled(options: Labelled, control: Html): Html {
 }
 
 /** Renders the control's attributes. Screen readers read the hint as a description, not as part of the label. */
-function described(options: Labelled, more: Attributes = {}): Html {
-  const by = options.hint === undefined ? {} : { 'aria-describedby': hintId(options) };
-  return attributes({ ...more, ...by, ...options.attributes });
+function controlAttributes(options: Labelled, more: Attributes = {}): Html {
+  const description = options.hint === undefined ? {} : { 'aria-describedby': hintId(options) };
+  return attributes({ ...more, ...description, ...options.attributes });
 }
 
 function hintId({ name }: Labelled): string {

@@ -53,14 +53,14 @@ export interface Column {
   isWide?: boolean;
   /** True if the column is hidden on a phone. */
   isExtra?: boolean;
-  /** For a sortable column: the link that sorts by it, and its order if the table is sorted by it now. */
+  /** For a sortable column: the link that sorts by it, and the current order if the table is sorted by it. */
   sort?: { href: string; order?: 'ascending' | 'descending' };
 }
 
 /** The head of a column of buttons, for screen readers. */
 export const actionsLabel = html`<span class="visually-hidden">Actions</span>`;
 
-/** Renders a table, which is a list of labelled cards on a phone. The keys j and k reach each row; Enter opens its first link. */
+/** Renders a table. On a phone it is a list of labelled cards. */
 export function table(options: {
   caption: string;
   columns: readonly Column[];
@@ -131,15 +131,15 @@ export function progress(done: number, total: number, label: string): Html {
   return html`<span class="progress"><progress max="${Math.max(1, total)}" value="${done}" aria-label="${label}"></progress><span class="figure">${number(done)} of ${number(total)}</span></span>`;
 }
 
-/** Renders a share between 0 and 1 as a bar with its number. */
-export function meter(name: string, share: number): Html {
-  const percent = Math.round(Math.min(1, Math.max(0, share)) * 100);
-  return html`<div class="meter"><span>${name}</span><meter min="0" max="100" value="${percent}" aria-label="${name}">${percent} %</meter><span class="figure">${share.toFixed(2)}</span></div>`;
+/** Renders a value between 0 and 1 as a bar with its number. */
+export function meter(name: string, value: number): Html {
+  const percent = Math.round(Math.min(1, Math.max(0, value)) * 100);
+  return html`<div class="meter"><span>${name}</span><meter min="0" max="100" value="${percent}" aria-label="${name}">${percent} %</meter><span class="figure">${value.toFixed(2)}</span></div>`;
 }
 
 /** Renders a large number with its label. */
-export function stat(label: string, value: Part, detail?: Part): Html {
-  return html`<div class="stat"><span class="label">${label}</span><b>${value}</b>${detail !== undefined && html`<span class="meta">${detail}</span>`}</div>`;
+export function stat(label: string, value: Part): Html {
+  return html`<div class="stat"><span class="label">${label}</span><b>${value}</b></div>`;
 }
 
 /** Renders grey lines in place of content that is still loading. */
@@ -148,11 +148,11 @@ export function skeleton(count: number): Html {
   return html`<div class="skeletons" aria-hidden="true">${Array.from({ length: count }, () => line)}</div>`;
 }
 
-/** Renders a message for `Page.toast` about what was just done, with an undo button. The script hides it after some seconds. */
-export function toast(message: Part, undo?: { action: string; label?: string; fields?: Html }): Html {
+/** Renders a message for `Page.toast` about what was just done, with an optional undo button. */
+export function toast(message: Part, undo?: { action: string; fields?: Html }): Html {
   return html`<div class="toast" role="status" data-toast>${icon('circle-check')}<span>${message}</span>${
     undo &&
-    html`<form method="post" action="${undo.action}">${undo.fields}${button(undo.label ?? 'Undo', { kind: 'quiet', isSmall: true })}</form>`
+    html`<form method="post" action="${undo.action}">${undo.fields}${button('Undo', { kind: 'quiet', isSmall: true })}</form>`
   }</div>`;
 }
 
@@ -161,22 +161,20 @@ export function tabs(label: string, items: readonly { href: string; label: Part;
   return html`<nav class="tabs" aria-label="${label}">${items.map(({ href, label: name, isCurrent }) => html`<a href="${href}"${isCurrent && new Html(' aria-current="page"')}>${name}</a>`)}</nav>`;
 }
 
-/** Renders a text, in a line or a block, with a button that copies it. The script shows the button. */
-export function copyable(id: string, text: string, options: { isBlock?: boolean } = {}): Html {
+/** Renders a text with a button that copies it. The script shows the button. */
+export function copyable(id: string, text: string): Html {
   const copy = html`<button type="button" class="button quiet icon-only small" data-copy="#${id}" title="Copy" aria-label="Copy" hidden>${icon('copy')}</button>`;
-  return options.isBlock
-    ? html`<div class="copyable block"><pre id="${id}">${text}</pre>${copy}</div>`
-    : html`<span class="copyable"><code id="${id}">${text}</code>${copy}</span>`;
+  return html`<span class="copyable"><code id="${id}">${text}</code>${copy}</span>`;
 }
 
-export interface Window {
+export interface PageRange {
   offset: number;
   limit: number;
   total: number;
 }
 
 /** Renders links to the previous and next page of a list. */
-export function pager(path: string, query: URLSearchParams, { offset, limit, total }: Window): Html {
+export function pager(path: string, query: URLSearchParams, { offset, limit, total }: PageRange): Html {
   if (offset === 0 && total <= limit) return html``;
   const to = (start: number): string => {
     const next = new URLSearchParams(query);

@@ -49,12 +49,7 @@ export function readableText(text: string, range: string | null): Html {
     : html`<div class="text">${withPassage(text, range)}</div>`;
 }
 
-/** Marks the words of the query in a text, in any inflection. Stop words are not marked. */
-export function marked(text: string, query: string): Html {
-  return marker(query)(text);
-}
-
-/** Returns a function that marks the words of a query. Parses the query only once, for many texts. */
+/** Returns a function that marks the words of the query in a text, in any inflection. Stop words are not marked. */
 export function marker(query: string): (text: string) => Html {
   const words = plainQuery(query, { allowsQuestionWords: false });
   return (text) => {

@@ -45,10 +45,10 @@ const depthMax = 6;
 function blocksOf(lines: readonly Line[], options: MarkdownOptions, depth = 0): Html[] {
   const blocks: Html[] = [];
   let at = 0;
-  const take = (more: (line: string, index: number) => boolean): Line[] => {
+  const take = (belongs: (line: string) => boolean): Line[] => {
     const from = at;
     at += 1;
-    while (at < lines.length && more(lines[at]?.text ?? '', at - from)) at += 1;
+    while (at < lines.length && belongs(lines[at]?.text ?? '')) at += 1;
     return lines.slice(from, at);
   };
   while (at < lines.length) {
@@ -90,7 +90,7 @@ function blocksOf(lines: readonly Line[], options: MarkdownOptions, depth = 0): 
   return blocks;
 }
 
-/** True for a line that can follow the head of a table: a rule or, because tables from spreadsheets have no rule, a row. */
+/** True for a line that can follow the head of a table: a rule, or a row, because spreadsheet tables have no rule. */
 function isTableLine(line: string): boolean {
   return patterns.tableRule.test(line) || patterns.tableRow.test(line);
 }
@@ -144,11 +144,12 @@ function listOf(lines: readonly Line[], options: MarkdownOptions, depth: number)
     else items.at(-1)?.push(without(/^[ \t]{0,4}/, line));
   }
   const shown = items.map((item) => {
-    const [first, ...rest] = item;
-    const isTight = first !== undefined && rest.every(({ text }) => text.trim() === '' || patterns.item.test(text));
+    const [first, ...following] = item;
+    const isTight =
+      first !== undefined && following.every(({ text }) => text.trim() === '' || patterns.item.test(text));
     const body =
       isTight && first
-        ? [...inlineOf([first], options), ...blocksOf(rest, options, depth + 1)]
+        ? [...inlineOf([first], options), ...blocksOf(following, options, depth + 1)]
         : blocksOf(item, options, depth + 1);
     return html`<li${passageClass(item, options)}>${body}</li>`;
   });
@@ -193,8 +194,8 @@ function paragraph(lines: readonly Line[], options: MarkdownOptions): Html {
 function splitAtPassage(lines: readonly Line[], { passage }: MarkdownOptions): string[] {
   const from = lines[0]?.start ?? 0;
   const text = lines.map((line) => line.text).join('\n');
-  const isWhole = lines.every((line, index) => index === 0 || line.start === endOf(lines[index - 1]));
-  if (!passage || !isWhole) return [];
+  const isContiguous = lines.every((line, index) => index === 0 || line.start === endOf(lines[index - 1]));
+  if (!passage || !isContiguous) return [];
   const [start, end] = [Math.max(0, passage[0] - from), Math.min(text.length, passage[1] - from)];
   return end <= start || end - start > text.length / 2
     ? []

@@ -9,7 +9,7 @@
  *   `plot`, `notice`, `problem`, `emptyState`, `skeleton`, `tabs`, `pager`, `copyable`, `toast(message, undo)`.
  * - Words and numbers: `number`, `plural`, `bytes`, `duration`, `time` (relative; on hover exact, in the reader's time zone).
  * - Texts: `<div class="prose">${renderMarkdown(text)}</div>` (safe), `documentText(type, text)` (code, CSV,
- *   Markdown), `pdfPage` (a picture of a page), `plainText` (a snippet without marks), `marked(text, query)`.
+ *   Markdown), `pdfPage` (a picture of a page), `plainText` (a snippet without marks), `marker(query)(text)`.
  * - Icons: `icon(name)`, `typeIcon(type)`, `sourceIcon(source)`; new ones go into icon-shapes.ts (Lucide).
  * - Layout classes: `row` (`row end`), `stack`, `grid` (cards side by side), `meta` (grey, small), `prose` (running text), `hits`
  *   and `hit`, `filters`. Colours, sizes and distances are the variables in styles/tokens.css; no inline styles.

@@ -1,4 +1,4 @@
-/** A piece of text on a page, by its index, and the part of it that belongs to the passage, from 0 to 1 of its width. */
+/** A piece of text on a page, and the part of its width that belongs to the passage, from 0 to 1. */
 export interface MarkedRun {
   index: number;
   from: number;
@@ -9,8 +9,8 @@ export interface MarkedRun {
 const matchMin = 16;
 
 /**
- * Finds a passage on a page. Line breaks, hyphens and punctuation of the stored text differ from those on the page, and its order
- * may differ, too. So only letters and digits are compared: all of them together if possible, else in short overlapping pieces.
+ * Finds a passage on a page. The stored text can have other line breaks, hyphens and punctuation than the page, and another
+ * order. So only letters and digits are compared: all of them together if possible, else in short overlapping pieces.
  */
 export function findPassage(pieces: readonly string[], passage: string): MarkedRun[] {
   const target = lettersOf(passage);

@@ -33,13 +33,13 @@ export function plotValue(value: number, unit: PlotUnit): string {
  * `data-values`, the value under the pointer.
  */
 export function plot({ name, points, unit = 'count', kind = 'bars', summary }: PlotOptions): Html {
-  const known = points.flatMap(({ value }) => value ?? []);
-  const top = niceTop(Math.max(0, ...known), unit);
-  const highest = Math.max(0, ...known);
+  const present = points.flatMap(({ value }) => value ?? []);
+  const highest = Math.max(0, ...present);
+  const top = niceTop(highest, unit);
   const label = highest === 0 ? `${name}: no data` : `${name}: at most ${plotValue(highest, unit)}`;
   const [first, second] = points;
   const values = points.map(({ value }) => value ?? '').join();
-  const ticks = [0, 0.5, 1].map((share) => points[Math.round(share * (points.length - 1))]?.at ?? 0);
+  const ticks = [0, 0.5, 1].map((position) => points[Math.round(position * (points.length - 1))]?.at ?? 0);
   return html`<figure class="plot" data-plot="${unit}" data-values="${values}" data-bad="${points
     .map(({ bad }) => bad ?? '')
     .join()
@@ -71,9 +71,9 @@ function line(points: readonly PlotPoint[], top: number): string {
   let isOpen = false;
   return points
     .map(({ value }, index) => {
-      const [starts, y] = [!isOpen, (100 - ((value ?? 0) / top) * 100).toFixed(1)];
+      const [isStart, y] = [!isOpen, (100 - ((value ?? 0) / top) * 100).toFixed(1)];
       isOpen = value !== undefined;
-      return isOpen ? `${starts ? `M${index} ${y}H${index + 0.5}` : ''}L${index + 0.5} ${y}` : '';
+      return isOpen ? `${isStart ? `M${index} ${y}H${index + 0.5}` : ''}L${index + 0.5} ${y}` : '';
     })
     .join('');
 }
