@@ -2,8 +2,8 @@ import { type Chunk, chunkUnitsMax, type Span } from './chunk.ts';
 import { type CodeLine, codeLines, type Unit, unitsOf } from './code-units.ts';
 import { forcedPieces } from './sentences.ts';
 
-/** Small declarations share a chunk up to this part of its max length. A smaller chunk is found more precisely. */
-const sharedPart = 0.5;
+/** Small declarations share a chunk up to this fraction of the max length. Smaller chunks are found more precisely. */
+const sharedFraction = 0.5;
 
 /** Max lines of a body that are read to find its indent. */
 const indentLinesMax = 10_000;
@@ -13,7 +13,7 @@ const depthMax = 12;
 
 /**
  * Chunks code, and data with nested structure (YAML, JSON), by indentation. A declaration that fits stays whole, with its
- * comments; a longer one is split within its body. A chunk's path has the names of the declarations around it.
+ * comments; a longer one is split within its body. A chunk's path is the names of the declarations around it.
  */
 export function chunkCode(text: string, language: string | undefined, unitsMax = chunkUnitsMax): Chunk[] {
   const chunks: Chunk[] = [];
@@ -35,7 +35,7 @@ export function chunkCode(text: string, language: string | undefined, unitsMax =
       }
       const name = declaredName(unit.head.text, language);
       const isShared = name !== undefined || (open?.names.length ?? 0) > 0;
-      if (open && isShared && end - open.start > unitsMax * sharedPart && !unit.isTail) close();
+      if (open && isShared && end - open.start > unitsMax * sharedFraction && !unit.isTail) close();
       if (open && end - open.start > unitsMax) close();
       open = { start: open?.start ?? start, end, names: open?.names ?? [] };
       if (name !== undefined) open.names.push(name);
@@ -82,10 +82,10 @@ export function chunkCode(text: string, language: string | undefined, unitsMax =
   }
 }
 
-/** Length of a part, in UTF-16 units. Huge texts are read in parts, because parsed lines take many times their memory. */
+/** Length of a part, in UTF-16 units. Huge texts are read in parts to save memory. */
 const partUnits = 1_000_000;
 /** How much longer a part may be, so that it ends before an unindented line. */
-const partSpare = 100_000;
+const partExtraMax = 100_000;
 
 /** Splits a text between lines. Most texts are one part. */
 function* partsOf(text: string): Generator<Span> {
@@ -97,7 +97,7 @@ function* partsOf(text: string): Generator<Span> {
 }
 
 function partEnd(text: string, from: number): number {
-  const outer = /\n(?=[^\s\]})])/.exec(text.slice(from, from + partSpare));
+  const outer = /\n(?=[^\s\]})])/.exec(text.slice(from, from + partExtraMax));
   if (outer) return from + outer.index + 1;
   const newline = text.indexOf('\n', from);
   return newline === -1 ? text.length : newline + 1;

@@ -17,8 +17,8 @@ export function chunkDocument(
   if (!first) return chunkAs(kind, text, codeLanguage, unitsMax);
   const chunks = chunkAs(kind, text.slice(0, first.headingStart), codeLanguage, unitsMax);
   for (const member of members) {
-    const ofMember = chunkAs(member.kind, text.slice(member.start, member.end), member.codeLanguage, unitsMax);
-    for (const chunk of ofMember) {
+    const memberText = text.slice(member.start, member.end);
+    for (const chunk of chunkAs(member.kind, memberText, member.codeLanguage, unitsMax)) {
       const { start, end, titlePath } = chunk;
       chunks.push({
         ...chunk,

@@ -2,10 +2,10 @@ import { type Chunk, chunkUnitsMax, type Span } from './chunk.ts';
 import { forcedPieces } from './sentences.ts';
 
 const headerUnitsMax = 300;
-/** Max length of a row with quoted cells. A longer one comes from a stray quote; from there on, every line is a row. */
+/** Max length of a row with quoted cells. After a longer one, quotes are ignored: one of them is stray. */
 const quotedUnitsMax = 20_000;
 
-/** Chunks CSV between rows (RFC 4180: quoted cells may have line breaks). Each chunk's path has the column names. */
+/** Chunks CSV between rows (RFC 4180: quoted cells may have line breaks). Each chunk's path is the column names. */
 export function chunkRows(text: string, unitsMax = chunkUnitsMax): Chunk[] {
   const rows = rowsOf(text);
   const [header] = rows;
@@ -29,12 +29,12 @@ export function chunkRows(text: string, unitsMax = chunkUnitsMax): Chunk[] {
 function rowsOf(text: string): Span[] {
   const rows: Span[] = [];
   const quotes = createQuotes(text);
-  let honoursQuotes = true;
+  let respectsQuotes = true;
   for (let start = 0; start < text.length; ) {
     let end = lineEnd(text, start);
-    if (honoursQuotes) {
+    if (respectsQuotes) {
       const quoted = quotedEnd(text, start, end, quotes);
-      if (quoted === undefined) honoursQuotes = false;
+      if (quoted === undefined) respectsQuotes = false;
       else end = quoted;
     }
     const row = text.slice(start, end);
@@ -50,23 +50,21 @@ function quotedEnd(text: string, start: number, firstEnd: number, quotes: Quotes
   let end = firstEnd;
   let isOpen = false;
   for (;;) {
-    while (quotes.hasBefore(end)) isOpen = !isOpen;
+    while (quotes.consumeBefore(end)) isOpen = !isOpen;
     if (!isOpen) return end;
     if (end >= text.length || end - start > quotedUnitsMax) return undefined;
     end = lineEnd(text, end + 1);
   }
 }
 
-interface Quotes {
-  /** Consumes the next quotation mark if it is before `end`. */
-  hasBefore(end: number): boolean;
-}
+type Quotes = ReturnType<typeof createQuotes>;
 
-/** Tracks the next quotation mark. Searching for it from each row would scan the rest of a text without quotes every time. */
-function createQuotes(text: string): Quotes {
+/** Reads quotation marks in order, so that a long text is scanned only once. */
+function createQuotes(text: string) {
   let next = text.indexOf('"');
   return {
-    hasBefore(end) {
+    /** Consumes the next quotation mark if it is before `end`. */
+    consumeBefore(end: number): boolean {
       if (next === -1 || next >= end) return false;
       next = text.indexOf('"', next + 1);
       return true;

@@ -32,12 +32,7 @@ export function createChunker() {
 type ChunkThread = Calls<TextToChunk, readonly NewChunk[]>;
 
 function startThread(): ChunkThread {
-  return createWorkerCalls({
-    from: import.meta.url,
-    file: 'chunk-worker',
-    name: 'carrel-chunks',
-    exitError,
-  });
+  return createWorkerCalls({ from: import.meta.url, file: 'chunk-worker', name: 'carrel-chunks', exitError });
 }
 
 /** Chunks a text on its own thread. */

@@ -54,7 +54,7 @@ export function unitsOf(lines: readonly CodeLine[]): Unit[] {
     }
     const isContinued = inComment || line.indent > base;
     inComment = staysInComment(line.text, inComment);
-    if (line.leads || (!isContinued && isLeading(line.text))) leading.push(line);
+    if (line.leads || (!isContinued && leads.test(line.text))) leading.push(line);
     else if (isContinued && leading.length > 0) leading.push(line);
     else if (last && (isContinued || closes.test(line.text))) {
       for (const before of leading.splice(0)) last.lines.push(before);
@@ -81,10 +81,6 @@ const closes =
 /** Matches comments, annotations and attributes, which belong to the declaration below them. */
 const leads =
   /^\s*(?:\/\/|#(?!include|define|if|else|endif|pragma|import)|--|;|\/\*|\*|@\w|#\[|\[[A-Z]\w*[\](]|template\s*<|"""|'''|%)/;
-
-function isLeading(text: string): boolean {
-  return leads.test(text);
-}
 
 /** True if a multi-line comment is still open after this line. */
 function staysInComment(text: string, isInside: boolean): boolean {

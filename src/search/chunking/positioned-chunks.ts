@@ -10,15 +10,15 @@ export type TextToChunk = Pick<ExtractedDocument, 'text' | 'kind' | 'codeLanguag
 };
 
 /** Max length of a document that stays one chunk. As several chunks, it would fill the results. */
-const wholeUnitsMax = 3_000;
+const singleUnitsMax = 3_000;
 
-/** Chunks a text and adds page and line numbers, from 1. No chunk spans two pages, so that a citation can name the page. */
+/** Chunks a text and adds page and line numbers, from 1. No chunk spans two pages, so a citation can name its page. */
 export function positionedChunks(document: TextToChunk): NewChunk[] {
   const positions = createPositions(document);
   const pageEnds = pageEndsOf(document.marks);
   const chunks = chunkDocument(document).flatMap((chunk) => splitAt(pageEnds, chunk));
-  const whole = wholeOf(document, chunks, positions);
-  return (whole === undefined ? chunks : [whole]).map(({ text, start, end, titlePath }) => {
+  const single = joined(document, chunks, positions);
+  return (single === undefined ? chunks : [single]).map(({ text, start, end, titlePath }) => {
     const { page, line, lineEnd = line, member } = positions.of({ start, end });
     const metadata = {
       page,
@@ -49,15 +49,15 @@ function splitAt(offsets: readonly number[], chunk: Chunk): Chunk[] {
   });
 }
 
-/** Joins all chunks into one if the document is short and they have the same headings, page and file. */
-function wholeOf(
+/** Joins all chunks into one if the document is short and they share headings, page and file. */
+function joined(
   { text, isNote }: TextToChunk,
   chunks: readonly Chunk[],
   positions: DocumentPositions,
 ): Chunk | undefined {
   const [first] = chunks;
   const last = chunks.at(-1);
-  if (!first || !last || last.end - first.start > wholeUnitsMax) return undefined;
+  if (!first || !last || last.end - first.start > singleUnitsMax) return undefined;
   const positionOf = ({ start, titlePath }: Chunk): string => {
     const { page, member } = positions.at(start);
     return JSON.stringify([isNote ? [] : titlePath, page, member]);

@@ -53,8 +53,8 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   const model = provider.name;
   /** Owners to embed first, latest request first. */
   let preferred = new Set<number>();
-  /** The current batch. Resolves at its end, with the awaited owners whose texts other processes have leased. */
-  let step = Promise.withResolvers<readonly number[]>();
+  /** The current batch. Resolves at its end, with the preferred owners whose texts other processes have leased. */
+  let batchEnd = Promise.withResolvers<readonly number[]>();
   const claimant = randomUUID();
   const release = () => vectors.release({ model, claimant }).catch(() => {});
   let pollTimer: NodeJS.Timeout | undefined;
@@ -63,20 +63,20 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   const backlog = createBacklog({
     async doSome(signal) {
       const next = [...preferred].slice(0, batchSize);
-      const { isIdle, elsewhere } = await embedNext(next, signal).catch(async (error: unknown) => {
+      const { isIdle, leasedElsewhere } = await embedNext(next, signal).catch(async (error: unknown) => {
         // Another process may be able to embed the texts.
         await release();
         throw error;
       });
-      endStep(next.length > 0 ? elsewhere : []);
+      endBatch(next.length > 0 ? leasedElsewhere : []);
       if (!isIdle || next.length > 0) return true;
-      if (elsewhere.length === 0) deps.onDone?.();
+      if (leasedElsewhere.length === 0) deps.onDone?.();
       else pollLater();
       return false;
     },
     onFailure(error) {
       log.warn('embedding failed and will be retried; keyword search still works', { model, reason: reasonOf(error) });
-      endStep([]);
+      endBatch([]);
     },
   });
   return {
@@ -87,28 +87,30 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     prefer,
     async whenEmbedded(owners, waitMs, signal) {
       prefer(owners);
-      const waited = new AbortController();
-      const over = delay(waitMs, undefined, { signal: AbortSignal.any([signal, waited.signal]), ref: false });
-      const end = over.catch(() => {}).then(() => waited.abort());
-      const pause = (ms: number) => delay(ms, undefined, { signal: waited.signal, ref: false }).catch(() => {});
+      const done = new AbortController();
+      const pause = (ms: number) => delay(ms, undefined, { signal: done.signal, ref: false }).catch(() => {});
+      const timeout = delay(waitMs, undefined, { signal: AbortSignal.any([signal, done.signal]), ref: false });
+      const timedOut = timeout.catch(() => {}).then(() => done.abort());
       const awaited = new Set(owners);
-      let elsewhere = new Set<number>();
-      for (let [polls, fewest] = [0, owners.length + 1]; !waited.signal.aborted && !isProviderDown; ) {
+      let leasedElsewhere = new Set<number>();
+      let polls = 0;
+      let fewest = owners.length + 1;
+      while (!done.signal.aborted && !isProviderDown) {
         if (owners.some((owner) => preferred.has(owner))) {
-          const current = step;
-          const claimed = await Promise.race([current.promise, end, pause(stallMs)]);
-          if (step === current) break;
-          for (const owner of claimed ?? []) if (awaited.has(owner)) elsewhere.add(owner);
+          const current = batchEnd;
+          const leased = await Promise.race([current.promise, timedOut, pause(stallMs)]);
+          if (batchEnd === current) break;
+          for (const owner of leased ?? []) if (awaited.has(owner)) leasedElsewhere.add(owner);
         } else {
-          polls = elsewhere.size < fewest ? 0 : polls + 1;
-          fewest = elsewhere.size;
-          if (elsewhere.size === 0 || polls * pollMs > stallMs) break;
+          polls = leasedElsewhere.size < fewest ? 0 : polls + 1;
+          fewest = leasedElsewhere.size;
+          if (leasedElsewhere.size === 0 || polls * pollMs > stallMs) break;
           await pause(pollMs);
-          prefer([...elsewhere]);
-          elsewhere = new Set();
+          prefer([...leasedElsewhere]);
+          leasedElsewhere = new Set();
         }
       }
-      waited.abort();
+      done.abort();
     },
     async close() {
       await backlog.close();
@@ -120,14 +122,20 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   async function embedNext(first: readonly number[], signal: AbortSignal) {
     await deps.ready?.();
     const owners = first.length === 0 ? undefined : first;
-    const { texts, elsewhere } = await vectors.claim({ model, claimant, leaseMs, limit: batchSize, owners });
+    const { texts, elsewhere: leasedElsewhere } = await vectors.claim({
+      model,
+      claimant,
+      leaseMs,
+      limit: batchSize,
+      owners,
+    });
     const batch = firstBatch(texts);
     if (batch.length > 0) await vectors.put({ model, texts: await embedTexts(batch, signal) });
     const remaining = new Set(texts.slice(batch.length).map(({ owner }) => owner));
     // All owners except the remaining ones now have vectors, or another process has leased their texts.
     for (const owner of [...first, ...batch.map((text) => text.owner)])
       if (!remaining.has(owner)) preferred.delete(owner);
-    return { isIdle: texts.length === 0, elsewhere };
+    return { isIdle: texts.length === 0, leasedElsewhere };
   }
 
   /** Embeds a batch. A text that the provider refuses gets no vectors and does not block the others. */
@@ -164,9 +172,9 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     backlog.wake();
   }
 
-  function endStep(elsewhere: readonly number[]): void {
-    step.resolve(elsewhere);
-    step = Promise.withResolvers();
+  function endBatch(leasedElsewhere: readonly number[]): void {
+    batchEnd.resolve(leasedElsewhere);
+    batchEnd = Promise.withResolvers();
   }
 }
 

@@ -73,11 +73,6 @@ export interface MeaningDeps<Filter> {
   readonly waitForNewest?: number;
 }
 
-interface VectorsToSearch {
-  readonly snapshot: VectorSnapshot;
-  readonly pending: number;
-}
-
 const vectorWaitMs = 3_000;
 /** Default for `waitForAllMax`: about as many texts as can be embedded in three seconds. */
 const waitForAllDefault = 2_000;
@@ -92,11 +87,11 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   const { vectors, provider, log, embeds = true, waitForAllMax = waitForAllDefault, waitForNewest = 0 } = deps;
   const main = createModelPipeline({ vectors, provider, log, ready: start, embeds, onDone });
   let previous: ModelPipeline | undefined;
-  let started: Promise<void> | undefined;
+  let starting: Promise<void> | undefined;
   const modelOfVector = new WeakMap<Float32Array, string>();
   let isChanging = true;
   let isClosed = false;
-  /** Resolves when the pipelines of previous models have closed. */
+  /** Resolves when the pipelines of previous models are closed. */
   let closing: Promise<unknown> = Promise.resolve();
 
   return {
@@ -154,11 +149,11 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
 
   function start(): Promise<void> {
     // A failed start is retried by the next call.
-    started ??= begin().catch((error) => {
-      started = undefined;
+    starting ??= begin().catch((error) => {
+      starting = undefined;
       throw error;
     });
-    return started;
+    return starting;
   }
 
   async function begin(): Promise<void> {
@@ -193,8 +188,8 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
 
   /** Returns the query's vector: the caller's, unless it is from another model. */
   async function vectorOf(pipeline: ModelPipeline, request: MeaningRequest<Filter>): Promise<Float32Array> {
-    const { text, vector: earlier, signal } = request;
-    if (earlier !== undefined && modelOfVector.get(earlier) === pipeline.model) return earlier;
+    const { text, vector: cached, signal } = request;
+    if (cached !== undefined && modelOfVector.get(cached) === pipeline.model) return cached;
     const [vector] = await pipeline.provider.embed([text], { purpose: 'query', signal });
     assert(vector, 'one vector for each text');
     modelOfVector.set(vector, pipeline.model);
@@ -206,13 +201,13 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     pipeline: ModelPipeline,
     request: MeaningRequest<Filter>,
     nearestRequest: NearestRequest<Filter>,
-  ): Promise<VectorsToSearch> {
+  ) {
     const { model } = pipeline;
     const { filter, signal, waitMs = vectorWaitMs } = request;
     const read = () => vectors.readSnapshot(nearestRequest, { signal });
     const snapshot = await (request.firstRead?.(nearestRequest) ?? read());
     const { pending, isChosen } = snapshot.state;
-    if (!isChosen && pipeline === main) throw replaced(model);
+    if (!isChosen && pipeline === main) throw modelReplaced(model);
     if (pending === 0) return { snapshot, pending };
     pipeline.embedding.wake();
     const matching = filter && new Set(snapshot.matching ?? (await vectors.matching(filter, { signal })));
@@ -264,7 +259,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   }
 }
 
-function replaced(model: string): CarrelError {
+function modelReplaced(model: string): CarrelError {
   const message =
     `Another process has replaced the vectors of ${model} with another model's. ` +
     'Restart this one with the same EMBEDDING_PROVIDER and EMBEDDING_MODEL.';

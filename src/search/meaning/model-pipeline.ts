@@ -22,7 +22,7 @@ interface ModelPipelineDeps<Filter> {
 export function createModelPipeline<Filter>(deps: ModelPipelineDeps<Filter>) {
   const { vectors, provider, log, ready, embeds, onDone } = deps;
   const model = provider.name;
-  const nearest: NearestVectors = vectors.isIndexed ? storedNearest : createScannedVectors({ vectors, model });
+  const nearest: NearestVectors = vectors.isIndexed ? storedNearest : createScannedVectors(vectors, model);
   const embedding: BackgroundEmbedding = embeds
     ? createBackgroundEmbedding({ vectors, provider, log, ready, onDone })
     : embeddedByOthers(vectors, model, onDone);

@@ -52,18 +52,18 @@ export async function embedPassages(
     plans.flatMap(({ texts }) => texts),
     options,
   );
-  let used = 0;
+  let next = 0;
   return plans.map(({ windows, texts, isMessage }) => {
-    const ofPassage = vectors.slice(used, used + texts.length);
-    used += texts.length;
-    const [first = new Float32Array(), inContext] = ofPassage;
+    const passageVectors = vectors.slice(next, next + texts.length);
+    next += texts.length;
+    const [first = new Float32Array(), inContext] = passageVectors;
     if (windows.length === 1) {
       const vector = inContext ? sumOf(first, 1 - contextShare, inContext, contextShare) : first;
       return windows.map((window) => ({ ...window, vector }));
     }
-    const mean = meanOf(ofPassage);
+    const mean = meanOf(passageVectors);
     return windows.map((window, index) => {
-      const vector = normalised(sumOf(ofPassage[index] ?? mean, windowShare, mean, 1 - windowShare));
+      const vector = normalised(sumOf(passageVectors[index] ?? mean, windowShare, mean, 1 - windowShare));
       return { ...window, vector: scaled(vector, isMessage ? messageScale(windows.length) : 1) };
     });
   });

@@ -3,11 +3,6 @@ import type { VectorStore } from '../../storage/vectors/vector-store.ts';
 import { createVectorIndex, type VectorCandidate, type VectorIndex } from '../scan/vector-index.ts';
 import type { NearestVectors } from './nearest-vectors.ts';
 
-export interface ScannedVectorsDeps<Filter> {
-  readonly vectors: VectorStore<Filter>;
-  readonly model: string;
-}
-
 /** Max vectors per database read. */
 const loadSize = 2_000;
 
@@ -16,11 +11,11 @@ const vectorsMax = 4_000_000;
 /** Min candidates to rescore exactly, because quantised scores are approximate. */
 const rescoredMin = 50;
 
-/** Vectors to examine per requested owner, the text that they belong to. Only the nearest vector of a text counts. */
+/** Vectors to examine per requested owner, because only the nearest vector of an owner counts. */
 const vectorsPerOwner = 2;
 
 /** Searches an in-memory copy of the stored vectors. Updates it before each search, because other processes may write too. */
-export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsDeps<Filter>): NearestVectors {
+export function createScannedVectors<Filter>(vectors: VectorStore<Filter>, model: string): NearestVectors {
   let index: VectorIndex | undefined;
   let lastKey = 0;
   let lastRemoval = 0;
@@ -55,9 +50,9 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
     }
   }
 
-  async function update(dimensions: number, seen: VectorState): Promise<void> {
+  async function update(dimensions: number, snapshot: VectorState): Promise<void> {
     // A concurrent search may have applied a newer state than this one; then the state is read again.
-    const state = seen.lastRemoval < lastRemoval ? await vectors.state({ model }) : seen;
+    const state = snapshot.lastRemoval < lastRemoval ? await vectors.state({ model }) : snapshot;
     // Outdated if removals that this copy has not seen were already pruned, or if the database was replaced.
     const isOutdated = lastRemoval + 1 < state.firstRemoval || state.lastRemoval < lastRemoval;
     if (index !== undefined && isOutdated) await discardIndex();
