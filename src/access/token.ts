@@ -2,16 +2,16 @@ import { createHash, randomBytes } from 'node:crypto';
 
 /** Prefix of every token, by which people and secret scanners recognise a leaked one. */
 const prefix = 'carrel_';
-const form = /^carrel_[A-Za-z0-9_-]{43}$/;
+const tokenPattern = /^carrel_[A-Za-z0-9_-]{43}$/;
 
 /** Creates a token from 256 random bits. */
 export function createToken(): string {
   return `${prefix}${randomBytes(32).toString('base64url')}`;
 }
 
-/** True if the text has the form of a token. Other texts need no lookup. */
+/** True if the text looks like a token. Other texts need no lookup. */
 export function isTokenForm(text: string): boolean {
-  return form.test(text);
+  return tokenPattern.test(text);
 }
 
 /** Hashes a token for storage. A slow hash is not needed: nobody can try 2^256 tokens. */

@@ -23,7 +23,7 @@ export function rounded<Data>(data: Data): Data {
   return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, rounded(value)])) as Data;
 }
 
-interface Found {
+interface HitToExplain {
   readonly query: string;
   /** The text that was searched, including the title. */
   readonly text: string;
@@ -39,7 +39,7 @@ const wordsMax = 5;
 const passageUnitsMax = 80;
 
 /** Explains a hit: matched words or closest passage. */
-export function whyFound({ query, text, words = matchedWords(query, text), location, passage }: Found): string {
+export function whyFound({ query, text, words = matchedWords(query, text), location, passage }: HitToExplain): string {
   const reason =
     words.length > 0
       ? `has ${words.map((word) => `"${word}"`).join(', ')}`

@@ -75,7 +75,7 @@ export function createCrawler(settings: CrawlSettings, deps: CrawlerDeps): Crawl
     log,
   );
   const stopListening = shared?.onNotice((notice) => {
-    if (notice.about === 'job') queue.drop(Number(notice.id));
+    if (notice.about === 'job') queue.abort(Number(notice.id));
     if (notice.about === 'work') queue.wake();
   });
 

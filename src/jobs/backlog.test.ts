@@ -6,7 +6,7 @@ test('works until nothing is left, and again when woken', async () => {
   let left = 3;
   let done = 0;
   const backlog = createBacklog({
-    async doSome() {
+    async doPart() {
       if (left === 0) return false;
       left -= 1;
       done += 1;
@@ -32,7 +32,7 @@ test('notices work that arrives during the last step', async () => {
   let left = 1;
   let calls = 0;
   const backlog = createBacklog({
-    async doSome() {
+    async doPart() {
       calls += 1;
       if (calls === 1) await gate.promise;
       if (left === 0) return false;
@@ -57,7 +57,7 @@ test('logs a failure once and retries it, and close does not wait for it', async
   const failed = Promise.withResolvers<void>();
   let broken = true;
   const backlog = createBacklog({
-    async doSome() {
+    async doPart() {
       if (broken) throw new Error('away');
       return false;
     },

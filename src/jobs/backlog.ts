@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 export interface BacklogDeps {
   /** Does part of the work. Returns false when nothing is left. Called again later if it throws. */
-  doSome(signal: AbortSignal): Promise<boolean>;
+  doPart(signal: AbortSignal): Promise<boolean>;
   onFailure(error: unknown): void;
 }
 
@@ -10,7 +10,7 @@ const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
 
 /** Does background work in parts until none is left. */
-export function createBacklog({ doSome, onFailure }: BacklogDeps) {
+export function createBacklog({ doPart, onFailure }: BacklogDeps) {
   const stop = new AbortController();
   let available = true;
   let retryMs = retryMinMs;
@@ -50,7 +50,7 @@ export function createBacklog({ doSome, onFailure }: BacklogDeps) {
   async function doAll(): Promise<void> {
     while (!stop.signal.aborted) {
       try {
-        if (!(await doSome(stop.signal))) return;
+        if (!(await doPart(stop.signal))) return;
         available = true;
         retryMs = retryMinMs;
       } catch (error) {

@@ -45,7 +45,7 @@ export interface CallJobsOptions {
 
 const renewMs = 15_000;
 /** A running job that was not renewed for this long counts as interrupted: its process has died. */
-const silentMaxMs = 4 * renewMs;
+const renewalMaxMs = 4 * renewMs;
 
 /** A job as other processes read it. */
 interface JobRecord {
@@ -138,7 +138,9 @@ export function createCallJobs(options: CallJobsOptions = {}) {
       if (record.owner !== owner) throw jobNotFound();
       const { view, writtenAt } = record;
       const hasEnded = view.state !== 'running' && view.state !== 'queued';
-      return hasEnded || Date.now() - writtenAt < silentMaxMs ? view : { ...view, state: 'failed', error: interrupted };
+      return hasEnded || Date.now() - writtenAt < renewalMaxMs
+        ? view
+        : { ...view, state: 'failed', error: interrupted };
     },
   };
 }

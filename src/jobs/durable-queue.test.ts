@@ -75,7 +75,7 @@ test('stops a job that it no longer owns, dropped or found out at lease renewal'
   const { jobs, told, started } = source(2);
   const queue = createDurableQueue({ ...config, leaseMs: 30 }, jobs, silentLogger);
   const [first, second] = [await started(0), await started(1)];
-  queue.drop(0);
+  queue.abort(0);
   assert.equal(first.signal.aborted, true);
   assert.equal(second.signal.aborted, false);
   told.isOurs = false;
@@ -123,7 +123,7 @@ test('starts one extra job beside slow ones if it is quick', async () => {
       return jobs.claim(quick);
     },
   };
-  const queue = createDurableQueue({ ...config, patienceMs: 0 }, told, silentLogger);
+  const queue = createDurableQueue({ ...config, quickJobAfterMs: 0 }, told, silentLogger);
   await started(2);
   assert.deepEqual([...begun.keys()], [0, 1, 2], 'one, and not one more');
   assert.deepEqual(asked, [false, false, true]);

@@ -7,7 +7,7 @@ export interface DurableQueueConfig {
   /** Delay of the first poll, which finds jobs of earlier processes. `wake` polls immediately. */
   readonly firstPollMs?: number;
   /** If all workers have been busy for this long, one extra quick job may run. Default: never. */
-  readonly patienceMs?: number;
+  readonly quickJobAfterMs?: number;
 }
 
 /** The stored queue, which outlives this process. */
@@ -27,7 +27,7 @@ export interface JobSource<Job extends { readonly id: number }> {
 export interface DurableQueue {
   wake(): void;
   /** Stops a job that runs in this process, because it was cancelled or another process took it over. */
-  drop(id: number): void;
+  abort(id: number): void;
   /** Stops all work; unfinished jobs go back to the queue. */
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export interface DurableQueue {
 const recoverEveryMs = 5_000;
 const failureDelayMs = 5_000;
 
-interface Running {
+interface RunningJob {
   readonly stop: AbortController;
   readonly ended: Promise<void>;
   readonly quick: boolean;
@@ -49,7 +49,7 @@ export function createDurableQueue<Job extends { readonly id: number }>(
   source: JobSource<Job>,
   log: Logger,
 ): DurableQueue {
-  const running = new Map<number, Running>();
+  const running = new Map<number, RunningJob>();
   let closed = false;
   let filling: Promise<void> | undefined;
   let isWokenAgain = false;
@@ -61,7 +61,7 @@ export function createDurableQueue<Job extends { readonly id: number }>(
 
   return {
     wake,
-    drop: (id) => running.get(id)?.stop.abort(),
+    abort: (id) => running.get(id)?.stop.abort(),
     async close() {
       closed = true;
       clearTimeout(timer);
@@ -113,9 +113,9 @@ export function createDurableQueue<Job extends { readonly id: number }>(
     const all = [...running.values()];
     const regular = all.filter(({ quick }) => !quick);
     if (regular.length < config.workers) return 'any';
-    const { patienceMs = Number.POSITIVE_INFINITY } = config;
+    const { quickJobAfterMs = Number.POSITIVE_INFINITY } = config;
     const now = performance.now();
-    return regular.length === all.length && regular.every(({ since }) => now - since >= patienceMs)
+    return regular.length === all.length && regular.every(({ since }) => now - since >= quickJobAfterMs)
       ? 'quick'
       : undefined;
   }

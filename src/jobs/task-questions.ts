@@ -6,7 +6,7 @@ export type TaskQuestions = ReturnType<typeof createTaskQuestions>;
 export function createTaskQuestions({ answerMs, onChange }: { answerMs: number; onChange(): void }) {
   const questions = new Map<string, { request: object; answer(value: unknown): void }>();
   let count = 0;
-  let refuse: ((error: CarrelError) => void) | undefined;
+  let rejectPending: ((error: CarrelError) => void) | undefined;
   return {
     /** Returns the unanswered questions, by key. */
     open: (): Record<string, object> => Object.fromEntries([...questions].map(([key, { request }]) => [key, request])),
@@ -29,7 +29,7 @@ export function createTaskQuestions({ answerMs, onChange }: { answerMs: number; 
           },
         });
       }
-      refuse = reject;
+      rejectPending = reject;
       onChange();
       try {
         return await promise;
@@ -48,6 +48,6 @@ export function createTaskQuestions({ answerMs, onChange }: { answerMs: number; 
       onChange();
     },
     /** Fails the pending `ask`. */
-    refuse: (error: CarrelError): void => refuse?.(error),
+    reject: (error: CarrelError): void => rejectPending?.(error),
   };
 }

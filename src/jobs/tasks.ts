@@ -34,7 +34,7 @@ export interface TasksOptions {
   bytesMax?: number | undefined;
 }
 
-interface Running {
+interface RunningTask {
   taskStart: TaskStart;
   updatedAt: number;
   message?: string;
@@ -69,7 +69,7 @@ export function createTasks(options: TasksOptions): Tasks {
   const { now = Date.now } = options;
   const records = shared ? createSharedRecords('task', shared) : createFileRecords(folder, partNames, now);
   const thisProcess = createLeaseOwner();
-  const running = new Map<string, Running>();
+  const running = new Map<string, RunningTask>();
   const views = createTaskViews({ keepMs, now });
   /** Ended tasks whose outcome is not stored yet. */
   const unsaved = new Map<string, { taskStart: TaskStart; taskEnd: TaskEnd }>();
@@ -94,7 +94,7 @@ export function createTasks(options: TasksOptions): Tasks {
   const tryWriteEnd = (id: string, taskEnd: TaskEnd): Promise<void> =>
     writeEnd(id, taskEnd).catch((error: unknown) => log.warn('could not save the end of a task', { error }));
 
-  const release = async (id: string, { timer, writer }: Running): Promise<void> => {
+  const release = async (id: string, { timer, writer }: RunningTask): Promise<void> => {
     running.delete(id);
     clearTimeout(timer);
     await writer?.stop();
@@ -126,9 +126,9 @@ export function createTasks(options: TasksOptions): Tasks {
     for (const listener of listeners) listener(notice.id);
   });
 
-  const stop = (task: Running): void => {
+  const stop = (task: RunningTask): void => {
     task.cancel();
-    task.questions.refuse(new CarrelError('cancelled', 'The task was cancelled.'));
+    task.questions.reject(new CarrelError('cancelled', 'The task was cancelled.'));
   };
 
   const end = async (id: string, outcome: TaskOutcome): Promise<void> => {
@@ -142,7 +142,7 @@ export function createTasks(options: TasksOptions): Tasks {
     announce(id);
   };
 
-  const touch = (id: string): void => {
+  const onUpdate = (id: string): void => {
     const task = running.get(id);
     if (task === undefined) return;
     task.updatedAt = now();
@@ -165,7 +165,7 @@ export function createTasks(options: TasksOptions): Tasks {
       const task = running.get(id);
       if (task === undefined) return;
       task.message = message.slice(0, messageCharsMax);
-      touch(id);
+      onUpdate(id);
     },
     async continueAs(work) {
       const task = running.get(id);
@@ -208,8 +208,8 @@ export function createTasks(options: TasksOptions): Tasks {
     if (shared) await readChanges().catch(() => {});
     const { id, taskStart, taskEnd } = await read(taskId, owner);
     const { tool, work, createdAt } = taskStart;
-    const live = running.get(id);
-    if (live) return { view: views.running(id, taskStart, stateOf(live)), tool };
+    const task = running.get(id);
+    if (task) return { view: views.running(id, taskStart, stateOf(task)), tool };
     if (taskEnd) return { view: views.ended(id, taskStart, taskEnd), tool };
     const isOverdue = now() - createdAt > runMs;
     const isOurs = taskStart.process === thisProcess;
@@ -238,10 +238,10 @@ export function createTasks(options: TasksOptions): Tasks {
       ...(work === undefined ? {} : { work }),
     };
     await records.add(id, startPart, taskStart, ttlMs);
-    const task: Running = {
+    const task: RunningTask = {
       taskStart,
       updatedAt: createdAt,
-      questions: createTaskQuestions({ answerMs, onChange: () => touch(id) }),
+      questions: createTaskQuestions({ answerMs, onChange: () => onUpdate(id) }),
       writer:
         shared &&
         createStateWriter(async () => {
@@ -285,10 +285,10 @@ export function createTasks(options: TasksOptions): Tasks {
     },
     async cancel(taskId, owner) {
       const { id, taskStart, taskEnd } = await read(taskId, owner);
-      const live = running.get(id);
-      if (live) {
+      const task = running.get(id);
+      if (task) {
         await end(id, { status: 'cancelled' });
-        stop(live);
+        stop(task);
       } else if (taskEnd === undefined) await endAbandoned(id, { status: 'cancelled' });
       const view = views.ended(id, taskStart, { endedAt: now(), outcome: { status: 'cancelled' } });
       const { tool, work } = taskStart;
@@ -312,7 +312,7 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 }
 
-function stateOf({ updatedAt, message, questions }: Running): TaskState {
+function stateOf({ updatedAt, message, questions }: RunningTask): TaskState {
   return { updatedAt, ...(message === undefined ? {} : { message }), questions: questions.open() };
 }
 

@@ -6,7 +6,7 @@ import type { Tool } from './tool.ts';
 import { mayBecomeJob, type Toolset } from './toolset.ts';
 
 interface CatalogueOptions {
-  /** Offer only read-only tools. */
+  /** Enables only read-only tools. */
   readOnly: boolean;
   /** Names of disabled tools, case-insensitive. */
   disabledTools: readonly string[];
@@ -36,7 +36,7 @@ export interface ToolListing {
   };
 }
 
-/** All tools that this process offers, in the order of toolsets and their tools. */
+/** All enabled tools of this process, in the order of toolsets and their tools. */
 export interface Catalogue {
   readonly toolsets: readonly Toolset[];
   readonly listings: readonly ToolListing[];

@@ -118,12 +118,12 @@ function wordStart(text: string, at: number, limit: number): number {
   return space === null ? wholeCharacter(text, at) : Math.min(limit, at + space.index);
 }
 
-/** Returns the last end of a word within `unitsMax` of `start`, but not before `least`. */
-function wordEnd(text: string, start: number, unitsMax: number, least = start): number {
+/** Returns the last end of a word within `unitsMax` of `start`, but not before `min`. */
+function wordEnd(text: string, start: number, unitsMax: number, min = start): number {
   const end = start + unitsMax;
   if (end >= text.length) return text.length;
-  const space = text.slice(least, end + 1).search(/\s\S*$/);
-  return wholeCharacter(text, space === -1 ? end : least + space);
+  const space = text.slice(min, end + 1).search(/\s\S*$/);
+  return wholeCharacter(text, space === -1 ? end : min + space);
 }
 
 function wholeCharacter(text: string, at: number): number {

@@ -30,18 +30,18 @@ export function spellingsIn(streams: Iterable<string>): Set<string> {
 
 /** Creates a vocabulary of an index, to look up corrections for misspelt words. It takes about 100 bytes per word. */
 export function createVocabulary() {
-  const known = new Set<string>();
+  const added = new Set<string>();
   /** By word length: the terms, and the letters of each as bits. */
   const byLength: { terms: string[]; letters: number[] }[] = [];
 
   return {
     get size(): number {
-      return known.size;
+      return added.size;
     },
     add(terms: Iterable<string>): void {
       for (const each of terms) {
-        if (known.has(each) || each === '') continue;
-        known.add(each);
+        if (added.has(each) || each === '') continue;
+        added.add(each);
         byLength[each.length] ??= { terms: [], letters: [] };
         const group = byLength[each.length];
         group?.terms.push(each);
@@ -55,9 +55,9 @@ export function createVocabulary() {
       let found: string[] = [];
       for (let length = word.length - max; length <= word.length + max; length += 1) {
         const group = byLength[length];
-        group?.letters.forEach((others, index) => {
+        group?.letters.forEach((otherLetters, index) => {
           // One edit removes at most one letter and adds at most one.
-          if (countBits(letters & ~others) > max || countBits(others & ~letters) > max) return;
+          if (countBits(letters & ~otherLetters) > max || countBits(otherLetters & ~letters) > max) return;
           const other = group.terms[index] ?? '';
           const distance = editDistance(word, other, max);
           if (distance > max) return;
@@ -81,6 +81,6 @@ function lettersOf(word: string): number {
 
 function countBits(value: number): number {
   let count = 0;
-  for (let rest = value; rest !== 0; rest &= rest - 1) count += 1;
+  for (let bits = value; bits !== 0; bits &= bits - 1) count += 1;
   return count;
 }

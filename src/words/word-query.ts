@@ -129,17 +129,17 @@ export function phraseQuery(text: string): WordQuery {
   return phraseOf(analysed(text).main, false);
 }
 
-/** Creates a query that needs all words, each as a prefix. Words past the limits for prefixes must match as a whole. */
+/** Creates a query that needs all words, each as a prefix. Past the limits for prefixes, words must match exactly. */
 export function prefixQuery(text: string): WordQuery {
   const words = text.slice(0, queryCharsMax).split(/\s+/).slice(0, queryLeavesMax);
-  const room = { prefixes: queryPrefixesMax, short: shortPrefixesMax };
+  const left = { prefixes: queryPrefixesMax, short: shortPrefixesMax };
   const parts = words.map((word) => {
     const query = prefixWord(word);
     const last = query.kind === 'prefix' ? query.prefix : query.kind === 'phrase' ? query.terms.at(-1) : undefined;
     if (last === undefined) return query;
-    room.prefixes -= 1;
-    if (isShortPrefix(last)) room.short -= 1;
-    return room.prefixes < 0 || (room.short < 0 && isShortPrefix(last)) ? exactWord(word) : query;
+    left.prefixes -= 1;
+    if (isShortPrefix(last)) left.short -= 1;
+    return left.prefixes < 0 || (left.short < 0 && isShortPrefix(last)) ? exactWord(word) : query;
   });
   return allOf(parts.filter((part) => part.kind !== 'nothing'));
 }
@@ -206,10 +206,10 @@ export function membersOf(leaf: WordLeaf): WordLeaf[] {
 }
 
 /** Replaces leaves of the query, except excluded ones. */
-export function withLeaves(query: WordQuery, replaced: (leaf: WordLeaf) => WordLeaf): WordQuery {
-  if ('parts' in query) return { ...query, parts: query.parts.map((part) => withLeaves(part, replaced)) };
-  if (query.kind === 'except') return { ...query, keep: withLeaves(query.keep, replaced) };
-  return query.kind === 'nothing' ? query : replaced(query);
+export function withLeaves(query: WordQuery, replace: (leaf: WordLeaf) => WordLeaf): WordQuery {
+  if ('parts' in query) return { ...query, parts: query.parts.map((part) => withLeaves(part, replace)) };
+  if (query.kind === 'except') return { ...query, keep: withLeaves(query.keep, replace) };
+  return query.kind === 'nothing' ? query : replace(query);
 }
 
 interface MainWord {

@@ -31,7 +31,7 @@ const longAgo = Number.NEGATIVE_INFINITY;
 
 /** Fetches the issuer's keys on first use, only from the issuer's host or from the configured URL. */
 export function createIssuerKeys(config: IssuerKeysConfig, log: Logger): IssuerKeys {
-  let known: JWTVerifyGetKey | undefined;
+  let findKey: JWTVerifyGetKey | undefined;
   let fetching: Promise<void> | undefined;
   const last = { fetched: longAgo, tried: longAgo, missed: longAgo };
   const isOlderThan = (time: number, ms: number): boolean => performance.now() - time > ms;
@@ -39,7 +39,7 @@ export function createIssuerKeys(config: IssuerKeysConfig, log: Logger): IssuerK
   const fetchNow = async (): Promise<void> => {
     last.tried = performance.now();
     try {
-      known = createLocalJWKSet(await fetchKeys(config));
+      findKey = createLocalJWKSet(await fetchKeys(config));
       last.fetched = performance.now();
     } catch (error) {
       log.warn("the OAuth issuer's keys cannot be read", { error });
@@ -54,17 +54,17 @@ export function createIssuerKeys(config: IssuerKeysConfig, log: Logger): IssuerK
 
   return {
     async find(header, token) {
-      if (known === undefined) {
+      if (findKey === undefined) {
         if (fetching !== undefined || isOlderThan(last.tried, retryMs)) await refresh();
       } else if (isOlderThan(last.fetched, freshMs) && isOlderThan(last.tried, refetchMs)) void refresh();
-      if (known === undefined) throw new KeysUnavailable("the OAuth issuer's keys are not available yet");
+      if (findKey === undefined) throw new KeysUnavailable("the OAuth issuer's keys are not available yet");
       try {
-        return await known(header, token);
+        return await findKey(header, token);
       } catch (error) {
         if (!isOlderThan(last.missed, refetchMs)) throw error;
         last.missed = performance.now();
         await refresh();
-        return known(header, token);
+        return findKey(header, token);
       }
     },
   };

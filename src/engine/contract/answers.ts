@@ -134,7 +134,7 @@ export const submitted = z.object({ job_id: jobId, status: textOr('queued'), fil
 /** Sent with status 409 if the same bytes are already a document or a waiting job. */
 export const duplicate = z
   .object({ document_id: orNone(documentId), job_id: orNone(jobId), title: orNull(z.string()) })
-  .refine((known) => known.document_id !== undefined || known.job_id !== undefined);
+  .refine((existing) => existing.document_id !== undefined || existing.job_id !== undefined);
 
 export const document = z.object({
   id: documentId,

@@ -23,38 +23,38 @@ export async function boundedPage<Name extends string, Item>(
 ): Promise<unknown> {
   const [requested, start] = [readInteger(query, 'limit'), readInteger(query, 'offset')];
   const items: Item[] = [];
-  let room = bytesMax - reservedBytes;
+  let bytesLeft = bytesMax - reservedBytes;
   for (let answer: object | undefined; ; ) {
     const remaining = requested === undefined ? undefined : requested - items.length;
     // Passes on a limit that is too large, so that the engine rejects it.
     const limit = remaining === undefined || remaining > limitMax ? remaining : Math.min(remaining, batchItemsMax);
     const page = await read({ limit, offset: items.length === 0 ? start : (start ?? 0) + items.length });
     answer ??= page;
-    const fitting = firstFitting(page[name], 1, room, items.length === 0 ? 1 : 0);
+    const fitting = firstFitting(page[name], 1, bytesLeft, items.length === 0 ? 1 : 0);
     items.push(...fitting);
     if (fitting.length < page[name].length) {
       const limited = requested === undefined ? {} : { limit: requested - items.length };
       return { ...answer, [name]: items, next: nextQuery(query, { ...limited, offset: (start ?? 0) + items.length }) };
     }
     if (limit === undefined || limit === remaining || page[name].length < limit) return { ...answer, [name]: items };
-    room -= wireBytes(fitting, 1);
+    bytesLeft -= wireBytes(fitting, 1);
   }
 }
 
 /** Omits the details of a job that do not fit: the record of a change may name 10,000 ids. */
 export function boundedJob(job: EngineJob, bytesMax: number): EngineJob {
-  const room = bytesMax - reservedBytes;
-  return wireBytes(job, 1, room) > room ? { ...job, details: {}, details_left_out: true } : job;
+  const bytesLeft = bytesMax - reservedBytes;
+  return wireBytes(job, 1, bytesLeft) > bytesLeft ? { ...job, details: {}, details_left_out: true } : job;
 }
 
 /** Shortens the list of hits. A single hit that does not fit loses its neighbours. */
 export function boundedSearch(answer: EngineSearchAnswer, offset: number, bytesMax: number): unknown {
-  const room = bytesMax - reservedBytes;
+  const bytesLeft = bytesMax - reservedBytes;
   const results = answer.results.map((hit): EngineHit => {
     const { neighbours: _, ...withoutNeighbours } = hit;
-    return wireBytes(hit, 1, room) > room ? withoutNeighbours : hit;
+    return wireBytes(hit, 1, bytesLeft) > bytesLeft ? withoutNeighbours : hit;
   });
-  const fitting = firstFitting(results, 1, room);
+  const fitting = firstFitting(results, 1, bytesLeft);
   if (fitting.length === results.length) return { ...answer, results };
   return { ...answer, results: fitting, returned: fitting.length, next_offset: offset + fitting.length };
 }
@@ -81,16 +81,16 @@ const tagsMax = 25_000;
 export async function boundedTags({ engine, query, signal }: RouteCall, bytesMax: number): Promise<unknown> {
   const limit = readInteger(query, 'limit') ?? Number.POSITIVE_INFINITY;
   const tags: TagCount[] = [];
-  let room = bytesMax - reservedBytes;
+  let bytesLeft = bytesMax - reservedBytes;
   for (let after = readText(query, 'after'); tags.length < limit; after = tags.at(-1)?.tag) {
     const requested = Math.min(batchTagsMax, limit - tags.length);
     const found = await engine.tags({ after, limit: requested, signal });
-    const fitting = firstFitting(found, 1, room, tags.length === 0 ? 1 : 0);
+    const fitting = firstFitting(found, 1, bytesLeft, tags.length === 0 ? 1 : 0);
     tags.push(...fitting);
     const isFull = fitting.length < found.length || (limit === Number.POSITIVE_INFINITY && tags.length >= tagsMax);
     if (isFull) return { tags, next: nextQuery(query, { after: tags.at(-1)?.tag ?? '' }) };
     if (found.length < requested) break;
-    room -= wireBytes(fitting, 1);
+    bytesLeft -= wireBytes(fitting, 1);
   }
   return { tags };
 }

@@ -22,10 +22,12 @@ export async function submitForm(call: RouteCall, fileBytesMax: number): Promise
     respondJson(response, 202, { job_id, status, filename });
     return;
   }
-  const { accepted: _, ...known } = outcome;
+  const { accepted: _, ...existing } = outcome;
   const where =
-    known.document_id === undefined ? `queued as job ${known.job_id}` : `stored as document ${known.document_id}`;
-  respondJson(response, 409, { error: 'duplicate', detail: `The same content is already ${where}.`, ...known });
+    existing.document_id === undefined
+      ? `queued as job ${existing.job_id}`
+      : `stored as document ${existing.document_id}`;
+  respondJson(response, 409, { error: 'duplicate', detail: `The same content is already ${where}.`, ...existing });
 }
 
 /** Streams the form: the file goes to disk piece by piece, and everything else is limited in size. */

@@ -38,8 +38,7 @@ import { readDocument } from './read-document.ts';
 import { renderDeleted, renderDocument, renderJob, renderRoles } from './render.ts';
 import { scopedEngine } from './scoped-engine.ts';
 import { searchDocuments, searchOf } from './search-documents.ts';
-import type { LocalEngine } from './submit.ts';
-import { boundsOf, createSubmitting } from './submit.ts';
+import { boundsOf, createSubmitting, type LocalEngine } from './submit.ts';
 import { updateNote } from './update-note.ts';
 
 export interface EngineDeps {
@@ -59,7 +58,7 @@ const leaseMs = 30_000;
 const pollMs = 2_000;
 
 /** How long slow files, even malicious ones, can delay small ones. */
-const patienceMs = 5_000;
+const quickJobAfterMs = 5_000;
 const quickBytesMax = 256 * 1024;
 
 /** Delay before unfinished work of earlier processes continues, so that it does not slow down the first answers. */
@@ -82,7 +81,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   let pruning: ReturnType<typeof startPruning> | undefined;
   const stopListening = storage.shared?.onNotice((notice) => {
     // Another process cancelled the job. Without this notice, the work would continue until the next renewal of the lease.
-    if (notice.about === 'job') queue.drop(Number(notice.id));
+    if (notice.about === 'job') queue.abort(Number(notice.id));
     if (notice.about === 'work' && hasRole('ingest')) queue.wake();
     if (notice.about === 'work' && hasRole('embed')) embedding.wake();
   });
@@ -144,7 +143,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     async cancelJob(id) {
       const job = await ingestion.cancel({ id: jobKey(id) });
       if (job === undefined) throw jobNotFound();
-      queue.drop(job.id);
+      queue.abort(job.id);
       storage.shared?.notify({ about: 'job', id: String(job.id) });
       if (job.status === 'cancelled' && job.contentHash !== undefined) await originals.release([job.contentHash]);
       return renderJob(job, undefined);
@@ -262,7 +261,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   function createQueue(): DurableQueue {
     let lastSubmitter = '';
     return createDurableQueue<ClaimedJob>(
-      { workers: settings.workers, leaseMs, pollMs, firstPollMs: backlogDelayMs, patienceMs },
+      { workers: settings.workers, leaseMs, pollMs, firstPollMs: backlogDelayMs, quickJobAfterMs },
       {
         async claim(quick) {
           if (quick) return ingestion.claim({ owner, leaseMs, quickBytesMax });
@@ -318,7 +317,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
 
 /** Creates the queue of an engine without the role `ingest`. It only notifies the engines that ingest; they also poll. */
 function notifyingQueue({ shared }: Storage): DurableQueue {
-  return { wake: () => shared?.notify({ about: 'work' }), drop() {}, close: async () => {} };
+  return { wake: () => shared?.notify({ about: 'work' }), abort() {}, close: async () => {} };
 }
 
 function searchRoleMissing(): CarrelError {

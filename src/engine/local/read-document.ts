@@ -26,8 +26,8 @@ export async function readDocument(
   // Read last, because concurrent calls would otherwise hold their chunks in memory while they wait for other reads.
   const stored = await documents.chunks(range, options);
   const rendered = renderDocument(document, pending.get(id));
-  const room = bytesMax - wireBytes(rendered, 1) - reservedBytes;
-  const chunks = [...firstFitting(stored.map(renderChunk), 1, room)];
+  const chunkBytesMax = bytesMax - wireBytes(rendered, 1) - reservedBytes;
+  const chunks = [...firstFitting(stored.map(renderChunk), 1, chunkBytesMax)];
   const left = document.chunkCount - nextChunk(chunks, from);
   return { ...rendered, chunks, ...(left > 0 ? { chunks_left: left } : {}) };
 }

@@ -60,11 +60,11 @@ export function createSubmitting(
     try {
       const input = await fields;
       const filename = readFilename(input.filename);
-      const read = readFields(input);
+      const checked = readFields(input);
       if (staged.bytes === 0) throw invalidInput('The file is empty');
       outcome = await ingestion.accept({
-        ...read,
-        sourcePath: read.sourcePath ?? (read.replaces === undefined ? filename : undefined),
+        ...checked,
+        sourcePath: checked.sourcePath ?? (checked.replaces === undefined ? filename : undefined),
         filename,
         contentType: input.content_type ?? contentTypeOf(filename),
         bounds: boundsOf(settings),
@@ -83,13 +83,13 @@ export function createSubmitting(
     fields: SubmissionFields,
     { scopedTo: anyTags }: EngineCall,
   ): Promise<SubmitOutcome> {
-    const read = readFields(fields);
+    const checked = readFields(fields);
     const note = readNote(text);
     const bytes = Buffer.from(note);
     const hash = createHash('sha256').update(bytes).digest('hex');
     const outcome = await ingestion.accept({
-      ...read,
-      filename: noteFilename(read.title ?? titleOfNote(note)),
+      ...checked,
+      filename: noteFilename(checked.title ?? titleOfNote(note)),
       contentType: 'text/plain; charset=utf-8',
       anyTags,
       submitter: submitterName(),
@@ -130,8 +130,8 @@ function readFields(fields: SubmissionFields) {
 
 /** Returns the content type for downloads, by file extension. Extraction does not use it. */
 function contentTypeOf(filename: string): string {
-  const ending = /\.([a-z0-9]{1,8})$/i.exec(filename)?.[1]?.toLowerCase() ?? '';
-  return types[ending] ?? 'application/octet-stream';
+  const extension = /\.([a-z0-9]{1,8})$/i.exec(filename)?.[1]?.toLowerCase() ?? '';
+  return types[extension] ?? 'application/octet-stream';
 }
 
 const office = 'application/vnd.openxmlformats-officedocument';

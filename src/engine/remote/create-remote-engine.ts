@@ -76,11 +76,11 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       const headers = { 'content-type': contentType };
       const answer = await client.send({ method: 'POST', path: '/jobs', headers, body, signal, accept: [409] });
       if (answer.status === 409) return { accepted: false, ...answer.as(duplicate) };
-      const { filename = 'note' in submission ? 'note' : submission.filename, ...made } = answer.as(submitted);
-      return { accepted: true, ...made, filename };
+      const { filename = 'note' in submission ? 'note' : submission.filename, ...accepted } = answer.as(submitted);
+      return { accepted: true, ...accepted, filename };
     },
     async jobs({ status, limit, offset }, options) {
-      const { items, total } = await gather('jobs', { status, limit, offset }, jobPage, ({ jobs }) => jobs, options);
+      const { items, total } = await readList('jobs', { status, limit, offset }, jobPage, ({ jobs }) => jobs, options);
       return { jobs: items, total };
     },
     job: (id, options) => client.request(get(jobPath(id), options, { errorCodes: jobErrorCodes }), job),
@@ -88,7 +88,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       client.request({ method: 'DELETE', path: jobPath(id), signal: options.signal, errorCodes: jobErrorCodes }, job),
     async documents({ type, tags, source_path: sourcePath, query: words, limit, offset }, options) {
       const query = { type, tags: tags?.join(','), source_path: sourcePath, query: words, limit, offset };
-      const { items, total } = await gather('documents', query, documentPage, (page) => page.documents, options);
+      const { items, total } = await readList('documents', query, documentPage, (page) => page.documents, options);
       // Filters again: an engine may ignore these filters.
       const hasPath = (path: string | null) => sourcePath === undefined || path === sourcePath;
       const documents = items.filter((each) => hasPath(each.source_path) && matchesQuery(each, words));
@@ -131,7 +131,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
     updateNote: (id, text, options) =>
       changed(id, { ...send('PATCH', `/notes/${id}`, { text }, options), errorCodes: noteErrorCodes }, options),
     tags: async ({ after, limit, ...options } = {}) =>
-      (await gather('tags', { after, limit }, tagPage, ({ tags }) => tags, options)).items,
+      (await readList('tags', { after, limit }, tagPage, ({ tags }) => tags, options)).items,
     bulkDelete: (selection, options) => client.request(bulk('delete', selection, {}, options), bulkOutcome),
     async bulkTags(selection, { remove = [], add = [], replaces }, options) {
       if (replaces === undefined) return client.request(bulk('tags', selection, { remove, add }, options), bulkOutcome);
@@ -156,7 +156,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
   return engine;
 
   /** Reads all pages of a list. `next` is the query string of the next page. */
-  async function gather<Page extends { total?: number; next?: string }, Item>(
+  async function readList<Page extends { total?: number; next?: string }, Item>(
     name: 'jobs' | 'documents' | 'tags',
     parameters: { readonly limit: number | undefined } & Parameters<typeof queryOf>[0],
     schema: z.ZodType<Page>,
@@ -208,12 +208,12 @@ async function removeTags(
   options?: EngineCall,
 ): Promise<BulkOutcome> {
   const selecting = remove.filter((tag) => selection.tags?.includes(tag));
-  const others = remove.filter((tag) => !selecting.includes(tag));
-  const room = batchMax - selecting.length;
-  for (let start = room; start < others.length; start += batchMax) {
-    await engine.bulkTags(selection, { remove: others.slice(start, start + batchMax) }, options);
+  const otherTags = remove.filter((tag) => !selecting.includes(tag));
+  const firstMax = batchMax - selecting.length;
+  for (let start = firstMax; start < otherTags.length; start += batchMax) {
+    await engine.bulkTags(selection, { remove: otherTags.slice(start, start + batchMax) }, options);
   }
-  return engine.bulkTags(selection, { remove: [...others.slice(0, room), ...selecting], add }, options);
+  return engine.bulkTags(selection, { remove: [...otherTags.slice(0, firstMax), ...selecting], add }, options);
 }
 
 function matchesQuery({ title, source_path: path }: EngineDocument, query = ''): boolean {

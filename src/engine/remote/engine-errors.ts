@@ -13,7 +13,7 @@ export type ErrorCodes = Readonly<Record<number, ErrorCode>>;
 const messages: Partial<Record<ErrorCode, string>> = {
   document_not_found: 'No document has this id. kb_search, or kb_get with source_path, finds ids.',
   not_a_note: 'Only notes can be updated, and this document is a file. Upload its new version instead.',
-  duplicate: 'Another document{twin} already has exactly this text. Nothing was changed.',
+  duplicate: 'Another document{existing} already has exactly this text. Nothing was changed.',
   job_not_found: 'No job has this id. kb_jobs lists the jobs.',
   safety_threshold_exceeded:
     'This would change more of all documents{share} than the safety threshold allows. Narrow the selection, or repeat with force if this is intended.',
@@ -108,9 +108,9 @@ function namedCode(body: Body): ErrorCode | undefined {
 }
 
 /** Puts the engine's numbers into the message, because a language model may see only the text. */
-function withNumbers(message: string, { matched, total, document_id: twin }: Record<string, number>): string {
+function withNumbers(message: string, { matched, total, document_id: existing }: Record<string, number>): string {
   const share = matched === undefined || total === undefined ? '' : ` (${matched} of ${total})`;
-  return message.replace('{share}', share).replace('{twin}', twin === undefined ? '' : ` (${twin})`);
+  return message.replace('{share}', share).replace('{existing}', existing === undefined ? '' : ` (${existing})`);
 }
 
 function numbersOf(body: Body): Record<string, number> {

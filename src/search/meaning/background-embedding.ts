@@ -61,7 +61,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   /** True while the provider fails. Database failures don't count: they are retried. */
   let isProviderDown = false;
   const backlog = createBacklog({
-    async doSome(signal) {
+    async doPart(signal) {
       const next = [...preferred].slice(0, batchSize);
       const { isIdle, leasedElsewhere } = await embedNext(next, signal).catch(async (error: unknown) => {
         // Another process may be able to embed the texts.

@@ -45,7 +45,7 @@ export function createEntrySummaries(
 ): EntrySummaries {
   let pollTimer: NodeJS.Timeout | undefined;
   const backlog = createBacklog({
-    async doSome(signal) {
+    async doPart(signal) {
       const waiting = await entries.unsummarised({ limit: batchSize });
       let claimed = 0;
       for (let at = 0; at < waiting.length; at += provider.concurrencyMax) {
