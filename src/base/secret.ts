@@ -55,9 +55,9 @@ export function maskAddress(address: string): string {
   const query = afterScheme.search(/[?#]/);
   const hostAndPath = query === -1 ? afterScheme : afterScheme.slice(0, query);
   // A password may contain an unescaped `?` or `/`, so everything before the last @ is masked.
-  const at = afterScheme.lastIndexOf('@');
-  if (at > hostAndPath.length) return `${scheme}${mask}`;
-  const visible = at === -1 ? hostAndPath : `${mask}@${hostAndPath.slice(at + 1)}`;
+  const atSign = afterScheme.lastIndexOf('@');
+  if (atSign > hostAndPath.length) return `${scheme}${mask}`;
+  const visible = atSign === -1 ? hostAndPath : `${mask}@${hostAndPath.slice(atSign + 1)}`;
   return `${scheme}${visible}${query === -1 ? '' : `?${mask}`}`;
 }
 

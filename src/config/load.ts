@@ -152,9 +152,9 @@ function read(path: string, field: Field<unknown>, raw: unknown, source: string,
     if (!(fault instanceof ConfigFault)) throw fault;
     const masked = typeof raw === 'string' && field.mask !== undefined ? field.mask(raw) : raw;
     // Secrets are masked before the text is shortened, because part of a secret is still a secret.
-    const found = field.secret ? '' : `, not ${shorten(scrubSecrets(JSON.stringify(masked) ?? ''))}`;
+    const received = field.secret ? '' : `, not ${shorten(scrubSecrets(JSON.stringify(masked) ?? ''))}`;
     const code = source.startsWith('--') ? 'invalid_usage' : 'invalid_config';
-    throw new CarrelError(code, `${where} ${fault.message}${found}.`);
+    throw new CarrelError(code, `${where} ${fault.message}${received}.`);
   }
 }
 

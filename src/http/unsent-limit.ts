@@ -51,9 +51,9 @@ export function createUnsentLimit(bytesMax: number, clock: () => number = () => 
 export function createWatchedResponse({ wrote }: ReturnType<typeof createUnsentLimit>) {
   return class WatchedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
     override write(...args: unknown[]): boolean {
-      const more = Reflect.apply(super.write, this, args) as boolean;
+      const canWriteMore = Reflect.apply(super.write, this, args) as boolean;
       if (this.socket) wrote(this.socket);
-      return more;
+      return canWriteMore;
     }
 
     override end(...args: unknown[]): this {

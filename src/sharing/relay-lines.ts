@@ -142,16 +142,16 @@ export function relayLines(
       finish(exitCodes.unavailable);
       return;
     }
-    const found = await finder.find();
-    if (found.kind === 'link') {
-      attach(found.link);
+    const outcome = await finder.find();
+    if (outcome.kind === 'link') {
+      attach(outcome.link);
       return;
     }
-    if (found.kind === 'alone')
+    if (outcome.kind === 'alone')
       errors.write(
         'carrel: the process that served this client exited and cannot be replaced; see the log in the data folder\n',
       );
-    finish(found.kind === 'failed' ? found.code : exitCodes.unavailable);
+    finish(outcome.kind === 'failed' ? outcome.code : exitCodes.unavailable);
   };
 
   const endInput = (): void => {

@@ -57,17 +57,17 @@ export async function relayStdio({ argv, command, values }: RelayRequest): Promi
   const onSignal = (): void => stop();
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
-  const found = await finder.find();
-  if (found.kind === 'alone') {
+  const outcome = await finder.find();
+  if (outcome.kind === 'alone') {
     process.off('SIGTERM', onSignal);
     process.off('SIGINT', onSignal);
-    return found.remark === undefined ? {} : { remark: found.remark };
+    return outcome.remark === undefined ? {} : { remark: outcome.remark };
   }
-  if (found.kind === 'failed') {
-    process.exitCode = found.code;
+  if (outcome.kind === 'failed') {
+    process.exitCode = outcome.code;
     return 'relayed';
   }
-  const relay = relayLines(found.link, finder, process.stdin, process.stdout, process.stderr);
+  const relay = relayLines(outcome.link, finder, process.stdin, process.stdout, process.stderr);
   stop = () => {
     setTimeout(() => process.exit(exitCodes.ok), stopMs).unref();
     relay.end();

@@ -59,8 +59,8 @@ export function createRegistry() {
           const distribution = series.of(labels);
           distribution.count += 1;
           distribution.sum += value;
-          const found = bounds.findIndex((bound) => value <= bound);
-          const index = found === -1 ? bounds.length : found;
+          const bucket = bounds.findIndex((bound) => value <= bound);
+          const index = bucket === -1 ? bounds.length : bucket;
           distribution.counts[index] = (distribution.counts[index] ?? 0) + 1;
         },
       };

@@ -68,8 +68,8 @@ async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {
       yield part as Uint8Array;
     }
   } catch (error) {
-    const what = hasStalled ? 'stalled' : 'was cut off';
-    const message = `The body ${what} before it was complete. Send it again.`;
+    const failure = hasStalled ? 'stalled' : 'was cut off';
+    const message = `The body ${failure} before it was complete. Send it again.`;
     throw new CarrelError('upload_incomplete', message, { cause: error });
   } finally {
     clearTimeout(timer);

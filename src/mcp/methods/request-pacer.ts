@@ -14,8 +14,9 @@ export function createRequestPacer() {
   let started = 0;
   const tick = (): void => {
     const next: (() => void)[] = [];
-    for (let each = waiting.take(); each !== undefined; each = next.length < startedMax ? waiting.take() : undefined) {
-      next.push(each.item);
+    while (next.length < startedMax && waiting.size > 0) {
+      const request = waiting.take();
+      if (request) next.push(request.item);
     }
     started = next.length;
     if (started > 0) setImmediate(tick);
