@@ -22,7 +22,7 @@ export async function serveHttp(t: Owner, listener: RequestListener): Promise<Lo
     server.closeAllConnections();
     server.close();
   });
-  return await listening(server);
+  return await listen(server);
 }
 
 /** Starts a raw TCP server, for bytes that no HTTP server would send. */
@@ -37,10 +37,10 @@ export async function serveTcp(t: Owner, onConnection: (socket: Socket) => void)
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  return await listening(server);
+  return await listen(server);
 }
 
-async function listening(server: Server | TcpServer): Promise<LoopbackServer> {
+async function listen(server: Server | TcpServer): Promise<LoopbackServer> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -23,12 +23,12 @@ export async function startOAuthIssuer(audience: () => string): Promise<OAuthIss
     const path = request.url ?? '';
     requests.push(path);
     const published = [...keys.values()].filter((key) => key.published).map(({ jwk }) => jwk);
-    const answers: Record<string, object> = {
+    const responses: Record<string, object> = {
       '/.well-known/oauth-authorization-server': { issuer: url, jwks_uri: `${url}/keys` },
       '/keys': { keys: published },
     };
-    response.writeHead(answers[path] ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(answers[path] ?? {}));
+    response.writeHead(responses[path] ? 200 : 404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(responses[path] ?? {}));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

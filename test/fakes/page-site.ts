@@ -33,7 +33,7 @@ const hostilePage = `<html><head><title>Ti\u202etle\u200b &lt;script&gt;</title>
 /** Starts a small site with one page of each kind. */
 export async function startPageSite(t: Owner): Promise<PageSite> {
   const requests: string[] = [];
-  let changing = 'first version';
+  let changingText = 'first version';
   let userAgent: string | undefined;
   const pages: Record<string, { status?: number; headers?: Record<string, string>; body?: string | Buffer }> = {
     '/article': { body: article },
@@ -60,7 +60,7 @@ export async function startPageSite(t: Owner): Promise<PageSite> {
     userAgent = request.headers['user-agent'];
     if (path === '/silent') return;
     const page =
-      path === '/changing' ? { body: `<html><body><main><p>${changing}</p></main></body></html>` } : pages[path];
+      path === '/changing' ? { body: `<html><body><main><p>${changingText}</p></main></body></html>` } : pages[path];
     const { status = 200, headers = {}, body = '' } = page ?? { status: 404 };
     response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers });
     response.end(body);
@@ -70,7 +70,7 @@ export async function startPageSite(t: Owner): Promise<PageSite> {
     requests,
     userAgent: () => userAgent,
     change: (text) => {
-      changing = text;
+      changingText = text;
     },
   };
 }

@@ -26,11 +26,11 @@ const words =
 export function textOf(name: string): string {
   const digits = createHash('sha512').update(name).digest();
   const sentences = Array.from({ length: 8 }, (_, line) => {
-    const chosen = Array.from(
+    const picked = Array.from(
       { length: 7 },
       (__, at) => `${words[(digits[line * 7 + at] ?? 0) % words.length]}${(digits[line * 7 + at] ?? 0) % 31}`,
     );
-    return `<p>About ${name}: the ${chosen.join(' ')} stands here.</p>`;
+    return `<p>About ${name}: the ${picked.join(' ')} stands here.</p>`;
   });
   return sentences.join('\n');
 }
@@ -50,11 +50,11 @@ export async function startTrapSite(
   const userAgents = new Set<string>();
   const versions = new Map<number, number>();
   const removed = new Set<number>();
-  let [running, most, busy] = [0, 0, 2];
-  let answersHeld: Promise<void> | undefined;
-  const watches = new Set<() => void>();
+  let [running, peak, busyAnswersLeft] = [0, 0, 2];
+  let answerGate: Promise<void> | undefined;
+  const watchers = new Set<() => void>();
 
-  const many = Array.from({ length: links }, (_, item) => `<a href="?item=${item}">${item}</a> `).join('');
+  const manyLinks = Array.from({ length: links }, (_, item) => `<a href="?item=${item}">${item}</a> `).join('');
   const traps = [
     ...[
       'calendar?month=2026-01',
@@ -88,7 +88,7 @@ export async function startTrapSite(
     ],
   ].map((path) => link(`/docs/${path}`));
 
-  const fixed: Record<string, string> = {
+  const staticPages: Record<string, string> = {
     '/docs/': page(
       'Start',
       `${textOf('start')}${link('/docs/p/1.html')}${traps.join('')}
@@ -96,7 +96,7 @@ export async function startTrapSite(
       <a href="mailto:a@example.org">mail</a><form action="/docs/submit" method="post"><button>Go</button></form>
       <nav hidden>${link(`/docs/p/${pages}.html`)}</nav><script>"<a href='/docs/scripted'>"</script>`,
     ),
-    '/docs/many': page('Many', `${textOf('many')}${many}`),
+    '/docs/many': page('Many', `${textOf('many')}${manyLinks}`),
     '/docs/to-canonical': page('Copy', textOf('copy'), '<link rel="canonical" href="/docs/p/2.html">'),
     '/docs/canonical-loop-a': page('A', textOf('loop a'), '<link rel="canonical" href="/docs/canonical-loop-b">'),
     '/docs/canonical-loop-b': page('B', textOf('loop b'), '<link rel="canonical" href="/docs/canonical-loop-a">'),
@@ -109,13 +109,13 @@ export async function startTrapSite(
     '/docs/behind-noindex': page('Behind', textOf('behind')),
     '/docs/header-noindexed': page('Header', textOf('header')),
     '/docs/empty': page('', '').replace('<h1></h1>', ''),
-    '/docs/print': page('Printed: Page 1', `<p>Printed version.</p>${ordinary(1, 0)}`),
+    '/docs/print': page('Printed: Page 1', `<p>Printed version.</p>${ordinaryBody(1, 0)}`),
   };
 
-  function ordinary(number: number, version: number): string {
-    const below = [2 * number, 2 * number + 1].filter((child) => child <= pages);
+  function ordinaryBody(number: number, version: number): string {
+    const children = [2 * number, 2 * number + 1].filter((child) => child <= pages);
     const text = `${textOf(`page ${number} version ${version}`)}${textOf(`page ${number} again`)}`;
-    return `${text}${below.map((child) => link(`/docs/p/${child}.html`)).join('')}`;
+    return `${text}${children.map((child) => link(`/docs/p/${child}.html`)).join('')}`;
   }
 
   function send(
@@ -126,6 +126,11 @@ export async function startTrapSite(
   ): void {
     response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers });
     response.end(body);
+  }
+
+  function sendEndless(response: ServerResponse): void {
+    const timer = setInterval(() => response.write('<p>more</p>'.repeat(20_000)), 1);
+    response.on('close', () => clearInterval(timer));
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -176,7 +181,7 @@ export async function startTrapSite(
       const version = versions.get(number) ?? 0;
       const etag = `"${number}-${version}"`;
       if (request.headers['if-none-match'] === etag) return send(response, 304, '', { etag });
-      return send(response, 200, page(`Page ${number}`, ordinary(number, version)), { etag });
+      return send(response, 200, page(`Page ${number}`, ordinaryBody(number, version)), { etag });
     }
     const calendar = /^(\d{4})-(\d{2})$/.exec(searchParams.get('month') ?? '');
     if (pathname === '/docs/calendar' && calendar !== null) {
@@ -211,13 +216,10 @@ export async function startTrapSite(
         return;
       case '/docs/endless':
         response.writeHead(200, { 'content-type': 'text/html' });
-        for (const timer = setInterval(() => response.write('<p>more</p>'.repeat(20_000)), 1); ; ) {
-          response.on('close', () => clearInterval(timer));
-          return;
-        }
+        return sendEndless(response);
       case '/docs/busy':
-        busy -= 1;
-        return busy > 0
+        busyAnswersLeft -= 1;
+        return busyAnswersLeft > 0
           ? send(response, 503, 'later', { 'retry-after': '1' })
           : send(response, 200, page('Busy', textOf('busy')));
       case '/docs/gone':
@@ -235,11 +237,11 @@ export async function startTrapSite(
           { 'content-type': 'text/html; charset=iso-8859-1' },
         );
       case '/docs/header-noindexed':
-        return send(response, 200, fixed[pathname] ?? '', { 'x-robots-tag': 'noindex' });
+        return send(response, 200, staticPages[pathname] ?? '', { 'x-robots-tag': 'noindex' });
       case '/above.html':
         return send(response, 200, page('Above', textOf('above')));
     }
-    const body = pathname === '/docs/many' && search !== '' ? undefined : fixed[pathname];
+    const body = pathname === '/docs/many' && search !== '' ? undefined : staticPages[pathname];
     if (body !== undefined) return send(response, 200, body);
     // A soft 404: missing pages answer with 200.
     send(response, 200, page('Sorry', `<p>Nothing is at this place.</p>${textOf('sorry')}${link('/docs/')}`));
@@ -247,30 +249,30 @@ export async function startTrapSite(
 
   const server = await serveHttp(t, async (request, response) => {
     requests.push(request.url ?? '');
-    for (const watch of watches) watch();
+    for (const notify of watchers) notify();
     userAgents.add(request.headers['user-agent'] ?? '');
     running += 1;
-    most = Math.max(most, running);
+    peak = Math.max(peak, running);
     response.on('close', () => {
       running -= 1;
     });
-    await answersHeld;
+    await answerGate;
     await answer(request, response);
   });
   return {
     ...server,
     requests,
     userAgents,
-    concurrencyMax: () => most,
+    concurrencyMax: () => peak,
     change: (number) => void versions.set(number, (versions.get(number) ?? 0) + 1),
     remove: (number) => void removed.add(number),
     after(count) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      watches.add(() => requests.length >= count && resolve());
+      watchers.add(() => requests.length >= count && resolve());
       return promise;
     },
     hold: (until) => {
-      answersHeld = until;
+      answerGate = until;
     },
   };
 }

@@ -33,14 +33,14 @@ export function startAdd(t: Owner, args: readonly string[], dataDir: string, env
   const events: AddEvent[] = [];
   let cursor = 0;
   let check = () => {};
-  let ended = false;
+  let isEnded = false;
   const lines = createInterface({ input: program.process.stdout });
   lines.on('line', (line) => {
     events.push(JSON.parse(line));
     check();
   });
   lines.on('close', () => {
-    ended = true;
+    isEnded = true;
     check();
   });
   const next: AddProgram['next'] = (matches) =>
@@ -54,7 +54,7 @@ export function startAdd(t: Owner, args: readonly string[], dataDir: string, env
           resolve(event);
           return;
         }
-        if (ended) reject(new Error(`it ended: ${program.stderrText()} ${JSON.stringify(events.slice(-5))}`));
+        if (isEnded) reject(new Error(`it ended: ${program.stderrText()} ${JSON.stringify(events.slice(-5))}`));
       };
       check();
     });

@@ -3,7 +3,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import { findChromium } from './install-chromium.ts';
 
 /** Flags that turn off Chromium's own network requests, so that only the pages' requests are left. */
-const quiet = [
+const chromiumFlags = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -21,8 +21,8 @@ export interface Visitor {
 }
 
 /** Shared by all tests in a file, because starting one takes longer than most tests. */
-let running: Promise<Browser> | undefined;
-after(async () => (await running)?.close());
+let sharedBrowser: Promise<Browser> | undefined;
+after(async () => (await sharedBrowser)?.close());
 
 /** Opens a page with its own cookies and storage. Requests to other origins are recorded as problems. */
 export async function openBrowser(
@@ -30,8 +30,8 @@ export async function openBrowser(
   origin: string,
   options: BrowserContextOptions = {},
 ): Promise<Visitor> {
-  running ??= launch();
-  const context = await (await running).newContext({ baseURL: origin, ...options });
+  sharedBrowser ??= launch();
+  const context = await (await sharedBrowser).newContext({ baseURL: origin, ...options });
   t.after(() => context.close());
   const problems: string[] = [];
   const page = await context.newPage();
@@ -48,5 +48,9 @@ export async function openBrowser(
 async function launch(): Promise<Browser> {
   const program = findChromium();
   if (typeof program === 'string') throw new Error(program);
-  return chromium.launch({ executablePath: program.path, args: quiet, env: { ...process.env, ...program.env } });
+  return chromium.launch({
+    executablePath: program.path,
+    args: chromiumFlags,
+    env: { ...process.env, ...program.env },
+  });
 }

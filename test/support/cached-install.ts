@@ -5,12 +5,12 @@ import { DatabaseSync } from 'node:sqlite';
 
 /**
  * Returns a folder for downloads that later runs reuse, in `CARREL_TEST_CACHE` or the user's cache. For root it is outside the
- * home folder: PostgreSQL then runs as another user, who can't read that.
+ * home folder, which the user that runs PostgreSQL can't read.
  */
 export function cacheFolder(name: string): string {
   const userCache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
-  const usual = process.getuid?.() === 0 ? '/var/cache/carrel-test' : join(userCache, 'carrel-test');
-  return join(process.env['CARREL_TEST_CACHE'] || usual, name);
+  const defaultFolder = process.getuid?.() === 0 ? '/var/cache/carrel-test' : join(userCache, 'carrel-test');
+  return join(process.env['CARREL_TEST_CACHE'] || defaultFolder, name);
 }
 
 /** Returns the reason if an attempt failed in the last five minutes. Otherwise every test file would wait for a missing network. */

@@ -118,7 +118,7 @@ export interface CarrelOptions extends Partial<ProgramFolders> {
 export async function startCarrel(t: Owner, args: readonly string[], options: CarrelOptions = {}): Promise<Carrel> {
   const folders = makeFolders(t, options);
   const allArgs = options.env?.['PORT'] ? args : [...args, '--port', '0'];
-  const program = startUntilEnd(t, allArgs, options.env, folders);
+  const program = startForOwner(t, allArgs, options.env, folders);
   const [, url = ''] = await program.waitForOutput(listening);
   return { ...program, ...folders, url, origin: new URL(url).origin };
 }
@@ -126,7 +126,7 @@ export async function startCarrel(t: Owner, args: readonly string[], options: Ca
 /** Runs the built program until it exits. */
 export async function runCarrel(t: Owner, args: readonly string[], options: CarrelOptions = {}) {
   const folders = makeFolders(t, options);
-  const { exited, stderrText } = startUntilEnd(t, args, options.env, folders);
+  const { exited, stderrText } = startForOwner(t, args, options.env, folders);
   return { code: await exited, stderr: stderrText(), folder: folders.folder };
 }
 
@@ -161,7 +161,7 @@ function makeFolders(
   return { folder, dataDir };
 }
 
-function startUntilEnd(
+function startForOwner(
   t: Owner,
   args: readonly string[],
   env: Record<string, string> | undefined,

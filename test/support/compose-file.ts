@@ -68,11 +68,11 @@ function readValue(value: string, line: string): Node {
 
 /** Replaces `${NAME:?message}` and `${NAME:-default}` as Docker Compose does. */
 export function interpolate(text: string, env: Readonly<Record<string, string>>): string {
-  return text.replace(/\$\{(\w+):([?-])([^}]*)\}/g, (_, name: string, kind: string, rest: string) => {
+  return text.replace(/\$\{(\w+):([?-])([^}]*)\}/g, (_, name: string, kind: string, argument: string) => {
     const value = env[name];
     if (value !== undefined && value !== '') return value;
-    assert.equal(kind, '-', `${name}: ${rest}`);
-    return rest;
+    assert.equal(kind, '-', `${name}: ${argument}`);
+    return argument;
   });
 }
 
@@ -90,7 +90,8 @@ export function readDockerfile(): Dockerfile {
     .filter((line) => line.trim() !== '' && !line.startsWith('#'))
     .map((line) => /^([A-Z]+) (.+)$/.exec(line) ?? assert.fail(`not understood: ${line}`));
   const start = instructions.findLastIndex(([, name]) => name === 'FROM');
-  const last = new Map<string, string[]>();
-  for (const [, name = '', rest = ''] of instructions.slice(start)) last.set(name, [...(last.get(name) ?? []), rest]);
-  return { text, last };
+  const lastStage = new Map<string, string[]>();
+  for (const [, name = '', argument = ''] of instructions.slice(start))
+    lastStage.set(name, [...(lastStage.get(name) ?? []), argument]);
+  return { text, last: lastStage };
 }

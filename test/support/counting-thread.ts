@@ -5,6 +5,7 @@ import type { Statements } from '../../src/storage/dialect.ts';
 import { numberOf } from '../../src/storage/rows.ts';
 import { openDatabase } from '../../src/storage/sqlite/database.ts';
 import { createLocalTransactions, createSqliteDialect } from '../../src/storage/sqlite/dialect.ts';
+
 export type CountingRequest = 'count' | 'count and fail' | 'read';
 
 /** A database thread like sqlite-worker.ts. Its operations pause between reading and writing, where others could interfere. */

@@ -18,26 +18,26 @@ export interface PackageSelection {
 }
 
 /**
- * Fetches packages with their dependencies and unpacks the selected ones into a folder. apt isSelected its lists, cache and state
- * in `work`, so the system stays unchanged.
+ * Fetches packages with their dependencies and unpacks the selected ones into a folder. apt keeps its lists, cache and state
+ * in `workFolder`, so the system stays unchanged.
  */
 export function unpackPackages(
   { sources, packages, usesInstalled = false }: PackageSelection,
-  work: string,
+  workFolder: string,
   root: string,
   isSelected: (name: string) => boolean = () => true,
 ): void {
-  const folders = ['state/lists/partial', 'cache/archives/partial', 'packages'].map((name) => join(work, name));
+  const folders = ['state/lists/partial', 'cache/archives/partial', 'packages'].map((name) => join(workFolder, name));
   for (const folder of folders) mkdirSync(folder, { recursive: true });
-  const file = (name: string, text: string) => {
-    writeFileSync(join(work, name), text);
-    return join(work, name);
+  const writeFile = (name: string, text: string) => {
+    writeFileSync(join(workFolder, name), text);
+    return join(workFolder, name);
   };
   const settings = {
-    'Dir::State': join(work, 'state'),
-    'Dir::State::status': usesInstalled ? '/var/lib/dpkg/status' : file('status', ''),
-    'Dir::Cache': join(work, 'cache'),
-    'Dir::Etc::sourcelist': file(
+    'Dir::State': join(workFolder, 'state'),
+    'Dir::State::status': usesInstalled ? '/var/lib/dpkg/status' : writeFile('status', ''),
+    'Dir::Cache': join(workFolder, 'cache'),
+    'Dir::Etc::sourcelist': writeFile(
       'sources.list',
       sources.map((line) => `deb [signed-by=${keyring}] ${line}\n`).join(''),
     ),
@@ -49,8 +49,8 @@ export function unpackPackages(
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} "${value}";`);
   // Container images configure apt to clear its cache after each update, which only root may do.
-  const config = file('apt.conf', ['#clear APT::Update;', ...lines, ''].join('\n'));
-  const apt = (...args: string[]) => run('apt-get', ['-c', config, ...args], join(work, 'packages'));
+  const config = writeFile('apt.conf', ['#clear APT::Update;', ...lines, ''].join('\n'));
+  const apt = (...args: string[]) => run('apt-get', ['-c', config, ...args], join(workFolder, 'packages'));
 
   apt('update');
   const plan = apt('install', '-y', '--no-install-recommends', '--print-uris', ...packages);
@@ -59,8 +59,8 @@ export function unpackPackages(
     .filter((line) => line.startsWith("'"))
     .map((line) => line.split(' ')[1]?.split('_')[0] ?? '');
   apt('download', ...names.filter(isSelected));
-  for (const name of run('ls', [], join(work, 'packages')).trim().split('\n')) {
-    run('dpkg-deb', ['-x', join(work, 'packages', name), root], work);
+  for (const name of run('ls', [], join(workFolder, 'packages')).trim().split('\n')) {
+    run('dpkg-deb', ['-x', join(workFolder, 'packages', name), root], workFolder);
   }
 }
 

@@ -5,23 +5,23 @@ type Json = unknown;
 /** Evaluates the sixteen metadata operators in plain TypeScript, without any of the program's own code. */
 export function oracleMatches(metadata: Json, condition: MetadataCondition): boolean {
   const value = lookUp(metadata, condition.path);
-  const present = value !== undefined && value !== null;
+  const isPresent = value !== undefined && value !== null;
   switch (condition.operator) {
     case 'exists':
     case 'is_not_null':
-      return present;
+      return isPresent;
     case 'not_exists':
-      return !present;
+      return !isPresent;
     case 'is_null':
       return value === null;
     case 'eq':
       return isEqual(value, condition.value, condition.caseSensitive);
     case 'ne':
-      return present && !isEqual(value, condition.value, condition.caseSensitive);
+      return isPresent && !isEqual(value, condition.value, condition.caseSensitive);
     case 'in':
       return condition.value.some((each) => isEqual(value, each, condition.caseSensitive));
     case 'not_in':
-      return present && !condition.value.some((each) => isEqual(value, each, condition.caseSensitive));
+      return isPresent && !condition.value.some((each) => isEqual(value, each, condition.caseSensitive));
     case 'array_contains':
       return Array.isArray(value) && value.some((each) => isEqual(each, condition.value, condition.caseSensitive));
     case 'contains':
@@ -54,12 +54,12 @@ function compareValues(
 }
 
 function lookUp(metadata: Json, path: readonly string[]): Json {
-  let at: Json = metadata;
+  let value: Json = metadata;
   for (const key of path) {
-    if (typeof at !== 'object' || at === null || Array.isArray(at)) return undefined;
-    at = Object.entries(at).find(([name]) => name === key)?.[1];
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    value = Object.entries(value).find(([name]) => name === key)?.[1];
   }
-  return at;
+  return value;
 }
 
 function isEqual(left: Json, right: Json, caseSensitive: boolean): boolean {

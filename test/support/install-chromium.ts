@@ -9,7 +9,7 @@ export interface ChromiumProgram {
 }
 
 const systemPaths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const inside = 'usr/lib/chromium/chromium';
+const programPath = 'usr/lib/chromium/chromium';
 
 /**
  * Finds the machine's Chromium, or unpacks one from Debian's packages (a download of about 120 MB the first time, no privileges
@@ -22,12 +22,15 @@ export function findChromium(): ChromiumProgram | string {
   if (libraries === undefined || !hasDebianPackages())
     return 'Chromium is not installed, and tests can install it only on Debian';
   const root = cacheFolder('chromium');
-  const program = () => ({ path: join(root, inside), env: { LD_LIBRARY_PATH: libraryFolders(join(root, libraries)) } });
+  const program = () => ({
+    path: join(root, programPath),
+    env: { LD_LIBRARY_PATH: libraryFolders(join(root, libraries)) },
+  });
   try {
     mkdirSync(dirname(root), { recursive: true });
     return (
       locked(`${root}.lock`, () =>
-        existsSync(join(root, inside)) ? undefined : (recentObstacle(root) ?? install(root)),
+        existsSync(join(root, programPath)) ? undefined : (recentObstacle(root) ?? install(root)),
       ) ?? program()
     );
   } catch (error) {
@@ -37,25 +40,25 @@ export function findChromium(): ChromiumProgram | string {
 
 /** Returns the folder and its subfolders, because some libraries are in those. */
 function libraryFolders(folder: string): string {
-  const inner = existsSync(folder)
+  const subfolders = existsSync(folder)
     ? readdirSync(folder, { withFileTypes: true }).filter((each) => each.isDirectory())
     : [];
-  return [folder, ...inner.map(({ name }) => join(folder, name))].join(':');
+  return [folder, ...subfolders.map(({ name }) => join(folder, name))].join(':');
 }
 
 function install(root: string): string | undefined {
-  const unfinished = `${root}.unfinished`;
+  const partialRoot = `${root}.unfinished`;
   try {
-    rmSync(unfinished, { recursive: true, force: true });
+    rmSync(partialRoot, { recursive: true, force: true });
     const suite = /^VERSION_CODENAME=(\w+)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'stable';
     const sources = [
       `http://deb.debian.org/debian ${suite} main`,
       `http://deb.debian.org/debian-security ${suite}-security main`,
     ];
-    unpackPackages({ sources, packages: ['chromium'], usesInstalled: true }, join(unfinished, 'apt'), unfinished);
-    rmSync(join(unfinished, 'apt'), { recursive: true });
+    unpackPackages({ sources, packages: ['chromium'], usesInstalled: true }, join(partialRoot, 'apt'), partialRoot);
+    rmSync(join(partialRoot, 'apt'), { recursive: true });
     rmSync(root, { recursive: true, force: true, maxRetries: 5 });
-    renameSync(unfinished, root);
+    renameSync(partialRoot, root);
     return undefined;
   } catch (error) {
     return rememberObstacle(root, `Chromium cannot be installed: ${aptProblem(error)}`);

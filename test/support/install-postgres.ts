@@ -26,26 +26,26 @@ export function installPostgres(root: string): string | undefined {
 }
 
 function install(root: string, platform: Platform): string | undefined {
-  const unfinished = `${root}.unfinished`;
+  const partialRoot = `${root}.unfinished`;
   try {
-    rmSync(unfinished, { recursive: true, force: true });
+    rmSync(partialRoot, { recursive: true, force: true });
     unpackPackages(
       {
         sources: [`http://deb.debian.org/debian trixie main`],
         packages: ['postgresql-17', 'postgresql-17-pgvector', 'pgbouncer'],
       },
-      join(unfinished, 'apt'),
-      unfinished,
-      (name) => needed.test(name) && !heavy.test(name),
+      join(partialRoot, 'apt'),
+      partialRoot,
+      (name) => includedPackages.test(name) && !excludedPackages.test(name),
     );
-    rmSync(join(unfinished, 'apt'), { recursive: true });
+    rmSync(join(partialRoot, 'apt'), { recursive: true });
     for (const program of [`${binaries}/postgres`, `${binaries}/initdb`, pgbouncer]) {
-      wrap(join(unfinished, program), program, platform);
+      wrap(join(partialRoot, program), program, platform);
     }
     // The JIT compiler needs LLVM, which was not unpacked because it is larger than everything else.
-    rmSync(join(unfinished, 'usr/lib/postgresql/17/lib/llvmjit.so'));
+    rmSync(join(partialRoot, 'usr/lib/postgresql/17/lib/llvmjit.so'));
     rmSync(root, { recursive: true, force: true, maxRetries: 5 });
-    renameSync(unfinished, root);
+    renameSync(partialRoot, root);
     return undefined;
   } catch (error) {
     return rememberObstacle(root, reasonOf(error));
@@ -75,9 +75,9 @@ function isInstalled(root: string): boolean {
   return existsSync(join(root, binaries, 'postgres.bin'));
 }
 
-/** Packages to unpack: the server and its libraries. `heavy` ones are skipped: LLVM, and packages that only Debian's scripts need. */
-const needed = /^(postgresql-17|pgbouncer|lib|zlib1g|tzdata)/;
-const heavy = /^(libllvm|libz3|libperl|libc-l10n|lib.*-perl$)/;
+/** Packages to unpack: the server and its libraries, without LLVM and packages that only Debian's scripts need. */
+const includedPackages = /^(postgresql-17|pgbouncer|lib|zlib1g|tzdata)/;
+const excludedPackages = /^(libllvm|libz3|libperl|libc-l10n|lib.*-perl$)/;
 
 /**
  * Replaces a program by a script that runs it with the C library of its packages, which may be newer than the machine's.

@@ -12,7 +12,7 @@ const storage = await createSqliteStorage({ path: process.argv[2] ?? '' });
 const kb = storage.passages;
 const write = () => ingestText(storage, `findable ${'x'.repeat(9000)}`);
 const found = async () => (await kb.search({ query: plainQuery('findable'), limit: 1, offset: 0 })).total;
-const say = (values: unknown) => process.stdout.write(`${JSON.stringify(values)}\n`);
+const print = (values: unknown) => process.stdout.write(`${JSON.stringify(values)}\n`);
 
 let written = 0;
 for (let code: string | undefined; code === undefined && written < 2000; ) {
@@ -24,10 +24,10 @@ for (let code: string | undefined; code === undefined && written < 2000; ) {
       code = isCarrelError(error) ? error.code : String(error);
     },
   );
-  if (code !== undefined) say({ code, written, found: await found() });
+  if (code !== undefined) print({ code, written, found: await found() });
 }
 await once(process.stdin, 'data');
 await write();
-say({ found: await found(), problems: await storage.check() });
+print({ found: await found(), problems: await storage.check() });
 await storage.close();
 process.exit();

@@ -12,8 +12,8 @@ const model = 'made';
 const storage = await createSqliteStorage({ path });
 await storage.vectors.context.choose({ model });
 await storage.vectors.kb.choose({ model });
-const say = (line: string) => process.stdout.write(`${line}\n`);
-say('ready');
+const print = (line: string) => process.stdout.write(`${line}\n`);
+print('ready');
 
 for (let count = 0; ; count += 1) {
   const text = `written by ${process.pid} number ${count} ${'padding '.repeat((count * 37) % 400)}`;
@@ -28,19 +28,19 @@ async function saveNote(content: string, count: number): Promise<void> {
     tags,
     sourceUrls: ['https://example.org/'],
   });
-  say(`note ${note.id} .`);
+  print(`note ${note.id} .`);
 }
 
 async function saveEntry(text: string, count: number): Promise<void> {
   const entry = { threadId: `t${count % 3}`, source: 'user', text, metadata: { count }, summary: undefined } as const;
   const [stored] = await storage.entries.store({ entries: [{ ...entry, tags: ['killed'], images: [] }] });
-  if (stored !== undefined) say(`entry ${stored.id} .`);
+  if (stored !== undefined) print(`entry ${stored.id} .`);
 }
 
 async function embedTexts(): Promise<void> {
   for (const vectors of [storage.vectors.context, storage.vectors.kb]) {
-    const waiting = await vectors.waiting({ model, limit: 3 });
-    const texts = waiting.map(({ owner, textHash, text }) => ({ owner, textHash, windows: [windowOf(text)] }));
+    const pending = await vectors.waiting({ model, limit: 3 });
+    const texts = pending.map(({ owner, textHash, text }) => ({ owner, textHash, windows: [windowOf(text)] }));
     await vectors.put({ model, texts });
   }
 }
@@ -49,11 +49,11 @@ async function embedTexts(): Promise<void> {
 async function saveDocument(body: string, count: number): Promise<void> {
   const id = await ingestText(storage, body, 2);
   if (id === undefined) return;
-  say(`document ${id} .`);
+  print(`document ${id} .`);
   if (count % 3 !== 0) return;
-  say(`removing ${id} .`);
+  print(`removing ${id} .`);
   await storage.documents.remove({ id });
-  say(`removed ${id} .`);
+  print(`removed ${id} .`);
 }
 
 function windowOf(text: string) {

@@ -64,11 +64,11 @@ async function claimNew(
  */
 export function passageWriter(storage: Storage): PassageWriter {
   const documents = new Map<string, number[]>();
-  const names = new Map<string, string>();
+  const testIds = new Map<string, string>();
 
   return {
-    async replace(added) {
-      for (const { parent, passages } of added) {
+    async replace(newDocuments) {
+      for (const { parent, passages } of newDocuments) {
         await remove([parent]);
         const groups = Object.values(Object.groupBy(passages, ({ title, labels }) => JSON.stringify([title, labels])));
         const ids: number[] = [];
@@ -77,7 +77,7 @@ export function passageWriter(storage: Storage): PassageWriter {
       }
     },
     remove,
-    idsOf: (hits) => hits.map(({ parent, position }) => names.get(`${parent} ${position}`) ?? ''),
+    idsOf: (hits) => hits.map(({ parent, position }) => testIds.get(`${parent} ${position}`) ?? ''),
   };
 
   async function remove(parents: readonly string[]): Promise<void> {
@@ -104,7 +104,7 @@ export function passageWriter(storage: Storage): PassageWriter {
     assert.ok(finished.outcome === 'done');
     const document = finished.documentId;
     passages.forEach(({ id }, position) => {
-      names.set(`${document} ${position}`, id);
+      testIds.set(`${document} ${position}`, id);
     });
     if (passages.some(({ vectors }) => vectors !== undefined)) await embed(document, passages);
     return document;
@@ -116,13 +116,13 @@ export function passageWriter(storage: Storage): PassageWriter {
     const models = new Set(passages.flatMap(({ vectors }) => vectors?.model ?? []));
     for (const model of models) {
       await kb.choose({ model });
-      const own = chunks.flatMap(({ key, position }) => {
+      const modelChunks = chunks.flatMap(({ key, position }) => {
         const { vectors } = passages[position] ?? {};
         return vectors?.model === model ? [{ owner: key, windows: vectors.windows }] : [];
       });
-      const waiting = await kb.waiting({ model, limit: chunks.length, owners: own.map((each) => each.owner) });
-      const hashes = new Map(waiting.map((text) => [text.owner, text.textHash]));
-      const texts = own.map((text) => ({ ...text, textHash: hashes.get(text.owner) ?? '' }));
+      const pending = await kb.waiting({ model, limit: chunks.length, owners: modelChunks.map((each) => each.owner) });
+      const hashes = new Map(pending.map((text) => [text.owner, text.textHash]));
+      const texts = modelChunks.map((text) => ({ ...text, textHash: hashes.get(text.owner) ?? '' }));
       assert.equal(await kb.put({ model, texts }), texts.length);
     }
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Owner } from '../fakes/loopback-server.ts';
 import { installPostgres, pgbouncer, postgresRoot } from './install-postgres.ts';
-import { end, freePort, nobody, startCommand } from './postgres-process.ts';
+import { endProcess, freePort, nobody, startCommand } from './postgres-process.ts';
 import { watchText } from './watch-text.ts';
 
 /** Returns why PgBouncer is unavailable, for suites that need it. */
@@ -25,7 +25,7 @@ export async function startPgbouncer(
   const folder = mkdtempSync(join(tmpdir(), 'carrel-pgbouncer-'));
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const port = await freePort();
-  const all = {
+  const allSettings = {
     listen_addr: '127.0.0.1',
     listen_port: port,
     unix_socket_dir: '',
@@ -42,14 +42,14 @@ export async function startPgbouncer(
     `[databases]
 * = host=${hostname} port=${serverPort} user=${username} password=${password}
 [pgbouncer]
-${Object.entries(all)
+${Object.entries(allSettings)
   .map(([name, value]) => `${name} = ${value}\n`)
   .join('')}`,
   );
   if (process.getuid?.() === 0) for (const path of [folder, file]) chownSync(path, nobody, nobody);
-  const [first, ...rest] = [...startCommand(), join(postgresRoot(), pgbouncer), file];
-  const child = spawn(first, rest, { stdio: ['ignore', 'ignore', 'pipe'] });
-  t.after(() => end(child, 'SIGQUIT'));
+  const [program, ...args] = [...startCommand(), join(postgresRoot(), pgbouncer), file];
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  t.after(() => endProcess(child, 'SIGQUIT'));
   await watchText(child.stderr).waitForOutput(/process up/);
   return {
     urlOf(databaseUrl) {

@@ -72,26 +72,26 @@ async function createProcess(location: ServerFolder): Promise<PostgresProcess> {
   return {
     url,
     port,
-    async start(more = {}) {
+    async start(extraSettings = {}) {
       const settings = {
         port,
         listen_addresses: '127.0.0.1',
         unix_socket_directories: '',
         max_connections: 100,
-        ...more,
+        ...extraSettings,
       };
       args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
       server = await launch();
     },
     async kill() {
-      if (server) await end(server, 'SIGKILL');
+      if (server) await endProcess(server, 'SIGKILL');
       // A killed postmaster leaves this file; its children exit later.
       rmSync(join(data, 'postmaster.pid'), { force: true });
     },
     createStandby: () => createCopy(location, url),
     async remove() {
       // SIGQUIT stops the server immediately; its data is removed anyway.
-      if (server) await end(server, 'SIGQUIT');
+      if (server) await endProcess(server, 'SIGQUIT');
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
@@ -119,8 +119,8 @@ async function createProcess(location: ServerFolder): Promise<PostgresProcess> {
 
   function spawnServer(): ChildProcess {
     const output = openSync(log, 'a');
-    const [first, ...rest] = [...startCommand(), join(root, binaries, 'postgres')];
-    const child = spawn(first, [...rest, ...args], { stdio: ['ignore', 'ignore', output] });
+    const [program, ...programArgs] = [...startCommand(), join(root, binaries, 'postgres')];
+    const child = spawn(program, [...programArgs, ...args], { stdio: ['ignore', 'ignore', output] });
     closeSync(output);
     return child;
   }
@@ -171,7 +171,7 @@ export function startCommand(): [string, ...string[]] {
   return ['setpriv', ...(process.getuid?.() === 0 ? user : []), '--pdeathsig=INT'];
 }
 
-export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (hasEnded(child)) return;
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   child.ref();

@@ -133,11 +133,11 @@ export async function createPlainDatabase(server: PostgresServer): Promise<TestD
   } finally {
     await admin.end();
   }
-  const own = new URL(url);
-  own.username = user;
-  own.password = password;
+  const userUrl = new URL(url);
+  userUrl.username = user;
+  userUrl.password = password;
   return {
-    url: own.href,
+    url: userUrl.href,
     async drop() {
       await drop();
       await runStatement(server.url, `DROP ROLE IF EXISTS ${user}`);

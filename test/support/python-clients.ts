@@ -16,42 +16,43 @@ const environments = {
  */
 export function pythonWith(name: keyof typeof environments): { python: string } | { obstacle: string } {
   const packages = environments[name];
-  const named = name === 'clients' ? process.env['CARREL_PYTHON_ROOT'] : undefined;
-  const root = named || cacheFolder(`python-${packages.join('-')}`);
-  // This file marks a complete environment. (Renaming the folder when complete is not possible: environments can't be moved.)
-  const done = join(root, 'complete');
+  const configuredRoot = name === 'clients' ? process.env['CARREL_PYTHON_ROOT'] : undefined;
+  const root = configuredRoot || cacheFolder(`python-${packages.join('-')}`);
+  // This file marks a complete environment. Environments can't be moved, so the folder can't be renamed when complete.
+  const marker = join(root, 'complete');
   const python = join(root, 'bin/python');
   // Another user may have created it with a Python that this user can't access.
-  const isUsable = () => existsSync(done) && existsSync(python);
+  const isUsable = () => existsSync(marker) && existsSync(python);
   if (isUsable()) return { python };
   mkdirSync(dirname(root), { recursive: true });
   return locked(`${root}.lock`, () => {
     if (isUsable()) return { python };
     const obstacle = recentObstacle(root) ?? install(root, packages);
     if (obstacle !== undefined) return { obstacle };
-    mkdirSync(`${done}.unfinished`);
-    renameSync(`${done}.unfinished`, done);
+    mkdirSync(`${marker}.unfinished`);
+    renameSync(`${marker}.unfinished`, marker);
     return { python };
   });
 }
 
 function install(root: string, packages: readonly string[]): string | undefined {
-  const base = findPython();
-  if (base === undefined) return rememberObstacle(root, 'there is no Python 3.10 or later with venv');
+  const python3 = findPython();
+  if (python3 === undefined) return rememberObstacle(root, 'there is no Python 3.10 or later with venv');
   rmSync(root, { recursive: true, force: true, maxRetries: 5 });
-  execFileSync(base, ['-m', 'venv', root], { stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync(python3, ['-m', 'venv', root], { stdio: ['ignore', 'ignore', 'inherit'] });
   const options = ['--disable-pip-version-check', '--quiet', '--retries', '1', '--timeout', '20'];
   const { status, stderr } = spawnSync(join(root, 'bin/python'), ['-m', 'pip', 'install', ...options, ...packages], {
     encoding: 'utf8',
     env: { ...process.env, LC_ALL: 'C' },
   });
   if (status === 0) return undefined;
-  if (unreachable.test(stderr)) return rememberObstacle(root, 'pip cannot reach the package registry');
+  if (unreachableMessage.test(stderr)) return rememberObstacle(root, 'pip cannot reach the package registry');
   throw new Error(`pip cannot install ${packages.join(', ')}: ${stderr.slice(-2000)}`);
 }
 
 /** Matches pip's messages for an unknown host, a refused connection and a timeout. */
-const unreachable = /Failed to establish a new connection|ConnectTimeout|Read timed out|Connection refused|ProxyError/;
+const unreachableMessage =
+  /Failed to establish a new connection|ConnectTimeout|Read timed out|Connection refused|ProxyError/;
 
 function findPython(): string | undefined {
   return ['python3', '/usr/bin/python3', '/usr/local/bin/python3'].find((name) => {

@@ -20,7 +20,7 @@ export interface RawRequest {
 /** Sends an HTTP request unchanged, with only Content-Length added, and returns the answer. */
 export function exchange(url: string, { method = 'POST', headers = {}, body, agent, signal }: RawRequest = {}) {
   return new Promise<RawAnswer>((resolve, reject) => {
-    const outgoing = httpRequest(
+    const request = httpRequest(
       url,
       { method, headers, ...(agent ? { agent } : { agent: false }), ...(signal ? { signal } : {}) },
       (response) => {
@@ -31,13 +31,18 @@ export function exchange(url: string, { method = 'POST', headers = {}, body, age
         });
         response.on('error', reject);
         response.on('end', () => {
-          const { statusCode: status = 0, headers: received } = response;
-          resolve({ status, headers: received, text, messages: readMessages(received['content-type'] ?? '', text) });
+          const { statusCode: status = 0, headers: responseHeaders } = response;
+          resolve({
+            status,
+            headers: responseHeaders,
+            text,
+            messages: readMessages(responseHeaders['content-type'] ?? '', text),
+          });
         });
       },
     );
-    outgoing.on('error', reject);
-    outgoing.end(body);
+    request.on('error', reject);
+    request.end(body);
   });
 }
 
@@ -63,7 +68,8 @@ export async function openSession(url: string, revision = '2025-11-25', options:
   const id = String(answer.headers['mcp-session-id']);
   const negotiated = String(answer.messages[0]?.result?.['protocolVersion']);
   const headers = { ...extraHeaders, 'mcp-session-id': id, 'mcp-protocol-version': negotiated };
-  const send = (message: unknown, more: RawRequest = {}) => post(url, message, headers, { ...options, ...more });
+  const send = (message: unknown, overrides: RawRequest = {}) =>
+    post(url, message, headers, { ...options, ...overrides });
   await send({ jsonrpc: '2.0', method: 'notifications/initialized' });
   return {
     id,
@@ -91,14 +97,14 @@ export function openStream(url: string, headers: Record<string, string>, body?: 
   const method = body === undefined ? 'GET' : 'POST';
   const accept = body === undefined ? { accept: 'text/event-stream' } : jsonHeaders;
   return new Promise((resolve, reject) => {
-    const outgoing = httpRequest(url, { method, headers: { ...accept, ...headers }, agent: false }, (response) => {
+    const request = httpRequest(url, { method, headers: { ...accept, ...headers }, agent: false }, (response) => {
       const stream: RawStream = {
         status: response.statusCode ?? 0,
         headers: response.headers,
         text: '',
         messages: () => readMessages(response.headers['content-type'] ?? '', stream.text),
         ended: new Promise((end) => response.once('close', () => end())),
-        close: () => void outgoing.destroy(),
+        close: () => void request.destroy(),
       };
       response.on('error', () => {});
       response.setEncoding('utf8').on('data', (part: string) => {
@@ -106,8 +112,8 @@ export function openStream(url: string, headers: Record<string, string>, body?: 
       });
       resolve(stream);
     });
-    outgoing.on('error', reject);
-    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+    request.on('error', reject);
+    request.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }
 

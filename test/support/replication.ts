@@ -41,7 +41,7 @@ export async function startReplication(): Promise<ReplicatedPostgres> {
     async waitForStandby(waits) {
       await runOn(primary.url, `ALTER SYSTEM SET synchronous_standby_names = '${waits ? 'standby' : ''}'`);
       await runOn(primary.url, 'SELECT pg_reload_conf()');
-      // Waits, because the server applies a changed setting asynchronously.
+      // The server applies a changed setting asynchronously.
       const state = waits ? 'sync' : 'async';
       while ((await runOn(primary.url, stateQuery))[0]?.['sync_state'] !== state) await pause(20);
     },
@@ -55,16 +55,19 @@ export async function startReplication(): Promise<ReplicatedPostgres> {
 /** Creates an address that forwards to either server, like a virtual IP. `port` chooses the server. */
 export async function startMovingAddress(t: Owner, address: string, port: () => number): Promise<string> {
   const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(port(), '127.0.0.1');
-    for (const [one, other] of [[near, far] as const, [far, near] as const]) {
-      sockets.add(one);
-      one.on('error', () => {});
-      one.on('close', () => {
-        sockets.delete(one);
-        other.destroy();
+  const server = createServer((clientSocket) => {
+    const serverSocket = connect(port(), '127.0.0.1');
+    for (const [source, destination] of [
+      [clientSocket, serverSocket] as const,
+      [serverSocket, clientSocket] as const,
+    ]) {
+      sockets.add(source);
+      source.on('error', () => {});
+      source.on('close', () => {
+        sockets.delete(source);
+        destination.destroy();
       });
-      one.pipe(other);
+      source.pipe(destination);
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -72,9 +75,9 @@ export async function startMovingAddress(t: Owner, address: string, port: () => 
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  const own = new URL(address);
-  own.port = String((server.address() as AddressInfo).port);
-  return own.href;
+  const movedUrl = new URL(address);
+  movedUrl.port = String((server.address() as AddressInfo).port);
+  return movedUrl.href;
 }
 
 const stateQuery = "SELECT sync_state FROM pg_stat_replication WHERE application_name = 'standby'";

@@ -5,9 +5,9 @@ import { type Manifest, readManifest, writeManifest } from '../../src/storage/ba
 /** Rewrites a backup with another manifest or more members, and a matching checksum. */
 export async function rewriteBackup(
   file: string,
-  to: string,
+  targetFile: string,
   change: (manifest: Manifest) => Manifest,
-  more: readonly ArchiveMember[] = [],
+  extraMembers: readonly ArchiveMember[] = [],
 ): Promise<void> {
   async function* members(): AsyncGenerator<ArchiveMember> {
     let isFirst = true;
@@ -15,9 +15,9 @@ export async function rewriteBackup(
       yield isFirst ? writeManifest(change(await readManifest(member))) : member;
       isFirst = false;
     }
-    yield* more;
+    yield* extraMembers;
   }
   const parts: Uint8Array[] = [];
   for await (const part of writeArchive(members())) parts.push(part);
-  writeFileSync(to, Buffer.concat(parts));
+  writeFileSync(targetFile, Buffer.concat(parts));
 }

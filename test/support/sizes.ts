@@ -9,7 +9,7 @@ export interface Size {
 }
 
 export function size({ quick, full, variable }: Size): number {
-  const named = variable === undefined ? undefined : process.env[variable];
-  if (named !== undefined) return Number(named);
+  const override = variable === undefined ? undefined : process.env[variable];
+  if (override !== undefined) return Number(override);
   return process.env['CARREL_TEST_FULL'] === '1' ? full : quick;
 }

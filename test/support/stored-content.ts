@@ -21,18 +21,18 @@ export async function fillStorage(storage: Storage, count: number): Promise<void
   const [, second] = await storage.entries.store({ entries });
   if (second !== undefined) await storage.entries.remove({ ids: [second.id], dryRun: false });
   await storage.vectors.context.choose({ model: 'm' });
-  const [waiting] = await storage.vectors.context.waiting({ model: 'm', limit: 1 });
-  if (waiting !== undefined) {
+  const [pendingText] = await storage.vectors.context.waiting({ model: 'm', limit: 1 });
+  if (pendingText !== undefined) {
     const windows = [{ start: 0, end: 5, vector: new Float32Array([0.5, -1, 0]) }];
-    const { owner, textHash } = waiting;
+    const { owner, textHash } = pendingText;
     await storage.vectors.context.put({ model: 'm', texts: [{ owner, textHash, windows }] });
   }
   for (let index = 0; index < count; index += 1) {
     const note = { title: `note ${index}`, content: `lighthouse number ${index}`, tags: ['n', `k${index % 2}`] };
     await storage.notes.save({ ...note, sourceUrls: ['https://example.org/?q=a'] });
   }
-  const removed = await storage.notes.save({ title: 'gone', content: 'lighthouse', tags: ['n'], sourceUrls: [] });
-  await storage.notes.remove({ id: removed.id });
+  const removedNote = await storage.notes.save({ title: 'gone', content: 'lighthouse', tags: ['n'], sourceUrls: [] });
+  await storage.notes.remove({ id: removedNote.id });
   await passageWriter(storage).replace(
     Array.from({ length: count }, (_, index) => ({
       parent: `document ${index}`,

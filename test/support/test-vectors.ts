@@ -8,20 +8,20 @@ export function randomNumbers(seed: number): () => number {
 }
 
 export function randomUnitVector(dimensions: number, random: () => number): Float32Array {
-  return unit(Float32Array.from({ length: dimensions }, () => normal(random)));
+  return normalize(Float32Array.from({ length: dimensions }, () => gaussian(random)));
 }
 
 /** Returns a vector near `centre`, like those of texts on one subject. With `distance` 1 the noise is as long as the vector. */
 export function nearVector(centre: Float32Array, distance: number, random: () => number): Float32Array {
   const spread = distance / Math.sqrt(centre.length);
-  return unit(centre.map((component) => component + normal(random) * spread));
+  return normalize(centre.map((component) => component + gaussian(random) * spread));
 }
 
-function unit(vector: Float32Array): Float32Array {
+function normalize(vector: Float32Array): Float32Array {
   const length = Math.hypot(...vector);
   return vector.map((component) => component / length);
 }
 
-function normal(random: () => number): number {
+function gaussian(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }

@@ -10,7 +10,7 @@ export interface TextWatch {
 /** Reads a stream of text, and lets tests wait for output instead of for time to pass. */
 export function watchText(stream: Readable): TextWatch {
   let text = '';
-  let ended = false;
+  let isEnded = false;
   const watchers = new Set<() => void>();
   const checkAll = (): void => {
     for (const check of watchers) check();
@@ -20,7 +20,7 @@ export function watchText(stream: Readable): TextWatch {
     checkAll();
   });
   stream.once('close', () => {
-    ended = true;
+    isEnded = true;
     checkAll();
   });
   return {
@@ -30,7 +30,7 @@ export function watchText(stream: Readable): TextWatch {
         const check = (): void => {
           const match = pattern.exec(text);
           if (match) resolve(match);
-          else if (ended) reject(new Error(`the stream ended without ${pattern}:\n${text}`));
+          else if (isEnded) reject(new Error(`the stream ended without ${pattern}:\n${text}`));
           else return;
           watchers.delete(check);
         };

@@ -7,7 +7,7 @@ import { popularWords, suggest } from './suggest-index.ts';
 
 /** Answers `/api/v1` as Fess 15.4 does, and its plugin since 15.7. The root is a search; unknown endpoints get 404. */
 export function answerV1(state: FessState, request: FessRequest): FessAnswer {
-  const [endpoint = 'documents', second] = request.path
+  const [endpoint = 'documents', subpath] = request.path
     .split('/')
     .filter((part) => part !== '')
     .slice(2);
@@ -16,13 +16,13 @@ export function answerV1(state: FessState, request: FessRequest): FessAnswer {
     case 'health':
       return health(state);
     case 'documents':
-      return guarded(state, request, second === 'all' ? scroll : search);
+      return withPermissions(state, request, subpath === 'all' ? scroll : search);
     case 'labels':
-      return guarded(state, request, labels);
+      return withPermissions(state, request, labels);
     case 'suggest-words':
-      return guarded(state, request, suggestWords);
+      return withPermissions(state, request, suggestWords);
     case 'popular-words':
-      return guarded(state, request, popular);
+      return withPermissions(state, request, popular);
     case 'favorites':
       return json(400, { message: 'Unsupported operation.' });
     default:
@@ -32,7 +32,7 @@ export function answerV1(state: FessState, request: FessRequest): FessAnswer {
 
 type Endpoint = (state: FessState, request: FessRequest, permissions: ReadonlySet<string>) => FessAnswer;
 
-function guarded(state: FessState, request: FessRequest, endpoint: Endpoint): FessAnswer {
+function withPermissions(state: FessState, request: FessRequest, endpoint: Endpoint): FessAnswer {
   const caller = identify(request.headers, state.tokens);
   if ('refused' in caller) {
     return { ...failure(state, 401), headers: { 'www-authenticate': `Bearer error="${caller.refused}"` } };

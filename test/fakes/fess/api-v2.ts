@@ -7,7 +7,7 @@ import { cachePage } from './web-pages.ts';
 
 /** Answers `/api/v2` as Fess 15.8 does: everything is under `response`, and errors have a code and a message. */
 export function answerV2(state: FessState, request: FessRequest): FessAnswer {
-  const [endpoint = '', second] = request.path
+  const [endpoint = '', subpath] = request.path
     .split('/')
     .filter((part) => part !== '')
     .slice(2);
@@ -18,17 +18,17 @@ export function answerV2(state: FessState, request: FessRequest): FessAnswer {
     case 'health':
       return health(state);
     case 'search':
-      return guarded(state, request, search);
+      return withPermissions(state, request, search);
     case 'documents':
-      return second === 'all' ? guarded(state, request, scroll) : failure(404, 'not_found', 'not found');
+      return subpath === 'all' ? withPermissions(state, request, scroll) : failure(404, 'not_found', 'not found');
     case 'labels':
-      return guarded(state, request, labels);
+      return withPermissions(state, request, labels);
     case 'suggest-words':
-      return guarded(state, request, suggestWords);
+      return withPermissions(state, request, suggestWords);
     case 'popular-words':
-      return guarded(state, request, popular);
+      return withPermissions(state, request, popular);
     case 'cache':
-      return guarded(state, request, (...args) => cache(second ?? '', ...args));
+      return withPermissions(state, request, (...args) => cache(subpath ?? '', ...args));
     default:
       return failure(404, 'not_found', 'not found');
   }
@@ -36,7 +36,7 @@ export function answerV2(state: FessState, request: FessRequest): FessAnswer {
 
 type Endpoint = (state: FessState, request: FessRequest, permissions: ReadonlySet<string>) => FessAnswer;
 
-function guarded(state: FessState, request: FessRequest, endpoint: Endpoint): FessAnswer {
+function withPermissions(state: FessState, request: FessRequest, endpoint: Endpoint): FessAnswer {
   const caller = identify(request.headers, state.tokens);
   if ('refused' in caller) {
     const status = state.wrongTokenStatus;

@@ -1,7 +1,7 @@
 import type { DefaultField } from './lucene/evaluate.ts';
 import { QuerySyntaxError } from './lucene/lexer.ts';
 import { type Operator, parseQuery, type Query } from './lucene/parser.ts';
-import { checkedSort, type SortKey } from './sort.ts';
+import { parseSort, type SortKey } from './sort.ts';
 
 export interface ParsedSearch {
   query: Query | null;
@@ -18,12 +18,12 @@ export interface ParsedSearch {
  * AND, OR and NOT.
  */
 export function parseSearch(params: URLSearchParams, operator: Operator = 'AND'): ParsedSearch {
-  const plain = assembleQuery(params, false);
+  const text = assembleQuery(params, false);
   try {
-    return parsed(plain, operator);
+    return parseText(text, operator);
   } catch (error) {
     if (!(error instanceof QuerySyntaxError)) throw error;
-    return parsed(assembleQuery(params, true), operator);
+    return parseText(assembleQuery(params, true), operator);
   }
 }
 
@@ -41,28 +41,28 @@ export function assembleQuery(params: URLSearchParams, escaped: boolean): string
   return sort.trim() === '' ? text.trim() : `${text.trim()} sort:${sort}`;
 }
 
-function parsed(text: string, operator: Operator): ParsedSearch {
-  const head = /^(allintitle|allinurl):/.exec(text);
-  const defaultField = head === null ? 'text' : head[1] === 'allintitle' ? 'title' : 'url';
-  const body = head === null ? text : text.slice(head[0].length);
+function parseText(text: string, operator: Operator): ParsedSearch {
+  const prefix = /^(allintitle|allinurl):/.exec(text);
+  const defaultField = prefix === null ? 'text' : prefix[1] === 'allintitle' ? 'title' : 'url';
+  const body = prefix === null ? text : text.slice(prefix[0].length);
   if (body.trim() === '') return { query: null, sort: [], defaultField, text };
   const sort: SortKey[] = [];
-  const query = takeSort(parseQuery(body, operator), sort);
+  const query = extractSort(parseQuery(body, operator), sort);
   if (query === null && sort.length === 0) throw new QuerySyntaxError('nothing to search');
   return { query: query ?? { kind: 'all' }, sort, defaultField, text };
 }
 
 /** Removes `sort:…` clauses from the query, at any position, and adds them to `sort`. Like Fess, rejects regular expressions. */
-function takeSort(query: Query, sort: SortKey[]): Query | null {
+function extractSort(query: Query, sort: SortKey[]): Query | null {
   if (query.kind === 'regexp') throw new QuerySyntaxError('unknown query');
   if (query.kind === 'term' && query.field === 'sort') {
-    sort.push(...checkedSort(query.text));
+    sort.push(...parseSort(query.text));
     return null;
   }
   if (query.kind !== 'boolean') return query;
   const clauses = query.clauses.flatMap(({ occur, query: inner }) => {
-    const kept = takeSort(inner, sort);
-    return kept === null ? [] : [{ occur, query: kept }];
+    const remaining = extractSort(inner, sort);
+    return remaining === null ? [] : [{ occur, query: remaining }];
   });
   return clauses.length === 0 ? null : { kind: 'boolean', clauses };
 }
@@ -92,8 +92,8 @@ function advancedConditions(params: URLSearchParams): string {
 }
 
 function withParentheses(text: string): string {
-  const spaced = text.replace(otherSpaces, ' ');
-  return spaced.includes(' OR ') || spaced.includes(' || ') ? `(${text})` : text;
+  const withPlainSpaces = text.replace(otherSpaces, ' ');
+  return withPlainSpaces.includes(' OR ') || withPlainSpaces.includes(' || ') ? `(${text})` : text;
 }
 
 /** Characters that count as spaces when Fess looks for ` OR `. Its query parser treats only some of them as spaces. */

@@ -30,8 +30,8 @@ export async function startDocumentSite(): Promise<DocumentSite> {
   const server = createServer({ keepAliveTimeout: 0 }, (message, response) => {
     const recorded = recordRequest(message, response);
     requests.push(recorded);
-    const found = pages.get(recorded.path) ?? corpusPage(recorded.path);
-    const page = typeof found === 'function' ? found() : found;
+    const entry = pages.get(recorded.path) ?? corpusPage(recorded.path);
+    const page = typeof entry === 'function' ? entry() : entry;
     if (page.hangs === true) return;
     response.writeHead(page.status ?? 200, {
       'content-type': page.contentType ?? 'text/html; charset=utf-8',

@@ -40,11 +40,11 @@ export function facets(
   params: URLSearchParams,
   operator: Operator,
 ): FacetAnswer | undefined {
-  const fields = inOwnOrder(params.getAll('facet.field'));
-  const queries = inOwnOrder(params.getAll('facet.query'));
+  const fields = inHashOrder(params.getAll('facet.field'));
+  const queries = inHashOrder(params.getAll('facet.query'));
   if (fields.length === 0 && queries.length === 0) return undefined;
-  const size = number(params.get('facet.size'), 10);
-  const minDocCount = listsEmptyBuckets ? 0 : number(params.get('facet.minDocCount'), 1);
+  const size = parseCount(params.get('facet.size'), 10);
+  const minDocCount = listsEmptyBuckets ? 0 : parseCount(params.get('facet.minDocCount'), 1);
   return {
     fields: fields.map((name) => {
       const counts = count(found, name, params.get('facet.missing'));
@@ -64,10 +64,10 @@ export function facets(
 }
 
 /** Orders facet queries as the engine does, which names each by a hash of its text. Duplicates are an error. */
-function inOwnOrder(asked: readonly string[]): string[] {
-  if (new Set(asked).size < asked.length) throw new FacetFieldError('two aggregations of one name');
-  const place = (text: string): string => createHash('md5').update(text).digest('hex');
-  return asked.toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
+function inHashOrder(requested: readonly string[]): string[] {
+  if (new Set(requested).size < requested.length) throw new FacetFieldError('two aggregations of one name');
+  const hashOf = (text: string): string => createHash('md5').update(text).digest('hex');
+  return requested.toSorted((a, b) => (hashOf(a) < hashOf(b) ? -1 : 1));
 }
 
 type Bucket = FacetAnswer['queries'][number];
@@ -99,7 +99,7 @@ function order(buckets: Bucket[], sort: string | null): Bucket[] {
   });
 }
 
-function number(text: string | null, fallback: number): number {
+function parseCount(text: string | null, fallback: number): number {
   if (text === null) return fallback;
   if (!/^\d+$/.test(text)) throw new FacetFieldError(text);
   return Number(text);

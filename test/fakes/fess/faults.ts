@@ -74,12 +74,12 @@ export function send(response: ServerResponse, answer: FessAnswer): void {
   response.end(answer.body);
 }
 
-type Replacing = Extract<
+type ReplacingFault = Extract<
   Fault,
   { kind: 'html' | 'broken-json' | 'foreign-json' | 'redirect' | 'rate-limited' | 'ip-blocked' | 'error' }
 >;
 
-function replacement(fault: Replacing, errorKey: string): FessAnswer {
+function replacement(fault: ReplacingFault, errorKey: string): FessAnswer {
   switch (fault.kind) {
     case 'html':
       return html(200, 'Sign in', `Please sign in. ${leakyText}`);
@@ -121,16 +121,16 @@ function sendHalf(response: ServerResponse, answer: FessAnswer, close: boolean):
 function sendHuge(response: ServerResponse, answer: FessAnswer, bytes: number): void {
   response.writeHead(answer.status, { 'content-type': answer.contentType });
   response.write(answer.body);
-  const blanks = Buffer.alloc(64 * 1024, ' ');
-  let left = bytes;
-  const more = () => {
-    while (left > 0 && !response.destroyed) {
-      left -= blanks.length;
-      if (!response.write(blanks)) return void response.once('drain', more);
+  const padding = Buffer.alloc(64 * 1024, ' ');
+  let bytesLeft = bytes;
+  const writeMore = () => {
+    while (bytesLeft > 0 && !response.destroyed) {
+      bytesLeft -= padding.length;
+      if (!response.write(padding)) return void response.once('drain', writeMore);
     }
     response.end();
   };
-  more();
+  writeMore();
 }
 
 function json(status: number, body: string): FessAnswer {

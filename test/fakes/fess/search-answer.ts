@@ -17,9 +17,9 @@ export function searchAnswer(page: SearchPage, settings: AnswerSettings): Record
   const pageNumber = Math.floor(start / num) + 1;
   // Java's integer division truncates towards zero, so zero hits make one page, unless the page size is one.
   let pageCount = Math.trunc((total - 1) / num) + 1;
-  const isShort = hits.length < num;
-  if (isShort && start < (pageCount - 1) * num) pageCount = pageNumber;
-  const first = total === 0 ? 0 : start + 1;
+  const isPartial = hits.length < num;
+  if (isPartial && start < (pageCount - 1) * num) pageCount = pageNumber;
+  const firstRecord = total === 0 ? 0 : start + 1;
   return {
     q: page.q,
     query_id: page.queryId,
@@ -31,10 +31,10 @@ export function searchAnswer(page: SearchPage, settings: AnswerSettings): Record
     record_count_relation: page.saturated ? 'GREATER_THAN_OR_EQUAL_TO' : 'EQUAL_TO',
     page_count: pageCount,
     highlight_params: page.terms?.map((term) => `&hq=${encodeURIComponent(term)}`).join('') ?? null,
-    next_page: !isShort && start < (pageCount - 1) * num,
+    next_page: !isPartial && start < (pageCount - 1) * num,
     prev_page: start > 0,
-    start_record_number: first,
-    end_record_number: Math.min(first === 0 ? 0 : first + num - 1, total),
+    start_record_number: firstRecord,
+    end_record_number: Math.min(firstRecord === 0 ? 0 : firstRecord + num - 1, total),
     page_numbers: pageNumbers(pageNumber, pageCount),
     partial: false,
     search_query: page.searchQuery,
@@ -49,13 +49,13 @@ export function searchAnswer(page: SearchPage, settings: AnswerSettings): Record
 export function searchHit(hit: Scored, page: SearchPage, settings: AnswerSettings): Record<string, unknown> {
   const { document } = hit;
   const terms = (page.terms ?? []).flatMap(words);
-  const written = (value: number, fraction: number) =>
+  const formatNumber = (value: number, fraction: number) =>
     document.indexedBy === 'crawler' ? value.toFixed(fraction) : value;
   return withoutMissing({
     _id: createHash('sha512').update(`${document.url};role=${document.roles.join()}`).digest('hex'),
     doc_id: document.docId,
     title: document.title,
-    content_title: highlighted((document.title ?? '').slice(0, 50), terms),
+    content_title: highlight((document.title ?? '').slice(0, 50), terms),
     content_description: description(document, terms),
     digest: document.digest,
     url: document.url,
@@ -66,8 +66,8 @@ export function searchHit(hit: Scored, page: SearchPage, settings: AnswerSetting
     mimetype: document.mimetype,
     filetype: document.filetype,
     filename: document.filename,
-    content_length: written(document.contentLength, 0),
-    boost: written(1, 1),
+    content_length: formatNumber(document.contentLength, 0),
+    boost: formatNumber(1, 1),
     created: document.created,
     last_modified: document.lastModified,
     timestamp: document.lastModified ?? document.created,
@@ -99,15 +99,15 @@ function pageNumbers(current: number, count: number): string[] {
 /** Returns up to two fragments of sixty characters with the matches in bold; without matches, the digest or nothing. */
 function description(document: FakeDocument, terms: readonly string[]): string {
   const lower = document.content.toLowerCase();
-  const places = terms.map((term) => lower.indexOf(term)).filter((place) => place >= 0);
-  if (places.length === 0) return escapeHtml(document.digest ?? '');
-  const fragments = [...new Set(places)]
+  const offsets = terms.map((term) => lower.indexOf(term)).filter((offset) => offset >= 0);
+  if (offsets.length === 0) return escapeHtml(document.digest ?? '');
+  const fragments = [...new Set(offsets)]
     .slice(0, 2)
-    .map((place) => document.content.slice(Math.max(0, place - 20), place + 40));
-  return `${fragments.map((fragment) => highlighted(fragment, terms)).join('...')}...`;
+    .map((offset) => document.content.slice(Math.max(0, offset - 20), offset + 40));
+  return `${fragments.map((fragment) => highlight(fragment, terms)).join('...')}...`;
 }
 
-function highlighted(text: string, terms: readonly string[]): string {
+function highlight(text: string, terms: readonly string[]): string {
   return escapeHtml(text).replace(/[\p{L}\p{N}\p{M}_]+/gu, (word) =>
     terms.includes(word.toLowerCase()) ? `<strong>${word}</strong>` : word,
   );

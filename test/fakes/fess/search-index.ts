@@ -6,7 +6,7 @@ import { BadGeoError, geoFilter } from './geo.ts';
 import { matches, positiveTerms, words } from './lucene/evaluate.ts';
 import { QuerySyntaxError } from './lucene/lexer.ts';
 import type { Operator } from './lucene/parser.ts';
-import { type Scored, sorted, UnknownSortError } from './sort.ts';
+import { type Scored, sortHits, UnknownSortError } from './sort.ts';
 
 export interface SearchPage {
   q: string | null;
@@ -56,46 +56,46 @@ export function searchIndex(
   const visible = documents.filter((document) => mayRead(document, permissions));
   const isNear = geoOrBadRequest(params);
   const run = (operator: Operator) => find(visible.filter(isNear), parseOrBadRequest(params, operator));
-  const strict = run('AND');
-  const operator = strict.hits.length <= settings.orSearchMinHitCount ? 'OR' : 'AND';
-  const found = operator === 'OR' ? run('OR') : strict;
+  const andResult = run('AND');
+  const operator = andResult.hits.length <= settings.orSearchMinHitCount ? 'OR' : 'AND';
+  const result = operator === 'OR' ? run('OR') : andResult;
   const scope = {
-    found: found.hits.map(({ document }) => document),
+    found: result.hits.map(({ document }) => document),
     indexed: documents,
     listsEmptyBuckets: settings.listsEmptyBuckets === true,
   };
-  return page(params, start, num, found, facetsOrFailure(scope, params, operator));
+  return createPage(params, start, num, result, facetsOrFailure(scope, params, operator));
 }
 
 function withoutFilters(params: URLSearchParams): URLSearchParams {
   return new URLSearchParams([...params].filter(([name]) => !name.startsWith('fields.')));
 }
 
-interface Found {
+interface QueryResult {
   search: ParsedSearch;
   hits: Scored[];
 }
 
-function find(documents: readonly FakeDocument[], search: ParsedSearch): Found {
+function find(documents: readonly FakeDocument[], search: ParsedSearch): QueryResult {
   const { query, defaultField } = search;
   if (query === null) return { search, hits: [] };
   const terms = positiveTerms(query).flatMap(words);
   const hits = documents
     .filter((document) => matches(query, document, defaultField))
     .map((document) => ({ document, score: score(document, terms) }));
-  return { search, hits: sorted(hits, search.sort) };
+  return { search, hits: sortHits(hits, search.sort) };
 }
 
-function page(
+function createPage(
   params: URLSearchParams,
   start: number,
   num: number,
-  found: Found,
+  result: QueryResult,
   facetAnswer: FacetAnswer | undefined,
 ): SearchPage {
-  const exact = params.get('track_total_hits') === 'true';
-  const total = found.hits.length;
-  const saturated = !exact && total > windowMax;
+  const isExact = params.get('track_total_hits') === 'true';
+  const total = result.hits.length;
+  const saturated = !isExact && total > windowMax;
   return {
     q: params.get('q'),
     queryId: randomUUID().replaceAll('-', ''),
@@ -103,11 +103,11 @@ function page(
     start,
     num,
     total: saturated ? windowMax : total,
-    saturated: saturated || found.search.query === null,
-    searchQuery: found.search.text,
-    terms: found.search.query === null ? null : [...new Set(positiveTerms(found.search.query))],
-    hits: found.hits.slice(start, start + num),
-    withScore: found.search.sort.length === 0 || found.search.sort.some(({ field }) => field === 'score'),
+    saturated: saturated || result.search.query === null,
+    searchQuery: result.search.text,
+    terms: result.search.query === null ? null : [...new Set(positiveTerms(result.search.query))],
+    hits: result.hits.slice(start, start + num),
+    withScore: result.search.sort.length === 0 || result.search.sort.some(({ field }) => field === 'score'),
     facets: facetAnswer,
   };
 }
@@ -115,9 +115,9 @@ function page(
 /** Returns the answer of Fess 15.4 to 15.8 while the engine is down: the same as for a search without hits. */
 export function emptyPage(params: URLSearchParams): SearchPage {
   const num = pageSize(params.get('num'));
-  const found = { search: { query: null, sort: [], defaultField: 'text' as const, text: '' }, hits: [] };
+  const result = { search: { query: null, sort: [], defaultField: 'text' as const, text: '' }, hits: [] };
   const start = Math.max(0, integer(params.get('start'), 0));
-  return { ...page(params, start, num, found, undefined), saturated: false };
+  return { ...createPage(params, start, num, result, undefined), saturated: false };
 }
 
 export function mayRead({ roles }: FakeDocument, permissions: ReadonlySet<string>): boolean {

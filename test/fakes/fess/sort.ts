@@ -20,7 +20,7 @@ const sortable = new Set([
 ]);
 
 /** Parses a sort. The default order is ascending, even for the score: `sort=score` puts the worst hits first. */
-export function checkedSort(text: string): SortKey[] {
+export function parseSort(text: string): SortKey[] {
   return text.split(',').map((part) => {
     const [field = '', order = 'asc', ...rest] = part.split('.');
     if (!sortable.has(field) || (order !== 'asc' && order !== 'desc') || rest.length > 0) {
@@ -35,7 +35,7 @@ export interface Scored {
   score: number;
 }
 
-export function sorted(hits: readonly Scored[], keys: readonly SortKey[]): Scored[] {
+export function sortHits(hits: readonly Scored[], keys: readonly SortKey[]): Scored[] {
   const order = keys.length > 0 ? keys : [{ field: 'score', descending: true }];
   return hits.toSorted((a, b) => {
     for (const key of order) {

@@ -60,11 +60,11 @@ export interface FakeFess {
 export async function startFakeFess(options: FakeFessOptions): Promise<FakeFess> {
   const contextPath = options.contextPath ?? '';
   const state = initialState(options);
-  const served = { version: options.version };
+  const current = { version: options.version };
   const events = new EventEmitter().setMaxListeners(0);
   const requests: RecordedRequest[] = [];
   let faults: Fault[] = [];
-  let held = Promise.withResolvers<void>();
+  let releaseGate = Promise.withResolvers<void>();
 
   // 0 keeps idle connections open: on a busy machine, a client might reuse a connection that is just being closed.
   const server = createServer({ maxHeaderSize: 64 * 1024, keepAliveTimeout: 0 }, (message, response) => {
@@ -72,11 +72,11 @@ export async function startFakeFess(options: FakeFessOptions): Promise<FakeFess>
     requests.push(recorded);
     events.emit('request', recorded);
     const request = toFessRequest(message, contextPath);
-    const answer = () => route(state, request, { ...options, contextPath, version: served.version }, message);
-    const fault = takeFault(faults, message);
+    const answer = () => route(state, request, { ...options, contextPath, version: current.version }, message);
+    const fault = nextFault(faults, message);
     if (fault === undefined) return send(response, answer());
     const errorKey = state.is157OrLater ? 'error_code' : 'error_code:';
-    void sendFaulty(fault, answer, response, { errorKey, released: held.promise });
+    void sendFaulty(fault, answer, response, { errorKey, released: releaseGate.promise });
   });
   const sockets = trackSockets(server);
   server.listen(options.port ?? 0, '127.0.0.1');
@@ -89,8 +89,8 @@ export async function startFakeFess(options: FakeFessOptions): Promise<FakeFess>
       faults = next.filter((fault) => fault !== null).map((fault) => ({ ...fault }));
     },
     release() {
-      held.resolve();
-      held = Promise.withResolvers<void>();
+      releaseGate.resolve();
+      releaseGate = Promise.withResolvers<void>();
     },
     setHealth(health) {
       state.health = health;
@@ -99,7 +99,7 @@ export async function startFakeFess(options: FakeFessOptions): Promise<FakeFess>
       state.documents = documents;
     },
     setVersion(version) {
-      served.version = version;
+      current.version = version;
       state.is157OrLater = version === '15.8';
     },
     onRequest(listener) {
@@ -117,7 +117,7 @@ export async function startFakeFess(options: FakeFessOptions): Promise<FakeFess>
     },
     openSockets: () => sockets.size,
     async close() {
-      held.resolve();
+      releaseGate.resolve();
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');
@@ -125,11 +125,11 @@ export async function startFakeFess(options: FakeFessOptions): Promise<FakeFess>
   };
 }
 
-interface Routing extends FakeFessOptions {
+interface RouteOptions extends FakeFessOptions {
   contextPath: string;
 }
 
-function route(state: FessState, request: FessRequest, options: Routing, message: IncomingMessage): FessAnswer {
+function route(state: FessState, request: FessRequest, options: RouteOptions, message: IncomingMessage): FessAnswer {
   // Tomcat rejects long request lines and unencoded characters before Fess sees the request.
   if (Buffer.byteLength(message.url ?? '') > 8192 - 20 || /[[\]{}|"<>^`\\]/.test(message.url ?? '')) {
     return html(400, 'HTTP Status 400', 'Bad Request');
@@ -177,7 +177,7 @@ function toFessRequest(message: IncomingMessage, contextPath: string): FessReque
   };
 }
 
-function takeFault(faults: Fault[], message: IncomingMessage): Fault | undefined {
+function nextFault(faults: Fault[], message: IncomingMessage): Fault | undefined {
   const fault = faults.find(({ path, times }) => times !== 0 && (message.url ?? '').includes(path ?? ''));
   if (fault?.times !== undefined) fault.times -= 1;
   return fault;

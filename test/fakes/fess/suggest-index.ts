@@ -21,14 +21,14 @@ export function suggest(
 ): Suggestions {
   const prefix = (params.get('q') ?? '').toLowerCase();
   const num = /^\d+$/.test(params.get('num') ?? '') ? Number(params.get('num')) : 10;
-  const found = index
+  const matches = index
     .filter((word) => word.text.toLowerCase().startsWith(prefix))
     .filter(
       (word) => overlaps(word.labels, params.getAll('label')) && overlaps(word.fields, params.getAll(fieldParameter)),
     )
     .filter((word) => word.roles.some((role) => permissions.has(role)));
   const size = fieldParameter === 'fn' ? Math.min(num, 100) : num;
-  return { total: found.length, words: found.slice(0, size).map(({ text, labels }) => ({ text, labels })) };
+  return { total: matches.length, words: matches.slice(0, size).map(({ text, labels }) => ({ text, labels })) };
 }
 
 /** Returns at most ten single words that were searched for at least ten times. The seed shuffles them. */

@@ -22,7 +22,7 @@ export function html(status: number, title: string, text: string): FessAnswer {
 }
 
 function cache(state: FessState, request: FessRequest, contextPath: string): FessAnswer {
-  const document = readable(state, request);
+  const document = findReadable(state, request);
   if (document === undefined) return redirect(`${contextPath}/error/`);
   return { status: 200, contentType: 'text/html; charset=UTF-8', body: cachePage(document) };
 }
@@ -44,7 +44,7 @@ export function cachePage(document: FakeDocument): string {
 
 /** Answers `/go`, which requires three parameters. Redirects to the address of a web document; streams a file itself. */
 function go(state: FessState, request: FessRequest, contextPath: string): FessAnswer {
-  const document = readable(state, request);
+  const document = findReadable(state, request);
   const isComplete = request.params.has('queryId') && /^\d+$/.test(request.params.get('rt') ?? '');
   if (document === undefined || !isComplete) return redirect(`${contextPath}/error/`);
   if (/^https?:/.test(document.url)) return redirect(document.url);
@@ -53,7 +53,7 @@ function go(state: FessState, request: FessRequest, contextPath: string): FessAn
 }
 
 /** Finds the document if the caller may read it. Like Fess, checks roles but not labels. */
-function readable(state: FessState, { params, headers }: FessRequest): FakeDocument | undefined {
+function findReadable(state: FessState, { params, headers }: FessRequest): FakeDocument | undefined {
   const caller = identify(headers, state.tokens);
   if ('refused' in caller) return undefined;
   const docId = params.get('docId');

@@ -55,7 +55,7 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
   const documents = new Map<number, FakeDocument>();
   const jobs: { id: string; filename: string; status: string; document_id: number | null; error: string | null }[] = [];
   const requests: Recorded[] = [];
-  const interrupts: Interruption[] = [];
+  const interruptions: Interruption[] = [];
 
   const add: FakeEngine['add'] = (fields) => {
     const id = fields.id ?? documents.size + 41;
@@ -77,7 +77,7 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
   const server = await serveHttp(t, (request, response) => {
     void record(request).then((recorded) => {
       requests.push(recorded);
-      const interrupt = interrupts.shift();
+      const interrupt = interruptions.shift();
       if (interrupt !== undefined) {
         interrupt(response);
         return;
@@ -96,13 +96,13 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
     }
     const route = `${request.method} ${url.pathname.slice(base.length).replace(/\/\d+/, '/:id')}`;
     const job = options.holdsJobs && jobs.find((each) => route === `GET /jobs/${each.id}`);
-    if (job) return fine(job);
+    if (job) return ok(job);
     const id = Number(/\/(\d+)/.exec(url.pathname.slice(base.length))?.[1]);
     const document = documents.get(id);
     const body = (request.body ?? {}) as Record<string, unknown>;
     switch (route) {
       case 'GET /status':
-        return fine({
+        return ok({
           version: '3.2.2',
           model: { name: 'all-MiniLM-L6-v2' },
           device: 'cpu',
@@ -113,7 +113,7 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
       case 'POST /search': {
         const found = [...documents.values()].filter((each) => matches(each, body));
         const top = Number(body['top'] ?? 10);
-        return fine({
+        return ok({
           query: body['query'],
           results: found.slice(0, top).map(hitOf),
           total_matches: found.length,
@@ -124,19 +124,19 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
         return submit(request);
       case 'GET /jobs': {
         const status = url.searchParams.get('status');
-        return fine(jobs.filter((job) => status === null || job.status === status));
+        return ok(jobs.filter((job) => status === null || job.status === status));
       }
       case 'GET /documents': {
         const [type, tags] = [url.searchParams.get('type'), url.searchParams.get('tags')?.split(',') ?? []];
         const found = [...documents.values()].filter(
           (each) => (type === null || type === each.doc_type) && tags.every((tag) => each.tags.includes(tag)),
         );
-        return fine(found.map(summaryOf));
+        return ok(found.map(summaryOf));
       }
       case 'GET /tags': {
         const counts = new Map<string, number>();
         for (const { tags } of documents.values()) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
-        return fine([...counts].map(([tag, count]) => ({ tag, count })));
+        return ok([...counts].map(([tag, count]) => ({ tag, count })));
       }
       case 'POST /bulk/delete':
       case 'POST /bulk/tags':
@@ -148,17 +148,17 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
     if (document === undefined) return failure(404, `Document ${id} not found in /data/kb.sqlite`);
     switch (route) {
       case 'GET /documents/:id':
-        return fine(detailed(document));
+        return ok(detailOf(document));
       case 'DELETE /documents/:id':
         documents.delete(id);
-        return fine({ status: 'deleted', document_id: id, title: document.title });
+        return ok({ status: 'deleted', document_id: id, title: document.title });
       case 'PUT /documents/:id/tags':
         changeTags(document, body);
-        return fine(summaryOf(document));
+        return ok(summaryOf(document));
       case 'PATCH /notes/:id':
         if (document.doc_type !== 'note') return failure(422, 'Only notes can be updated');
         document.text = String(body['text']);
-        return fine(detailed(document));
+        return ok(detailOf(document));
       default:
         return failure(405, 'Method Not Allowed');
     }
@@ -168,16 +168,17 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
     document: FakeDocument,
     { add: added = [], remove = [] }: { add?: string[]; remove?: string[] },
   ) => {
-    const isHalf = options.halfTags === true && added.length > 0;
-    const kept = isHalf ? document.tags : document.tags.filter((tag) => !remove.includes(tag));
-    document.tags = [...new Set([...kept, ...added])];
+    const ignoresRemove = options.halfTags === true && added.length > 0;
+    const remaining = ignoresRemove ? document.tags : document.tags.filter((tag) => !remove.includes(tag));
+    document.tags = [...new Set([...remaining, ...added])];
   };
 
   const submit = ({ fields, file }: Recorded) => {
     const text = file ? file.bytes.toString('utf8') : (fields['note'] ?? '');
     const hash = createHash('sha256').update(text).digest('hex');
-    const same = [...documents.values()].find((each) => each.hash === hash);
-    if (same) return { status: 409, body: { error: 'duplicate', document_id: same.id, title: same.title } };
+    const duplicate = [...documents.values()].find((each) => each.hash === hash);
+    if (duplicate)
+      return { status: 409, body: { error: 'duplicate', document_id: duplicate.id, title: duplicate.title } };
     const filename = file?.filename ?? 'note.md';
     const document = add({
       title: fields['title'] ?? filename,
@@ -194,24 +195,24 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
   };
 
   const bulk = (route: string, body: Record<string, unknown>) => {
-    const chosen = [...documents.values()].filter((each) => selects(body, each));
-    if (chosen.length / documents.size > 0.7 && body['force'] !== true) {
-      const facts = { matched: chosen.length, total: documents.size, percent: 100 };
-      return { status: 409, body: { error: 'safety_threshold_exceeded', message: 'refused', ...facts } };
+    const selected = [...documents.values()].filter((each) => selects(body, each));
+    if (selected.length / documents.size > 0.7 && body['force'] !== true) {
+      const counts = { matched: selected.length, total: documents.size, percent: 100 };
+      return { status: 409, body: { error: 'safety_threshold_exceeded', message: 'refused', ...counts } };
     }
     const total = documents.size;
-    for (const document of chosen) {
+    for (const document of selected) {
       if (route === 'POST /bulk/delete') documents.delete(document.id);
       else if (route === 'POST /bulk/tags') changeTags(document, body);
       else document.tags = [...((body['set_tags'] ?? []) as string[])];
     }
-    return fine({ matched: chosen.length, total, changed: chosen.length, job_id: 'job-bulk' });
+    return ok({ matched: selected.length, total, changed: selected.length, job_id: 'job-bulk' });
   };
 
-  return { ...server, requests, documents, jobs, interrupt: (each) => void interrupts.push(each), add };
+  return { ...server, requests, documents, jobs, interrupt: (each) => void interruptions.push(each), add };
 }
 
-function fine(body: unknown) {
+function ok(body: unknown) {
   return { status: 200, body };
 }
 
@@ -232,7 +233,7 @@ function summaryOf({ id, title, doc_type, tags, source_path }: FakeDocument) {
   };
 }
 
-function detailed(document: FakeDocument) {
+function detailOf(document: FakeDocument) {
   const { text, hash } = document;
   const chunks = text
     .split('\f')

@@ -16,7 +16,7 @@ export const usualResults: readonly FakeResult[] = [
 
 /** Creates DuckDuckGo's page for clients without scripts: an advertisement first, links through `/l/?uddg=`, matches in bold. */
 export function duckDuckGoPage(results: readonly FakeResult[]): string {
-  const shown = results.map(
+  const items = results.map(
     ({ title, url, snippet }) => `
     <div class="result results_links results_links_deep web-result ">
       <div class="links_main links_deep result__body">
@@ -38,7 +38,7 @@ export function duckDuckGoPage(results: readonly FakeResult[]): string {
       <h2 class="result__title"><a class="result__a" href="https://duckduckgo.com/y.js?ad_domain=ads.example&amp;u3=x">Buy Python now</a></h2>
       <a class="result__snippet" href="https://duckduckgo.com/y.js?ad_domain=ads.example">An advertisement</a>
     </div></div>
-    ${shown.join('\n')}
+    ${items.join('\n')}
     ${results.length === 0 ? '<div class="no-results">No results found for <b>q</b>.</div>' : ''}
     </div></div></div></body></html>`;
 }
@@ -55,13 +55,13 @@ export const gatewayChallenge = `<!DOCTYPE html><html><head><title>Just a moment
   <div id="cf-challenge-running">Checking your browser</div><script src="/cdn-cgi/challenge-platform/x.js"></script></body></html>`;
 
 export function instantAnswer(results: readonly FakeResult[]): object {
-  const [first, ...others] = results;
+  const [first, ...remaining] = results;
   return {
     Heading: first?.title ?? '',
     AbstractText: first?.snippet ?? '',
     AbstractURL: first?.url ?? '',
     Results: [],
-    RelatedTopics: others.map(({ title, url, snippet }, index) => {
+    RelatedTopics: remaining.map(({ title, url, snippet }, index) => {
       const topic = { Text: `${title} - ${snippet}`, FirstURL: url, Result: `<a href="${url}">${title}</a>` };
       return index === 1 ? { Name: 'See also', Topics: [topic] } : topic;
     }),
@@ -74,25 +74,25 @@ export function serperAnswer(results: readonly FakeResult[]): object {
 }
 
 export function braveAnswer(results: readonly FakeResult[]): object {
-  const found = results.map(({ title, url, snippet }) => ({
+  const items = results.map(({ title, url, snippet }) => ({
     title: escapeHtml(title),
     url,
     description: escapeHtml(snippet).replace('Python', '<strong>Python</strong>'),
     language: 'en',
   }));
   const query = { original: 'q', more_results_available: false };
-  return found.length === 0
+  return items.length === 0
     ? { type: 'search', query }
-    : { type: 'search', query, web: { type: 'search', results: found } };
+    : { type: 'search', query, web: { type: 'search', results: items } };
 }
 
-export function searxngAnswer(results: readonly FakeResult[], silent: string[] = []): object {
+export function searxngAnswer(results: readonly FakeResult[], unresponsive: string[] = []): object {
   return {
     query: 'q',
     number_of_results: 0,
     results: results.map(({ title, url, snippet }) => ({ title, url, content: snippet, engine: 'bing', score: 1 })),
     answers: [],
-    unresponsive_engines: silent.map((engine) => [engine, 'CAPTCHA']),
+    unresponsive_engines: unresponsive.map((engine) => [engine, 'CAPTCHA']),
   };
 }
 

@@ -12,7 +12,7 @@ import {
 
 export type FakeProvider = 'duckduckgo' | 'serper' | 'brave' | 'searxng';
 
-export interface AskedFor {
+export interface RecordedSearch {
   provider: FakeProvider;
   method: string;
   path: string;
@@ -33,7 +33,7 @@ export type Behaviour =
 export interface SearchProviders {
   /** Address of each fake, for settings such as `DUCKDUCKGO_URL`. */
   addresses: Record<FakeProvider, string>;
-  asked: AskedFor[];
+  asked: RecordedSearch[];
   behave(provider: FakeProvider, behaviour: Behaviour): void;
 }
 
@@ -49,7 +49,7 @@ const paths: Record<string, FakeProvider> = {
 
 /** Starts all four search engines on one port, under their real paths. */
 export async function startSearchProviders(t: Owner): Promise<SearchProviders> {
-  const asked: AskedFor[] = [];
+  const asked: RecordedSearch[] = [];
   const behaviours = new Map<FakeProvider, Behaviour>();
   const { origin } = await serveHttp(t, async (request, response) => {
     const url = new URL(request.url ?? '', 'http://fake');
@@ -92,11 +92,11 @@ function answer(
       return;
     case 'endless': {
       response.writeHead(200, { 'content-type': 'application/json' });
-      const more = (): void => {
+      const writeMore = (): void => {
         while (!response.destroyed && response.write(' '.repeat(65_536)));
       };
-      response.on('drain', more);
-      more();
+      response.on('drain', writeMore);
+      writeMore();
       return;
     }
     case 'body':

@@ -34,24 +34,24 @@ export function words(text: string): string[] {
 }
 
 /** Cache of the words of each text: the corpus has few texts, and they are searched thousands of times. */
-const seenTexts = new Map<string, string[]>();
+const wordsByText = new Map<string, string[]>();
 
 function wordsOfDocument(text: string): string[] {
-  const known = seenTexts.get(text);
-  if (known !== undefined) return known;
+  const cached = wordsByText.get(text);
+  if (cached !== undefined) return cached;
   const found = words(text);
-  seenTexts.set(text, found);
+  wordsByText.set(text, found);
   return found;
 }
 
 /** Evaluates a query like OpenSearch's bool query. A purely negative one matches everything else, which `foo NOT` exploits. */
 function matchesBoolean(clauses: readonly Clause[], document: FakeDocument, defaultField: DefaultField): boolean {
-  const hit = ({ query }: Clause) => matches(query, document, defaultField);
+  const isMatch = ({ query }: Clause) => matches(query, document, defaultField);
   const must = clauses.filter(({ occur }) => occur === 'must');
   const should = clauses.filter(({ occur }) => occur === 'should');
-  if (clauses.some((clause) => clause.occur === 'must_not' && hit(clause))) return false;
-  if (!must.every(hit)) return false;
-  return must.length > 0 || should.length === 0 || should.some(hit);
+  if (clauses.some((clause) => clause.occur === 'must_not' && isMatch(clause))) return false;
+  if (!must.every(isMatch)) return false;
+  return must.length > 0 || should.length === 0 || should.some(isMatch);
 }
 
 type Term = Extract<Query, { kind: 'term' }>;
@@ -61,8 +61,8 @@ function matchesTerm(term: Term, document: FakeDocument, defaultField: DefaultFi
   const values = fieldValues(document, term.field);
   // Fess treats an unknown prefix as text and searches for `foo:bar`.
   if (values === undefined) {
-    const whole = { ...term, field: undefined, text: `${term.field}:${term.text}` };
-    return searchedTexts(document, defaultField).some((text) => hasPhrase(text, whole));
+    const literalTerm = { ...term, field: undefined, text: `${term.field}:${term.text}` };
+    return searchedTexts(document, defaultField).some((text) => hasPhrase(text, literalTerm));
   }
   if (term.field === 'title' || term.field === 'content') return values.some((value) => hasPhrase(value, term));
   if (term.field === 'site') return values.some((value) => value.startsWith(term.text));
@@ -81,9 +81,9 @@ function hasPhrase(text: string, term: Term): boolean {
   const termWords = words(term.text);
   const documentWords = wordsOfDocument(text);
   if (termWords.length === 0) return false;
-  const same = (a: string | undefined, b: string | undefined) =>
+  const isSameWord = (a: string | undefined, b: string | undefined) =>
     a === b || (term.fuzzy && a !== undefined && b !== undefined && distance(a, b) <= 2);
-  return documentWords.some((_, at) => termWords.every((word, offset) => same(documentWords[at + offset], word)));
+  return documentWords.some((_, at) => termWords.every((word, offset) => isSameWord(documentWords[at + offset], word)));
 }
 
 function matchesPattern(
@@ -91,13 +91,13 @@ function matchesPattern(
   document: FakeDocument,
   defaultField: DefaultField,
 ): boolean {
-  const rule = wildcard(pattern);
+  const regex = wildcard(pattern);
   const values = field === undefined ? undefined : fieldValues(document, field);
   if (field === undefined || field === 'title' || field === 'content' || values === undefined) {
     const texts = values ?? searchedTexts(document, defaultField);
-    return texts.some((text) => wordsOfDocument(text).some((word) => rule.test(word)));
+    return texts.some((text) => wordsOfDocument(text).some((word) => regex.test(word)));
   }
-  return values.some((value) => rule.test(value));
+  return values.some((value) => regex.test(value));
 }
 
 function wildcard(pattern: string): RegExp {

@@ -60,8 +60,8 @@ export function tokenize(text: string): Token[] {
 
 type State = 'default' | 'boost' | 'range';
 
-const start = String.raw`(?:[^ \t\n\r\u3000+\-!():^\[\]"{}~*?\\/]|\\[\s\S])`;
-const inside = `(?:${start}|[-+])`;
+const termStart = String.raw`(?:[^ \t\n\r\u3000+\-!():^\[\]"{}~*?\\/]|\\[\s\S])`;
+const termPart = `(?:${termStart}|[-+])`;
 
 const rules: Record<State, [TokenKind, RegExp][]> = {
   default: [
@@ -77,10 +77,10 @@ const rules: Record<State, [TokenKind, RegExp][]> = {
     ['STAR', /\*/y],
     ['CARET', /\^/y],
     ['QUOTED', /"(?:[^"\\]|\\[\s\S])*"/y],
-    ['TERM', new RegExp(`${start}${inside}*`, 'y')],
+    ['TERM', new RegExp(`${termStart}${termPart}*`, 'y')],
     ['FUZZY', /~(?:[0-9]+(?:\.[0-9]+)?)?/y],
-    ['PREFIX', new RegExp(String.raw`\*|${start}${inside}*\*`, 'y')],
-    ['WILDCARD', new RegExp(`(?:${start}|[*?])(?:${inside}|[*?])*`, 'y')],
+    ['PREFIX', new RegExp(String.raw`\*|${termStart}${termPart}*\*`, 'y')],
+    ['WILDCARD', new RegExp(`(?:${termStart}|[*?])(?:${termPart}|[*?])*`, 'y')],
     ['REGEXP', /\/(?:\\\/|[^/])*\//y],
     ['RANGE_IN_START', /\[/y],
     ['RANGE_EX_START', /\{/y],
@@ -99,8 +99,8 @@ function longestMatch(text: string, at: number, state: State): Token | undefined
   let best: Token | undefined;
   for (const [kind, rule] of rules[state]) {
     rule.lastIndex = at;
-    const found = rule.exec(text)?.[0];
-    if (found !== undefined && found.length > (best?.text.length ?? 0)) best = { kind, text: found };
+    const match = rule.exec(text)?.[0];
+    if (match !== undefined && match.length > (best?.text.length ?? 0)) best = { kind, text: match };
   }
   return best;
 }

@@ -61,10 +61,10 @@ class Parser {
     negated: Modifier,
     query: Query | null,
   ): void {
-    const before = clauses.at(-1);
-    if (before !== undefined && before.occur !== 'must_not') {
-      if (conjunction === 'AND') before.occur = 'must';
-      if (conjunction === 'OR' && this.operator === 'AND') before.occur = 'should';
+    const previous = clauses.at(-1);
+    if (previous !== undefined && previous.occur !== 'must_not') {
+      if (conjunction === 'AND') previous.occur = 'must';
+      if (conjunction === 'OR' && this.operator === 'AND') previous.occur = 'should';
     }
     if (query !== null) clauses.push({ occur: this.occur(conjunction, negated), query });
   }
@@ -76,22 +76,22 @@ class Parser {
   }
 
   private conjunction(): Operator | undefined {
-    if (this.take('AND')) return 'AND';
-    return this.take('OR') ? 'OR' : undefined;
+    if (this.accept('AND')) return 'AND';
+    return this.accept('OR') ? 'OR' : undefined;
   }
 
   private modifier(): Modifier {
-    if (this.take('PLUS')) return 'required';
-    return this.take('MINUS') || this.take('NOT') ? 'not' : 'none';
+    if (this.accept('PLUS')) return 'required';
+    return this.accept('MINUS') || this.accept('NOT') ? 'not' : 'none';
   }
 
   private clause(outer: string | undefined): Query | null {
     let field = outer;
     if ((this.is('TERM') || this.is('STAR')) && this.tokens[this.at + 1]?.kind === 'COLON') {
-      field = unescaped(this.next().text);
+      field = removeEscapes(this.next().text);
       this.at += 1;
     }
-    if (!this.take('LEFT')) return this.term(field);
+    if (!this.accept('LEFT')) return this.term(field);
     const query = this.query(field);
     this.expect('RIGHT');
     this.boost();
@@ -101,20 +101,20 @@ class Parser {
   private term(field: string | undefined): Query | null {
     const token = this.next();
     if (token.kind === 'RANGE_IN_START' || token.kind === 'RANGE_EX_START') return this.range(field, token);
-    if (!bareKinds.has(token.kind)) throw new QuerySyntaxError(`unexpected ${token.kind}`);
+    if (!termKinds.has(token.kind)) throw new QuerySyntaxError(`unexpected ${token.kind}`);
     const fuzzy = this.suffixes();
     if (token.kind === 'REGEXP') return { kind: 'regexp' };
     if (token.kind === 'STAR') return { kind: 'all' };
     if (token.kind === 'PREFIX' || token.kind === 'WILDCARD') return { kind: 'pattern', field, pattern: token.text };
     const quoted = token.kind === 'QUOTED';
-    const text = unescaped(quoted ? token.text.slice(1, -1) : token.text).trim();
+    const text = removeEscapes(quoted ? token.text.slice(1, -1) : token.text).trim();
     // The whitespace analyzer finds no token: Lucene drops the clause, but its conjunction has already taken effect.
     return text === '' ? null : { kind: 'term', field, text, quoted, fuzzy };
   }
 
   private range(field: string | undefined, opening: Token): Query {
     const from = this.rangeEnd();
-    this.take('RANGE_TO');
+    this.accept('RANGE_TO');
     const to = this.rangeEnd();
     const closing = this.next();
     if (closing.kind !== 'RANGE_IN_END' && closing.kind !== 'RANGE_EX_END') throw new QuerySyntaxError('open range');
@@ -131,34 +131,34 @@ class Parser {
 
   private rangeEnd(): string {
     const token = this.next();
-    if (token.kind === 'RANGE_QUOTED') return unescaped(token.text.slice(1, -1));
-    if (token.kind === 'RANGE_GOOP' || token.kind === 'RANGE_TO') return unescaped(token.text);
+    if (token.kind === 'RANGE_QUOTED') return removeEscapes(token.text.slice(1, -1));
+    if (token.kind === 'RANGE_GOOP' || token.kind === 'RANGE_TO') return removeEscapes(token.text);
     throw new QuerySyntaxError('range without an end');
   }
 
   private suffixes(): boolean {
     this.boost();
-    const fuzzy = this.take('FUZZY');
+    const fuzzy = this.accept('FUZZY');
     this.boost();
     return fuzzy;
   }
 
   private boost(): void {
-    if (this.take('CARET')) this.expect('NUMBER');
+    if (this.accept('CARET')) this.expect('NUMBER');
   }
 
   private is(kind: TokenKind): boolean {
     return this.tokens[this.at]?.kind === kind;
   }
 
-  private take(kind: TokenKind): boolean {
+  private accept(kind: TokenKind): boolean {
     if (!this.is(kind)) return false;
     this.at += 1;
     return true;
   }
 
   private expect(kind: TokenKind): void {
-    if (!this.take(kind)) throw new QuerySyntaxError(`expected ${kind}`);
+    if (!this.accept(kind)) throw new QuerySyntaxError(`expected ${kind}`);
   }
 
   private next(): Token {
@@ -171,7 +171,7 @@ class Parser {
 
 type Modifier = 'none' | 'required' | 'not';
 
-const bareKinds = new Set<TokenKind>([
+const termKinds = new Set<TokenKind>([
   'TERM',
   'STAR',
   'PREFIX',
@@ -183,7 +183,7 @@ const bareKinds = new Set<TokenKind>([
 ]);
 
 /** Removes escapes. `\uXXXX` is a character; `\u` without four hex digits is a syntax error, as in Lucene. */
-function unescaped(text: string): string {
+function removeEscapes(text: string): string {
   return text.replace(
     /\\(?:u([0-9a-fA-F]{4})|([\s\S]))/g,
     (_, hex: string | undefined, character: string | undefined) => {
