@@ -48,10 +48,7 @@ export interface Dialect {
   readonly forUpdate: string;
   /** Suffix of a SELECT whose rows must not change until the end of the transaction. */
   readonly forShare: string;
-  /**
-   * Statement that locks each name of a bound list until the transaction ends. Undefined if the database has one writer at a
-   * time.
-   */
+  /** Statement that locks each name of a bound list until the transaction ends. Undefined on SQLite, which has one writer. */
   readonly lock: string | undefined;
   /** Suffix that keeps the planner from turning a subquery into a join. May be empty. */
   readonly fence: string;
@@ -201,9 +198,7 @@ export interface VectorTable {
    * texts for embedding with it.
    */
   beforeAddingModel(db: Statements, corpus: VectorCorpus): Promise<void>;
-  /**
-   * Call before inserting vectors. In-memory indexes read them in key order, so no key may become visible after a higher one.
-   */
+  /** Call before inserting vectors. In-memory indexes read them in key order, so no key may become visible after a higher one. */
   beforeAddingVectors(db: Statements, corpus: VectorCorpus): Promise<void>;
   /** Builds a model's on-disk index in the background, if the database supports one and it is missing. */
   ensureIndex(corpus: VectorCorpus, model: StoredModel): void;

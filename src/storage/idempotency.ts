@@ -5,9 +5,7 @@ import type { Idempotency } from './entries/entry.ts';
 import { textOf } from './rows.ts';
 import { storable } from './storable.ts';
 
-/**
- * Runs `work` and stores its answer, in one transaction. If the same call was made before, returns the stored answer instead.
- */
+/** Runs `work` and stores its answer, in one transaction. If the same call was made before, returns the stored answer instead. */
 export async function once<Answer>(
   db: Statements,
   idempotency: Idempotency | undefined,

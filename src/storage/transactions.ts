@@ -20,9 +20,7 @@ export interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Creates the error for a cancelled read. The signal's own reason is not a CarrelError, so it would be logged as a bug.
- */
+/** Creates the error for a cancelled read. The signal's own reason is not a CarrelError, so it would be logged as a bug. */
 export function cancelledRead(signal: AbortSignal): CarrelError {
   return new CarrelError('cancelled', 'The call was cancelled.', { cause: signal.reason });
 }

@@ -64,10 +64,7 @@ export async function backUp(location: BackupLocation, file: string, options: Ba
   }
 }
 
-/**
- * Verifies a backup, then replaces the content of the database with it. If anything fails or the process is killed, nothing
- * changes.
- */
+/** Verifies a backup, then replaces the content of the database with it. A failure or a kill changes nothing. */
 export async function restore(location: BackupLocation, file: string, options: BackupOptions): Promise<BackupReport> {
   const manifest = await verifyBackup(file, options.onProgress);
   checkBackupSchema(manifest);

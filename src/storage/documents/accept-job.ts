@@ -19,10 +19,7 @@ interface NewJob {
 }
 
 export interface AcceptRequest extends NewJob, Scope {
-  /**
-   * The document whose text, hash and path this content replaces. Its id and tags stay. If that document was deleted, a new one
-   * is created.
-   */
+  /** The document whose text, hash and path this content replaces. If it was deleted, a new one is created. */
   readonly replaces?: number | undefined;
   /** The current read limits. Stored bytes are read again if a lower limit truncated their text. */
   readonly bounds?: ReadingBounds | undefined;
@@ -124,9 +121,7 @@ export interface ContentHolder {
   readonly title: string | undefined;
   readonly tags: readonly string[];
   readonly details: Readonly<Record<string, unknown>>;
-  /**
-   * True if its submitter could not see that the content was already stored. At most one holder of a content is not a copy.
-   */
+  /** True if its submitter could not see that the content was already stored. At most one holder of a content is not a copy. */
   readonly isCopy: boolean;
 }
 

@@ -108,10 +108,7 @@ export async function restoreDocument(
   return { outcome: 'accepted', job };
 }
 
-/**
- * Removes the record of the deleted document that a job restores. Returns the old creation date and, unless it is in use, the old
- * id.
- */
+/** Removes the record of the deleted document that a job restores. Returns its creation date and, if free, its id. */
 export async function claimDeleted(
   db: Statements,
   details: Readonly<Record<string, unknown>>,

@@ -84,10 +84,7 @@ export interface LeasedJob {
   readonly owner: string;
 }
 
-/**
- * Changes a job. `change` is what follows SET. Returns false if the owner's lease has ended; the owner must then stop working on
- * the job.
- */
+/** Changes a job. `change` follows SET. Returns false if the owner has lost its lease and must stop. */
 export async function changeLeasedJob(db: Statements, { id, owner }: LeasedJob, change: Condition): Promise<boolean> {
   const rows = await db.query(
     `UPDATE kb_jobs SET ${change.sql} WHERE key = ? AND status = 'processing' AND lease_owner = ? RETURNING key`,
@@ -150,9 +147,7 @@ export async function postponeJob(
 const suspectCrashes = 5;
 const suspectDelayMs = 10_000;
 
-/**
- * Puts all jobs of these owners back in the queue. The attempt counts only if the owners `crashed`. Returns the number of jobs.
- */
+/** Puts all jobs of these owners back in the queue. The attempt counts only if the owners `crashed`. Returns the number of jobs. */
 export async function giveBackJobs(
   db: Statements,
   { owners, crashed }: { owners: readonly string[]; crashed: boolean },

@@ -9,9 +9,7 @@ import type { Transactions } from '../transactions.ts';
 
 /** The original bytes of documents, by content hash. Each content is stored once. */
 export interface OriginalStore {
-  /**
-   * Writes the bytes to disk. They stay temporary until `accept` adopts them. Throws `too_large` if they exceed the limit.
-   */
+  /** Writes the bytes to disk. They stay temporary until `accept` adopts them. Throws `too_large` if they exceed the limit. */
   stage(content: AsyncIterable<Uint8Array>, options: StageOptions): Promise<StagedOriginal>;
   discard(staged: StagedOriginal): Promise<void>;
   open(hash: string): Promise<OpenedOriginal | undefined>;

@@ -38,9 +38,7 @@ export async function writeChunks(db: Statements, document: DocumentChunks): Pro
   await writeWords(db, passageWords, keys);
 }
 
-/**
- * Deletes the passages of documents. Checks first that there are any: even a DELETE of no rows makes FTS5 flush its pending words.
- */
+/** Deletes the passages of documents, if there are any. Even a DELETE of no rows makes FTS5 flush its pending words. */
 export async function removePassages(db: Statements, documents: readonly number[]): Promise<void> {
   const passages = `kb_passages WHERE parent IN (${db.dialect.texts})`;
   const list = [{ list: documents.map(parentOf) }];
@@ -48,9 +46,7 @@ export async function removePassages(db: Statements, documents: readonly number[
   if (existing !== undefined) await db.query(`DELETE FROM ${passages}`, list);
 }
 
-/**
- * Passages per UPDATE. PostgreSQL plans the trigger's statements for few rows; for many, the plan would be slow.
- */
+/** Passages per UPDATE. PostgreSQL plans the trigger's statements for few rows; for many, the plan would be slow. */
 const relabelledAtOnce = 25;
 
 /** Replaces the labels of all passages of a document. */

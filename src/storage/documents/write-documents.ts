@@ -26,9 +26,7 @@ type FinishOutcome =
   | { readonly outcome: 'done'; readonly documentId: number; readonly freed?: string }
   /** The job was cancelled or belongs to another process. */
   | { readonly outcome: 'lost' }
-  /**
-   * The job failed: another document with these bytes was added meanwhile, or a newer job has already replaced the document.
-   */
+  /** The job failed: another document with these bytes was added meanwhile, or a newer job has already replaced the document. */
   | { readonly outcome: 'duplicate' | 'superseded'; readonly documentId: number };
 
 /** Writes the document and its chunks and ends the job, in one transaction. */

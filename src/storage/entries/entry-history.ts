@@ -32,10 +32,7 @@ export function imageOf(row: Row): NewImage {
   return { data: bytesOf(row, 'data'), mimeType: textOf(row, 'mime_type'), metadata: metadataOf(row) };
 }
 
-/**
- * Stores the current state of an entry as an earlier version. Call it before an update. `replaced` are the parts that the update
- * replaces.
- */
+/** Stores the current state of an entry as an earlier version, before an update that replaces the parts in `replaced`. */
 export async function storeVersion(
   db: Statements,
   row: Row,

@@ -88,9 +88,7 @@ export async function unsummarisedEntries(
   return rows.map((row) => recordOf(summaryFields, row));
 }
 
-/**
- * Stores the summary of a text; undefined if none can be made. Does nothing if the text was changed or removed meanwhile.
- */
+/** Stores the summary of a text; undefined if none can be made. Does nothing if the text was changed or removed meanwhile. */
 export async function putSummary(
   db: Statements,
   { id, textHash, summary }: Pick<TextToSummarise, 'id' | 'textHash'> & { readonly summary: string | undefined },

@@ -13,9 +13,7 @@ export interface IndexedField {
   readonly isObject: boolean;
 }
 
-/**
- * Types that a field can be declared with. The index stores the type of each value anyway, so only `object` makes a difference.
- */
+/** Types that a field can be declared with. The index stores the type of each value anyway, so only `object` makes a difference. */
 export const fieldTypes = ['string', 'integer', 'boolean', 'float', 'array', 'object'] as const;
 
 /** Parses `name` or `name:type`. Dots in the name separate the keys of nested objects. Returns undefined for any other text. */

@@ -87,10 +87,7 @@ export function fieldCondition(condition: MetadataCondition, isIndexed: boolean,
   return { necessary: { sql: matches, values: [path, ...values] }, isExact };
 }
 
-/**
- * Returns a condition that searches the JSON text for the key and, in simple cases, the value that follows it. The stored JSON has
- * no spaces.
- */
+/** Returns a condition that searches the JSON text for the key and, in simple cases, its value. The JSON has no spaces. */
 function inJson(condition: MetadataCondition, dialect: Dialect): Condition | undefined {
   const key = condition.path.at(-1) ?? '';
   if (condition.operator === 'not_exists' || !isPrintableAscii(key)) return undefined;

@@ -5,9 +5,7 @@ import { storable } from '../storable.ts';
 import type { Metadata, MetadataCondition, Scalar } from './entry.ts';
 import type { FieldIndex } from './field-index.ts';
 
-/**
- * One metadata value, as stored for filters. It is stored in columns, not as JSON, so that both databases compare values alike.
- */
+/** One metadata value, as stored for filters. It is stored in columns, not as JSON, so that both databases compare values alike. */
 export interface MetadataField {
   /** See `pathText`. */
   readonly path: string;

@@ -16,9 +16,7 @@ import { lockThreads } from './write-entries.ts';
 /** Max ids and max threads listed in an answer. */
 const listedMax = 100;
 
-/**
- * Entries per UPDATE. PostgreSQL plans the trigger's statements for few rows; for many, the plan would be slow.
- */
+/** Entries per UPDATE. PostgreSQL plans the trigger's statements for few rows; for many, the plan would be slow. */
 const changedAtOnce = 25;
 
 /** Selects entries that meet all criteria that are set. At least one of `ids`, `threadIds` and `olderThanDays` is required. */

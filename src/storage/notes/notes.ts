@@ -81,10 +81,7 @@ export async function getNote(db: Statements, id: string): Promise<Note | undefi
 }
 
 export interface NoteListRequest {
-  /**
-   * Words to search for; a note matches if it contains any. A text without words finds nothing. If absent, all notes are
-   * listed.
-   */
+  /** Words to search for. A note matches if it contains any. If absent, all notes are listed. */
   readonly query?: string | undefined;
   /** The note must have all these tags, exactly as written. */
   readonly tags?: readonly string[] | undefined;
@@ -195,9 +192,7 @@ export async function updateNote(
   });
 }
 
-/**
- * Deletes a note. It can be restored for `restorableDays`; after that, the next write purges it. Repeating the call changes nothing.
- */
+/** Deletes a note. It can be restored for `restorableDays`. Repeating the call changes nothing. */
 export async function removeNote(db: Statements, { id, idempotency }: NoteRequest): Promise<{ deletedAt: string }> {
   return once(db, idempotency, async () => {
     const { key, deletedAt } = await lockNote(db, id);

@@ -57,10 +57,7 @@ export const passageOperations = reads(
   { replica: true },
 );
 
-/**
- * The searchable parts of documents. A document's passages are written together, so a reader sees either all old or all new
- * ones.
- */
+/** The searchable parts of documents. A reader sees either all old or all new passages of a document. */
 export type PassageStore = StoreOf<typeof passageOperations>;
 
 const hitFields = {

@@ -74,13 +74,11 @@ const objectsQuery = `
     WHERE c.relnamespace = to_regnamespace('carrel') AND c.relkind IN ('r', 'p')
   ORDER BY 1, 2`;
 
-/**
- * Returns triggers, functions, views, tables and rules in Carrel's schema that Carrel did not create, such as `trigger on_note`.
- */
+/** Returns objects in Carrel's schema that Carrel did not create, such as `trigger on_note`. */
 export async function foreignObjects(statements: Pick<Connection, 'query'>): Promise<string[]> {
   const expected = ownObjects(postgresMigrations.join('\n'));
-  const found = await statements.query(objectsQuery);
-  return found
+  const objects = await statements.query(objectsQuery);
+  return objects
     .filter(({ type, name, body }) => expected.get(`${type} ${name}`) !== body)
     .map(({ type, name }) => `${type} ${name}`);
 }

@@ -4,16 +4,10 @@ import { checkSchema, nextStep, schemaAfter } from '../schema/schema-version.ts'
 import type { Connections } from './connections/connections.ts';
 import type { Connection } from './connections/transaction.ts';
 
-/**
- * One migration step per schema version. The first creates the schema. SQLite must have the same number of steps. Released
- * steps never change.
- */
+/** One migration step per schema version, as many as on SQLite. Released steps never change. */
 const migrations: readonly string[] = [postgresSchema];
 
-/**
- * Creates the PostgreSQL schema `carrel`, which contains all tables. If it already exists, the user needs no right to create
- * it.
- */
+/** Creates the PostgreSQL schema `carrel`. If it already exists, the user needs no right to create it. */
 const prepare = `
   DO $$ BEGIN IF to_regnamespace('carrel') IS NULL THEN CREATE SCHEMA carrel; END IF; END $$;
   CREATE TABLE carrel.schema_version (version integer NOT NULL);

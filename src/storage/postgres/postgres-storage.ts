@@ -70,7 +70,7 @@ function createPostgresTransactions(
   const bind =
     <Request, Answer>(operation: Operation<Request, Answer>, request: Request, time = now().toISOString()) =>
     (connection: Connection) =>
-      operation(statementsOn(connection, dialect, time), request);
+      operation({ dialect, now: time, ...withQuestionMarks(connection) }, request);
   return {
     write: (operation, request) => connections.write(bind(operation, request)),
     async read(operation, request, options) {
@@ -82,10 +82,6 @@ function createPostgresTransactions(
     },
     withoutTimeout: (operation, request) => connections.write(bind(operation, request), { isLong: true }),
   };
-}
-
-function statementsOn(connection: Connection, dialect: Dialect, now: string): Statements {
-  return { dialect, now, ...withQuestionMarks(connection) };
 }
 
 /** Accepts statements with question marks, as stores write them. */

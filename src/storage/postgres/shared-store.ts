@@ -36,10 +36,7 @@ const add = `${put} WHERE p.expires_at <= ${nowMs} RETURNING piece`;
 const removeExpired = `DELETE FROM carrel.shared_parts WHERE ctid = ANY (ARRAY(
   SELECT ctid FROM carrel.shared_parts WHERE NOT ${isAlive} ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
 
-/**
- * Returns the values that identify an item. Ids may come from callers. An id with a character that PostgreSQL can't store
- * matches nothing.
- */
+/** Returns the values that identify an item. An id with a character that PostgreSQL can't store matches nothing. */
 const itemValues = ({ kind, id }: ItemName): string[] => [kind, storable(id)];
 const partValues = (part: PartName): BoundValue[] => [...itemValues(part), part.part];
 

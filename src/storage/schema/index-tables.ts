@@ -33,9 +33,7 @@ const modelTable: Table = {
   indexes: { vector_models_name: { columns: 'corpus, name', isUnique: true } },
 };
 
-/**
- * Returns the tables of a corpus: texts without vectors, the vectors, and the removed vectors, which in-memory indexes must drop.
- */
+/** Returns the tables of a corpus: texts without vectors, vectors, and removals that in-memory indexes must apply. */
 function vectorTables({ name, owners }: Corpus): Table[] {
   return [
     {
@@ -72,10 +70,7 @@ function vectorTables({ name, owners }: Corpus): Table[] {
 /** The word indexes, and the table whose texts each of them covers. */
 export const wordOwners = { note: 'notes', context_entry: 'context_entries', kb_passage: 'kb_passages' } as const;
 
-/**
- * Returns the table with the terms of each text, in text order. The `_extra` columns contain other forms of the words, such as
- * stems.
- */
+/** Returns the table with the terms of each text, in order. The `_extra` columns contain other forms, such as stems. */
 function termTable([name, owner]: readonly [string, string]): Table {
   return {
     name: `${name}_terms`,

@@ -79,10 +79,7 @@ function trigger(name: string, event: string, steps: readonly string[]): string 
   CREATE TRIGGER ${name} ${event} EXECUTE FUNCTION carrel.${name}();`;
 }
 
-/**
- * Returns the triggers that queue texts for embedding and record removed vectors. New passages need no trigger, because
- * `writeChunks` queues them.
- */
+/** Returns the triggers that queue texts for embedding and record removed vectors. `writeChunks` queues new passages. */
 function vectorTriggers({ name, owners, isLive, columns }: Corpus): string {
   const enqueue = `INSERT INTO carrel.${name}_unembedded (model, owner)
     SELECT m.key, f.key FROM fresh f CROSS JOIN carrel.vector_models m
@@ -119,9 +116,7 @@ function vectorTriggers({ name, owners, isLive, columns }: Corpus): string {
   ].join('\n');
 }
 
-/**
- * Creates a table with a tsvector of terms and labels per text, its GIN index, and triggers that maintain the statistics.
- */
+/** Creates a table with a tsvector of terms and labels per text, its GIN index, and triggers that maintain the statistics. */
 function wordIndex([name, owner]: readonly [string, string]): string {
   const sum = (event: 'INSERT' | 'DELETE', sign: '+' | '-', rows: 'NEW' | 'OLD') =>
     trigger(

@@ -2,10 +2,7 @@ import { type Corpus, corpora, type wordOwners } from './index-tables.ts';
 import { createTable, type Table, t } from './table.ts';
 import { firstSettings, tables } from './tables.ts';
 
-/**
- * The columns of an FTS5 index. The body is first: it contains nearly all terms, and FTS5 encodes the first column most
- * compactly.
- */
+/** The columns of an FTS5 index. FTS5 encodes the first column most compactly, and the body has the most terms. */
 export const indexedColumns = 'body, body_extra, title, title_extra, heading, heading_extra, labels';
 
 /**
@@ -61,10 +58,7 @@ function wordIndex([name, segmentsMax]: readonly [string, number]): string {
   END;`;
 }
 
-/**
- * Creates triggers that queue texts for embedding and record removed vectors. New passages need no trigger, because `writeChunks`
- * queues them.
- */
+/** Creates triggers that queue texts for embedding and record removed vectors. `writeChunks` queues new passages. */
 function vectorTriggers({ name, owners, isLive, columns }: Corpus): string {
   const enqueue = `INSERT INTO ${name}_unembedded (model, owner)
       SELECT m.key, new.key FROM vector_models m WHERE m.corpus = '${name}' AND m.name IS NOT NULL AND ${isLive('new')};`;

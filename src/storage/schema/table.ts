@@ -131,9 +131,7 @@ function columnLine(backend: Backend, name: string, { type, isOptional, isIdenti
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/**
- * Returns the table options for SQLite. WITHOUT ROWID stores rows in key order; it does not suit integer keys and large rows.
- */
+/** Returns the table options for SQLite. WITHOUT ROWID stores rows in key order; it does not suit integer keys and large rows. */
 function sqliteOptions({ columns, primaryKey: [first = '', ...others] = [] }: Table): string {
   const hasNumber = first === '' || (others.length === 0 && columns[first]?.kind === 'number');
   const isLarge = Object.values(columns).some(({ kind }) => kind === 'bytes');

@@ -28,9 +28,7 @@ export interface DatabaseLocation {
   readonly documentsDir?: string | undefined;
 }
 
-/**
- * Creates the database file if it is missing, and returns its identity. A new file gets its name only when it is complete.
- */
+/** Creates the database file if it is missing, and returns its identity. A new file gets its name only when it is complete. */
 export function ensureDatabaseFile(location: DatabaseLocation): FileIdentity {
   checkNotMissing(location);
   const existing = identityOf(location.path);
@@ -55,8 +53,8 @@ function unusable(cause: unknown): CarrelError {
 /** Throws if the database existed but is missing or empty. Creating a new one would hide the loss. */
 export function checkNotMissing({ path, documentsDir }: DatabaseLocation): void {
   const real = realDatabase(path);
-  const found = statIfExists(real);
-  if (found === undefined) {
+  const stats = statIfExists(real);
+  if (stats === undefined) {
     const remains = remainsOf({ path, documentsDir }, real);
     if (remains === undefined) {
       checkLink(path, real);
@@ -68,13 +66,13 @@ export function checkNotMissing({ path, documentsDir }: DatabaseLocation): void 
       `The database is missing, but some of its files are still there: ${remains}. ${choices}`,
     );
   }
-  if (!found.isFile()) {
-    const what = found.isDirectory()
+  if (!stats.isFile()) {
+    const what = stats.isDirectory()
       ? 'a folder. Set it to a file in that folder'
       : 'not a regular file. Set it to one';
     throw new CarrelError('invalid_config', `The database path (DB_PATH) is ${what}.`);
   }
-  if (found.size > 0) return;
+  if (stats.size > 0) return;
   const choices =
     'Put the database back. Or delete the file, then run carrel restore <backup> or start with an empty database.';
   throw new CarrelError('storage_lost', `The database file is empty: its content is lost. ${choices}`);
@@ -99,8 +97,8 @@ function checkLink(path: string, real: string): void {
 
 /** Returns a file or folder that belonged to the missing database, if there is one. */
 function remainsOf({ path, documentsDir }: DatabaseLocation, real: string): string | undefined {
-  const found = ['-wal', '-shm', '-reserve'].find((suffix) => identityOf(real + suffix) !== undefined);
-  if (found !== undefined) return basename(real) + found;
+  const suffix = ['-wal', '-shm', '-reserve'].find((each) => identityOf(real + each) !== undefined);
+  if (suffix !== undefined) return basename(real) + suffix;
   if (documentsDir === undefined || mayBelongElsewhere(path, documentsDir)) return undefined;
   const isOriginal = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
   return namesIn(documentsDir).some(isOriginal) ? `the folder ${basename(documentsDir)}` : undefined;
@@ -147,9 +145,7 @@ function linkOrRename(fresh: string, path: string): void {
 }
 
 export interface FileWatch {
-  /**
-   * Throws if a file was moved, deleted or replaced. `moment` says whether the check runs before a write or after its commit.
-   */
+  /** Throws if a file was moved, deleted or replaced. `moment` says whether the check runs before a write or after its commit. */
   check(moment: 'before' | 'after'): void;
   /** True if only the log was deleted. Its content can then still be written to the database. */
   logIsGone(): boolean;
@@ -183,8 +179,8 @@ export function checkIdentity(path: string, expected: FileIdentity | undefined):
 }
 
 export function identityOf(path: string): FileIdentity | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found && `${found.dev}:${found.ino}`;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats && `${stats.dev}:${stats.ino}`;
 }
 
 function lost(moment: 'before' | 'after' = 'before'): never {

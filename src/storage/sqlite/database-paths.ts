@@ -11,9 +11,7 @@ export function databaseFiles(path: string): string[] {
   return [path, ...[...sqliteSuffixes, '-reserve'].map((suffix) => realDatabase(path) + suffix)];
 }
 
-/**
- * Returns the path with all links resolved. SQLite's other files are in the same folder, and a missing database is created there.
- */
+/** Returns the path with all links resolved. SQLite's other files are next to it. */
 export function realDatabase(path: string): string {
   try {
     return realpathSync(path);

@@ -44,10 +44,7 @@ const lockAttemptsMax = 3;
 
 const statementsMax = 1000;
 
-/**
- * Size of a connection's page cache. A writer's cache also contains its uncommitted changes. The operating system caches other
- * pages.
- */
+/** Size of a connection's page cache. A writer's cache also contains its uncommitted changes. */
 const cacheKilobytes = { reader: 4_096, writer: 8_192 } as const;
 
 export function openDatabase(config: DatabaseConfig): Database {
@@ -140,9 +137,7 @@ async function transaction<T>(
   }
 }
 
-/**
- * Copies committed transactions from the deleted log to the database. Only this connection still has the log open.
- */
+/** Copies committed transactions from the deleted log to the database. Only this connection still has the log open. */
 function rescue(connection: DatabaseSync): void {
   try {
     connection.exec('PRAGMA wal_checkpoint(FULL)');
@@ -180,8 +175,8 @@ export function checkOwner(database: Pick<Database, 'get'>): void {
 
 /** Returns true for a database of mcp-context-server, whose tools Carrel's context store implements. */
 function isContextServer(database: Pick<Database, 'get'>): boolean {
-  const found = database.get(
+  const row = database.get(
     "SELECT count(*) AS count FROM sqlite_schema WHERE type = 'table' AND name IN ('context_entries', 'image_attachments')",
   );
-  return found !== undefined && numberOf(found, 'count') === 2;
+  return row !== undefined && numberOf(row, 'count') === 2;
 }

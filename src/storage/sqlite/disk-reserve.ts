@@ -24,9 +24,7 @@ export interface DiskReserve {
   regain(database: Database | undefined): void;
 }
 
-/**
- * Size of the reserve: twice the usual length of the log (`wal_autocheckpoint`), for a checkpoint and for the deletion.
- */
+/** Size of the reserve: twice the usual length of the log (`wal_autocheckpoint`), for a checkpoint and for the deletion. */
 const reserveBytes = 32 * 1024 * 1024;
 
 /** Min free space before reserving, in multiples of the reserve. */
@@ -82,10 +80,7 @@ function shortenLog(database: Database, path: string): void {
   }
 }
 
-/**
- * Fills the file until it is complete or the disk is full. Uses random bytes, because some file systems allocate no space for
- * zeros.
- */
+/** Fills the file, unless the disk gets full. Some file systems allocate no space for zeros, so the bytes are random. */
 function fill(file: string): void {
   const block = randomFillSync(Buffer.alloc(256 * 1024));
   try {

@@ -47,7 +47,7 @@ interface SchemaObject {
   readonly identity: string;
 }
 
-/** Returns triggers, views, tables and indexes that are not in Carrel's schema, such as `trigger on_note`. */
+/** Returns objects that are not in Carrel's schema, such as `trigger on_note`. */
 export function foreignObjects(database: Pick<Database, 'all'>): string[] {
   const expected = ownObjects();
   return objectsIn(database)

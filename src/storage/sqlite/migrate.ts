@@ -5,10 +5,7 @@ import { sqliteSchema } from '../schema/sqlite-schema.ts';
 import { checkOwner, type Database } from './database.ts';
 import { applicationId } from './sqlite-module.ts';
 
-/**
- * One migration step per schema version. The first creates the schema. PostgreSQL must have the same number of steps. Released
- * steps never change. A change of the text analysis (src/words) needs no step; see words/word-analysis.ts.
- */
+/** One migration step per schema version, as many as on PostgreSQL. Released steps never change. */
 const migrations: readonly string[] = [sqliteSchema];
 
 /** The SQL of all steps. */

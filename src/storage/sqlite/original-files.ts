@@ -34,8 +34,8 @@ export function createOriginals(folder: string, transactions: Transactions): Ori
     },
     async open(hash) {
       const path = join(folder, hash);
-      const found = await stat(path).catch(() => undefined);
-      return found && { bytes: found.size, content: read(path) };
+      const stats = await stat(path).catch(() => undefined);
+      return stats && { bytes: stats.size, content: read(path) };
     },
     ...createRelease(transactions, async () => listFiles(folder)),
   };
@@ -51,9 +51,7 @@ function listFiles(folder: string): string[] {
   return namesIn(folder).filter((name) => /^[0-9a-f]{64}$/.test(name));
 }
 
-/**
- * Renames a staged file. Runs within the transaction that accepts it: the file must have its final name before the commit.
- */
+/** Renames a staged file. Runs within the transaction that accepts it: the file must have its final name before the commit. */
 export function adoptFile(folder: string, { id, hash }: StagedOriginal): void {
   moveFileSync(stagedPath(folder, id), join(folder, hash));
 }

@@ -3,16 +3,15 @@ import { diskError } from '../../base/durable-files.ts';
 import { CarrelError, type ErrorCode, systemCode } from '../../base/errors.ts';
 import { databaseFiles, sqliteSuffixes } from './database-paths.ts';
 
-/**
- * Translates SQLite's errors (https://sqlite.org/rescode.html) into messages that say what to do. The original error is the
- * `cause`.
- */
+/** Translates SQLite's errors (https://sqlite.org/rescode.html) into messages. The original error is the `cause`. */
 export function storageError(error: unknown): unknown {
   const result = resultCode(error);
   // Not an SQLite error. It may come from moving an uploaded file, which happens inside a transaction.
   if (result === undefined) return diskError(error);
-  const found = translations[result] ?? translations[result & 0xff];
-  return found === undefined ? error : new CarrelError(found.code, found.message, { cause: error, ...found.options });
+  const translation = translations[result] ?? translations[result & 0xff];
+  return translation === undefined
+    ? error
+    : new CarrelError(translation.code, translation.message, { cause: error, ...translation.options });
 }
 
 /** Returns true if another connection holds a lock. */
@@ -114,10 +113,7 @@ function openSomeFiles(): void {
   }
 }
 
-/**
- * Returns true if the process has too many open files. The error comes from the system, or from Node if it cannot start a
- * thread.
- */
+/** Returns true if the process has too many open files. Node reports that differently if it cannot start a thread. */
 export function isOutOfFiles(error: unknown): boolean {
   return error instanceof Error && /\bE[MN]FILE\b/.test(error.message);
 }

@@ -29,10 +29,7 @@ export function createWordTable(database: Database): WordTable {
         writeTerms(database, index, keys, texts);
         for (const { sql, values } of otherWrites) await db.query(sql, values);
       },
-    /**
-     * Counts up to `countedMax` matches exactly. FTS5 lists matches in key order, so a larger count is estimated from the last
-     * key reached.
-     */
+    /** Counts up to `countedMax` matches. FTS5 lists matches in key order, so the last key gives an estimate of more. */
     async count(_, { name, owner }, leaves) {
       const counted = `SELECT count(*) AS total, max(key) AS last, (SELECT max(key) FROM ${owner}) AS newest FROM (
         SELECT rowid AS key FROM ${name}_words WHERE ${name}_words MATCH ? LIMIT ${countedMax})`;
@@ -112,10 +109,7 @@ function writeTerms(
   );
 }
 
-/**
- * Returns the FTS5 query for candidates. They must contain an essential word; the next rarest words only affect the rough
- * order.
- */
+/** Returns the FTS5 query for candidates. They contain an essential word; other rare words only affect the order. */
 function candidateQuery(query: WordQuery, plan: CandidatePlan): string {
   const match = render(query);
   if (plan.optional.length === 0) return match;
@@ -133,9 +127,7 @@ function filterCondition(name: string, { labels, sql, values }: KeyFilter): Cond
   return { sql: `AND EXISTS (SELECT 1 FROM (${sql}) f WHERE f.key = w.rowid)`, values };
 }
 
-/**
- * Returns a query in FTS5's language. Every term is quoted, so that a caller's text is never read as an operator.
- */
+/** Returns a query in FTS5's language. Every term is quoted, so that a caller's text is never read as an operator. */
 function render(query: WordQuery): string {
   switch (query.kind) {
     case 'nothing':

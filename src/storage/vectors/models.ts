@@ -62,9 +62,7 @@ export async function forgetModel(
   for (const row of rows) await vectors.dropIndex(db, corpus, numberOf(row, 'key'));
 }
 
-/**
- * Deletes a batch of vectors of forgotten models or, if there are none, the models themselves. Returns false when all are deleted.
- */
+/** Deletes a batch of vectors of forgotten models or, if there are none, the models. Returns false when all are deleted. */
 export async function dropVectors(db: Statements, { corpus }: { readonly corpus: VectorCorpus }): Promise<boolean> {
   const vectors = `${corpus}_vectors`;
   const deleted = await db.query(
@@ -81,9 +79,7 @@ export async function dropVectors(db: Statements, { corpus }: { readonly corpus:
   return false;
 }
 
-/**
- * Returns undefined if the model is not in use. With `lock`, the model can't be dropped until the transaction ends.
- */
+/** Returns undefined if the model is not in use. With `lock`, the model can't be dropped until the transaction ends. */
 export async function findModel(db: Statements, { corpus, model }: ModelRequest, lock = false) {
   const { vectors } = db.dialect;
   const [row] = await db.query(

@@ -55,9 +55,7 @@ export async function vectorsAfter(
   );
 }
 
-/**
- * Returns the keys of removed vectors, in order of removal. `after` is the number of the last removal that the caller knows.
- */
+/** Returns the keys of removed vectors, in order of removal. `after` is the number of the last removal that the caller knows. */
 export async function removedVectors(
   db: Statements,
   { corpus, after, limit }: { readonly corpus: VectorCorpus; readonly after: number; readonly limit: number },

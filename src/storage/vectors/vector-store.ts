@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isCarrelError } from '../../base/errors.ts';
+import type { Operation } from '../dialect.ts';
 import type { EntryFilter } from '../entries/entry.ts';
 import { matchingEntries } from '../entries/search-entries.ts';
 import type { PassageFilter } from '../passages/passage.ts';
@@ -64,44 +65,40 @@ export interface VectorStores {
 }
 
 export function createVectorStores(transactions: Transactions, isIndexed: boolean): VectorStores {
-  const { read } = transactions;
   return {
-    context: {
-      ...createVectorStore(transactions, 'context'),
-      isIndexed,
-      readSnapshot: (request, options) => read(readEntrySnapshot, request, options),
-      matching: (filter, options) => read(matchingEntries, filter, options),
-    },
-    kb: {
-      ...createVectorStore(transactions, 'kb'),
-      isIndexed,
-      readSnapshot: (request, options) => read(readPassageSnapshot, request, options),
-      matching: (filter, options) => read(matchingPassages, filter, options),
-    },
+    context: createVectorStore(transactions, 'context', isIndexed, readEntrySnapshot, matchingEntries),
+    kb: createVectorStore(transactions, 'kb', isIndexed, readPassageSnapshot, matchingPassages),
   };
 }
 
 const dropAttemptsMax = 100;
 const dropPauseMs = 2_000;
 
-function createVectorStore(
+function createVectorStore<Filter>(
   transactions: Transactions,
   corpus: VectorCorpus,
-): Omit<VectorStore<never>, 'readSnapshot' | 'matching' | 'isIndexed'> {
+  isIndexed: boolean,
+  readSnapshot: Operation<NearestRequest<Filter>, VectorSnapshot>,
+  matching: Operation<Filter, number[]>,
+): VectorStore<Filter> {
+  const { read, write } = transactions;
   return {
     ...createStore(transactions, vectorOperations, { corpus }),
+    isIndexed,
+    readSnapshot: (request, options) => read(readSnapshot, request, options),
+    matching: (filter, options) => read(matching, filter, options),
     async drop(model) {
       // An index build or a backup may hold the table's lock for minutes.
       for (let attempt = 1; ; attempt += 1) {
         try {
-          await transactions.write(forgetModel, { corpus, model });
+          await write(forgetModel, { corpus, model });
           break;
         } catch (error) {
           if (!isCarrelError(error) || error.code !== 'storage_busy' || attempt === dropAttemptsMax) throw error;
         }
         await delay(dropPauseMs, undefined, { ref: false });
       }
-      while (await transactions.write(dropVectors, { corpus }));
+      while (await write(dropVectors, { corpus }));
     },
   };
 }

@@ -1,8 +1,6 @@
 import { quantise } from './quantise.ts';
 
-/**
- * The collections of texts that are searched by meaning. The owner of a vector is an entry in `context`, and a passage in `kb`.
- */
+/** The collections of texts that are searched by meaning. The owner of a vector is an entry in `context`, and a passage in `kb`. */
 export const vectorCorpora = ['context', 'kb'] as const;
 export type VectorCorpus = (typeof vectorCorpora)[number];
 
@@ -96,9 +94,7 @@ export interface ModelState {
   readonly dimensions: number | undefined;
   readonly vectors: number;
   readonly pending: number;
-  /**
-   * The index that finds the nearest vectors: `memory` is in this process, `ready` is the database's, `none` is not built yet.
-   */
+  /** The index that finds the nearest vectors: `memory` is in this process, `ready` is the database's, `none` is not built yet. */
   readonly index: 'memory' | 'none' | 'ready';
 }
 

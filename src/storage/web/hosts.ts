@@ -9,9 +9,7 @@ export interface HostLease {
   readonly waitMs: number;
 }
 
-/**
- * Leases a host, or returns the process that has leased it (`leasedBy`). A lease of `deadOwner` is ignored.
- */
+/** Leases a host, or returns the process that has leased it (`leasedBy`). A lease of `deadOwner` is ignored. */
 export async function leaseHost(
   db: Statements,
   { host, owner, leaseMs, deadOwner }: { host: string; owner: string; leaseMs: number; deadOwner?: string | undefined },

@@ -72,9 +72,7 @@ export interface NewLinks {
   readonly pagesMax: number;
 }
 
-/**
- * `dropped` is the number of links beyond `pagesMax`. Undefined if nothing was saved, because the run belongs to another process.
- */
+/** `dropped` counts the links beyond `pagesMax`. Undefined if the run belongs to another process: nothing was saved. */
 export type SaveOutcome = { readonly added: number; readonly dropped: number } | undefined;
 
 /** Returns the pages after a key, in the order of their discovery. */

@@ -60,10 +60,7 @@ interface Jitter {
 const jitterShare = 0.1;
 const hourMs = 3_600_000;
 
-/**
- * Adds a source and starts its first run. If this collection already has a source with this address, updates its settings and
- * starts a run.
- */
+/** Adds a source and starts a run. If the collection already has this address, updates the source's settings. */
 export async function addSource(
   db: Statements,
   { url, tags, settings, jitter }: NewSource & Jitter,
@@ -136,9 +133,7 @@ export async function startDue(db: Statements, { jitter }: Jitter): Promise<numb
   return rows.length;
 }
 
-/**
- * Pauses or resumes a source. Pausing also cancels its run. A resumed source is due immediately, unless it is never refreshed.
- */
+/** Pauses or resumes a source. Pausing also cancels its run. A resumed source is due immediately, unless it is never refreshed. */
 export async function pauseSource(db: Statements, { id, paused }: { id: number; paused: boolean }): Promise<boolean> {
   const { nowMs } = db.dialect;
   const source = await lockedSource(db, id);

@@ -73,18 +73,17 @@ export async function correctQuery(
   return corrected.size === 0 ? query : withLeaves(query, (leaf) => corrected.get(leafKey(leaf)) ?? leaf);
 }
 
-/**
- * Returns the likeliest of the similar words: those that most documents contain. Omits words that only deleted documents
- * contained.
- */
+/** Returns the words that most documents contain. Omits words that only deleted documents contained. */
 async function likeliestOf(words: readonly string[], countLeaves: CountLeaves): Promise<NearTerm[]> {
   if (words.length === 0) return [];
   const leaves = words.map((term) => ({ kind: 'term' as const, term }));
   const { counts } = await countLeaves(leaves);
   const likelihood = (word: string) => 1 + Math.log(counts.get(word) || 1);
-  const found = words.filter((word) => (counts.get(word) ?? 0) > 0).toSorted((a, b) => likelihood(b) - likelihood(a));
-  const likeliest = likelihood(found[0] ?? '');
-  return found
+  const candidates = words
+    .filter((word) => (counts.get(word) ?? 0) > 0)
+    .toSorted((a, b) => likelihood(b) - likelihood(a));
+  const likeliest = likelihood(candidates[0] ?? '');
+  return candidates
     .slice(0, termsMax)
     .map((written) => ({ term: stemOf(written), written, share: likelihood(written) / likeliest }));
 }

@@ -89,16 +89,13 @@ interface Pool {
   readonly corrected: readonly CorrectedWord[];
 }
 
-/**
- * Finds the best documents. First searches for the rarest words, then adds more common words until no other document can be among
- * the best.
- */
+/** Finds the best documents. Searches for the rarest words first, and adds others until the best can't change. */
 async function findPool({ db, index, query, filter, words: { statistics, counts } }: Search): Promise<Pool> {
   const leaves = leavesOf(query);
   const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
   const scoreMax = highestScore(leaves, counts, statistics);
   const score = createScorer(leaves, counts, statistics);
-  let found: Pool = { pool: [], total: undefined, scoreMax, corrected: [] };
+  let result: Pool = { pool: [], total: undefined, scoreMax, corrected: [] };
   for (const documentsMin of essentialDocumentsMin(query, leaves)) {
     const plan = planCandidates(leaves, (leaf) => documentsOf(leaf, counts), documentsMin);
     const { keys, total } = await db.dialect.words.candidates(db, index, {
@@ -128,7 +125,7 @@ async function findPool({ db, index, query, filter, words: { statistics, counts 
     const pool = rankPool(scored, scoreMax);
     const isComplete = plan.optional.length === 0;
     const all = total ?? (keys.length < poolMax ? keys.length : undefined);
-    found = {
+    result = {
       pool,
       scoreMax,
       total: isComplete && all !== undefined ? Math.min(all, index.totalMax) : undefined,
@@ -143,7 +140,7 @@ async function findPool({ db, index, query, filter, words: { statistics, counts 
     const scores = pool.map((ranked) => ranked.score);
     if (poolIsFinal(documentsMin, query, plan, scores, poolMax, weightOf)) break;
   }
-  return found;
+  return result;
 }
 
 /** Counts matches up to `totalMax`. If one common word alone reaches that number, counting that word is much faster. */

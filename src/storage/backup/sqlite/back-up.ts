@@ -109,9 +109,7 @@ function isTable(database: DatabaseSync, name: string): boolean {
   return row !== undefined;
 }
 
-/**
- * Returns the hashes of the originals that documents and unfinished jobs refer to. Notes have none: their text is in the database.
- */
+/** Returns the hashes of the originals that documents and unfinished jobs refer to. Notes have no original. */
 function neededOriginals(database: DatabaseSync): string[] {
   const rows = database
     .prepare(

@@ -44,10 +44,7 @@ export interface Connections {
    * therefore have no side effects outside the database. `isLong` removes the statement timeout.
    */
   write<T>(work: Work<T>, options?: { readonly isLong?: boolean }): Promise<T>;
-  /**
-   * Runs statements outside a transaction and without a timeout, such as CREATE INDEX CONCURRENTLY. Closing the connections
-   * cancels them.
-   */
+  /** Runs statements outside a transaction and without a timeout. Closing the connections cancels them. */
   outsideTransaction<T>(work: Work<T>): Promise<T>;
   count(): { readonly open: number; readonly idle: number; readonly max: number };
   close(): Promise<void>;

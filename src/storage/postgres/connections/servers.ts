@@ -9,9 +9,7 @@ import type { Connection } from './transaction.ts';
 export interface Servers {
   /** Connects to the first server that is available. Throws the last server's error if none is. */
   connect<Connected>(connect: () => Promise<Connected>): Promise<Connected>;
-  /**
-   * Creates a client that is not connected yet. With several servers, connecting fails if the server is not of the requested role.
-   */
+  /** Creates a client that is not connected yet. With several servers, connecting fails if the server has another role. */
   client(options: ClientConfig): Client;
   /** Client class for a connection pool. */
   readonly Client: typeof Client;
@@ -155,10 +153,7 @@ const allowedKinds: Readonly<Record<ServerRole, readonly string[]>> = {
   standby: ['any', 'read-only', 'standby', 'prefer-standby'],
 };
 
-/**
- * Settings that are file paths. They are made absolute, because the files are read for each connection and the current folder may
- * change.
- */
+/** Settings that are file paths. They are made absolute, because the current folder may change before they are read. */
 const fileSettings = ['sslcert', 'sslkey', 'sslrootcert'];
 
 /** Returns one address per server. Never include them in messages: they contain a password. */

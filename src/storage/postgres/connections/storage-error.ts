@@ -85,10 +85,7 @@ const corrupt: Translation = {
   message: 'PostgreSQL reports damaged data. Restore a backup.',
 };
 
-/**
- * Messages by SQLSTATE or its class (https://www.postgresql.org/docs/current/errcodes-appendix.html), or by the error code of a
- * socket.
- */
+/** Messages by SQLSTATE or its class (https://www.postgresql.org/docs/current/errcodes-appendix.html), or by socket error. */
 const translations: Readonly<Record<string, Translation>> = {
   '08': unreachable,
   '25006': { code: 'storage_read_only', message: 'The database is read-only. Connect to the primary server.' },
@@ -125,9 +122,9 @@ const translations: Readonly<Record<string, Translation>> = {
 };
 
 function translate(code: string, cause: Error): CarrelError | undefined {
-  const found = translations[code];
-  if (found === undefined) return undefined;
-  const { code: carrelCode, message, ...options } = found;
+  const translation = translations[code];
+  if (translation === undefined) return undefined;
+  const { code: carrelCode, message, ...options } = translation;
   return new CarrelError(carrelCode, message, { cause, ...options });
 }
 

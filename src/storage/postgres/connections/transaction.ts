@@ -10,10 +10,7 @@ export interface Connection {
   query(sql: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/**
- * A query that runs right after every COMMIT. `onRow` gets its row before the write is acknowledged; undefined if the query
- * failed.
- */
+/** A query that runs after every COMMIT. `onRow` gets its row, or undefined if it failed, before the write is acknowledged. */
 export interface AfterCommit {
   readonly query: string;
   onRow(row: Row | undefined): void;

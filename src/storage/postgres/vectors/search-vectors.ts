@@ -31,9 +31,7 @@ const settings = [
   'SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.scan_mem_multiplier = 4',
 ].join('; ');
 
-/**
- * Creates a search for the nearest vectors. It uses pgvector's HNSW index, or compares all vectors that pass a narrow filter.
- */
+/** Creates a search for the nearest vectors. It uses pgvector's HNSW index, or compares all vectors that pass a narrow filter. */
 export function createVectorSearch<Filter>(
   corpus: VectorCorpus,
   extension: string,
@@ -53,15 +51,13 @@ export function createVectorSearch<Filter>(
       const considered = Math.min(consideredMax, Math.round(consideredPerFound * count));
       await db.query(`${settings}; SET LOCAL hnsw.ef_search = ${considered}`);
       const search = { model: stored.key, matching, query, limit: count };
-      const found = await (isNarrow ? compareAll(db, search) : scanIndex(db, search));
+      const nearest = await (isNarrow ? compareAll(db, search) : scanIndex(db, search));
       // Several vectors may belong to the same long text. If there are too few owners, search for more vectors.
-      if (found.length < count || ownersIn(found) >= limit) return found;
+      if (nearest.length < count || ownersIn(nearest) >= limit) return nearest;
     }
   };
 
-  /**
-   * Searches the index. pgvector ends a scan after 20,000 vectors. If too few of them pass, all vectors that pass are compared.
-   */
+  /** Searches the index. pgvector ends a scan after 20,000 vectors. If too few of them pass, all vectors that pass are compared. */
   async function scanIndex(db: Statements, search: Search): Promise<ScoredVector[]> {
     const { model, matching, query, limit } = search;
     // A subselect, because a long list in `ANY` may be searched linearly for each vector.
@@ -88,19 +84,13 @@ export function createVectorSearch<Filter>(
     return rows.map(scoredVector);
   }
 
-  /**
-   * Returns SQL for the score. pgvector returns the negative product. The subselect converts the query once, not for each
-   * vector.
-   */
+  /** Returns SQL for the score. pgvector returns the negative product. The subselect converts the query only once. */
   function scoreOf(query: Float32Array): string {
     const type = `${extension}.vector(${query.length})`;
     return `-(v.vector::${type} ${product} (SELECT ?::real[]::${type}))`;
   }
 
-  /**
-   * Returns how many vectors pass. For a condition, this is the planner's estimate, because counting would take as long as a
-   * search.
-   */
+  /** Returns how many vectors pass. For a condition, this is the planner's estimate, because counting is slow. */
   async function countOf(db: Statements, matching: NonNullable<Matching>): Promise<number> {
     if ('length' in matching) return matching.length;
     const sql = `EXPLAIN (FORMAT JSON) SELECT 1 FROM ${vectors} WHERE ${matching.sql}`;
@@ -134,8 +124,8 @@ function scoredVector(row: Row): ScoredVector {
   };
 }
 
-function ownersIn(found: readonly ScoredVector[]): number {
-  return new Set(found.map(({ owner }) => owner)).size;
+function ownersIn(nearest: readonly ScoredVector[]): number {
+  return new Set(nearest.map(({ owner }) => owner)).size;
 }
 
 /** Formats numbers as a PostgreSQL array. The driver's own conversion takes several times as long. */

@@ -8,10 +8,7 @@ import type { Connections } from '../connections/connections.ts';
 import { arrayText, createVectorSearch, type Matching } from './search-vectors.ts';
 import { createEnsureIndex, indexName, type VectorIndexDeps } from './vector-index.ts';
 
-/**
- * Stores vectors as arrays, which need no extension. Without pgvector there are no indexes, and each process searches a copy in
- * memory.
- */
+/** Stores vectors as arrays, which need no extension. Without pgvector, each process searches a copy in memory. */
 export function createVectorTable(nearest: Nearest | undefined): VectorTable {
   return {
     nearest,
@@ -50,10 +47,7 @@ export interface Nearest extends NearestFinders {
   readonly ensureIndex: VectorTable['ensureIndex'];
 }
 
-/**
- * Creates the searches that use pgvector. Returns undefined without pgvector; each process then searches a copy of the vectors
- * in memory.
- */
+/** Creates the searches that use pgvector. Returns undefined if it is missing. */
 export async function createNearest(
   connections: Connections,
   deps: Omit<VectorIndexDeps, 'extension'>,
@@ -85,8 +79,8 @@ async function findExtension(connections: Connections): Promise<string | undefin
       );
       return row === undefined ? undefined : textOf(row, 'name');
     });
-  const found = await find();
-  if (found !== undefined) return found;
+  const installed = await find();
+  if (installed !== undefined) return installed;
   try {
     // Not in the schema `carrel`: restoring a backup drops that schema.
     const install = 'SET LOCAL search_path TO DEFAULT; CREATE EXTENSION IF NOT EXISTS vector';

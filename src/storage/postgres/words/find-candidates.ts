@@ -29,10 +29,7 @@ function inSelect(key: string, { sql, values }: Condition): Condition {
   return { sql: `(${key} IN (${sql})) IS TRUE`, values };
 }
 
-/**
- * Finds the candidates with the highest sum of word weights. The index lists the documents of each word, so no tsvector has to
- * be read.
- */
+/** Finds the candidates with the highest sum of word weights. This reads only the index, no tsvectors. */
 export async function findCandidates(
   db: Statements,
   index: WordIndex,

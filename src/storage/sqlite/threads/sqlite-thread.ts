@@ -60,16 +60,10 @@ const waitingMax = 1000;
  */
 const lingeringMax = 8;
 
-/**
- * How long a call waits before a second thread is started. Most processes never need one, and it takes 100 ms of CPU time and
- * 15 MB.
- */
+/** How long a call waits before a second thread is started, which takes 100 ms of CPU time and 15 MB. */
 const patienceMs = 500;
 
-/**
- * Creates a pool of reader threads, which start on demand. Each runs one call at a time, so abandoning a thread fails only that
- * call.
- */
+/** Creates a pool of reader threads, which start on demand. Each runs one call at a time. */
 export function createReaderPool({ threadsMax, timeoutMs }: ReaderPoolConfig, start: () => SqliteThread): ReaderPool {
   const pool = createPool(
     { workersMax: threadsMax, waitingMax, lingeringMax, patienceMs, refusal: overloaded, closedError: storageClosed },
