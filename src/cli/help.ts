@@ -41,8 +41,8 @@ export function usageOf({ name, args }: CommandDescription): string {
 
 /** Returns a flag as it is typed, such as `--port <number>` or `-h, --help`. */
 export function flagUsage({ name, short, value }: FlagDescription): string {
-  const shown = value === undefined ? `--${name}` : `--${name} <${value}>`;
-  return short === undefined ? shown : `-${short}, ${shown}`;
+  const longForm = value === undefined ? `--${name}` : `--${name} <${value}>`;
+  return short === undefined ? longForm : `-${short}, ${longForm}`;
 }
 
 function commandLine({ name, args, summary }: CommandDescription): string {

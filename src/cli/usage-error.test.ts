@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { editDistance } from '../words/edit-distance.ts';
 import { closestWord } from './usage-error.ts';
 
-const known = ['serve', 'search', 'find', 'get', 'list', 'backup', 'restore', 'completion', 'config'];
+const commands = ['serve', 'search', 'find', 'get', 'list', 'backup', 'restore', 'completion', 'config'];
 
 test('finds the closest command', () => {
-  for (const [word, meant] of [
+  for (const [word, expected] of [
     ['serach', 'search'],
     ['Search', 'search'],
     ['fnd', 'find'],
@@ -15,13 +15,13 @@ test('finds the closest command', () => {
     ['complete', 'completion'],
     ['lsit', 'list'],
   ] as const) {
-    assert.equal(closestWord(word, known), meant, word);
+    assert.equal(closestWord(word, commands), expected, word);
   }
 });
 
 test('finds nothing for unfamiliar words of any length', () => {
   for (const word of ['frobnicate', 'x', '', '--', 'q'.repeat(100_000)])
-    assert.equal(closestWord(word, known), undefined);
+    assert.equal(closestWord(word, commands), undefined);
 });
 
 test('counts swapped letters as one edit', () => {

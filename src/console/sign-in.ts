@@ -41,8 +41,8 @@ export function createSignIns(): SignIns {
   /** Reads the session's id from the cookie. If there are two such cookies, someone else set one, so neither is accepted. */
   const sessionId = (request: IncomingMessage, base: string): string | undefined => {
     const pattern = new RegExp(`(?:^|; ?)${name(request, base)}=([^;]*)`, 'g');
-    const [first, ...others] = [...(request.headers.cookie ?? '').matchAll(pattern)];
-    return others.length === 0 ? first?.[1] : undefined;
+    const [first, ...duplicates] = [...(request.headers.cookie ?? '').matchAll(pattern)];
+    return duplicates.length === 0 ? first?.[1] : undefined;
   };
 
   return {

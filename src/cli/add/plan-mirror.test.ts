@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type MirroredDocument, planMirror } from './plan-mirror.ts';
 
-const known = () => false;
 const document = (id: number, path: string, hash: string | null): MirroredDocument => ({ id, path, hash });
 const plan = (
   files: Record<string, string>,
   documents: MirroredDocument[],
-  isUnknown: (path: string) => boolean = known,
+  isUnknown: (path: string) => boolean = () => false,
 ) => {
   const { moves, removals, additions } = planMirror(new Map(Object.entries(files)), documents, isUnknown);
   return {
@@ -75,7 +74,7 @@ test('names the other files with the same content', () => {
       ['/d', '2'],
     ]),
     [document(1, '/b', '1')],
-    known,
+    () => false,
   );
   assert.deepEqual(duplicates, [
     { path: '/a', hash: '1' },

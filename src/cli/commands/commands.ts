@@ -18,8 +18,8 @@ export const commands: readonly CommandDescription[] = [
 ].map((command) => ({ ...command, flags: [...command.flags, ...withoutDeclared(commonFlags, command.flags)] }));
 
 /** Returns the common flags without those that the command declares itself, such as --version of `add`. */
-function withoutDeclared(common: readonly FlagDescription[], own: readonly FlagDescription[]): FlagDescription[] {
-  return common.filter(({ name }) => own.every((flag) => flag.name !== name));
+function withoutDeclared(common: readonly FlagDescription[], declared: readonly FlagDescription[]): FlagDescription[] {
+  return common.filter(({ name }) => declared.every((flag) => flag.name !== name));
 }
 
 const names = commands.map(({ name }) => name);

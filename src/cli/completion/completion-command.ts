@@ -11,9 +11,9 @@ const shells = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion 
 export function completionCommand({ args: [shell = ''] }: CommandLine): void {
   const script = Object.hasOwn(shells, shell) ? shells[shell as keyof typeof shells] : undefined;
   if (script === undefined) {
-    const known = Object.keys(shells);
+    const names = Object.keys(shells);
     throw usageError(
-      `There is no completion for ${quote(shell)}.${suggestion(shell, known)} Supported shells: ${known.join(', ')}.`,
+      `There is no completion for ${quote(shell)}.${suggestion(shell, names)} Supported shells: ${names.join(', ')}.`,
     );
   }
   process.stdout.write(script(commands));

@@ -169,11 +169,11 @@ async function printSnippets(
   showsToken: boolean,
 ): Promise<void> {
   const isMasked = !showsToken && 'remote' in target && target.remote.token !== undefined;
-  const shown: Target = isMasked ? { remote: { ...target.remote, token: '<token>' } } : target;
+  const printedTarget: Target = isMasked ? { remote: { ...target.remote, token: '<token>' } } : target;
   for (const client of selected) {
     for (const file of findClientFiles(client, machine).files) {
       process.stderr.write(`carrel: ${client.title}, ${file.path}:\n`);
-      process.stdout.write(await snippetOf(client, entryOf(client, file, shown)));
+      process.stdout.write(await snippetOf(client, entryOf(client, file, printedTarget)));
     }
   }
   if (isMasked)

@@ -23,8 +23,8 @@ export function insertProperty(text: string, object: Node, key: string, value: u
 }
 
 export function replaceValue(text: string, node: Node, value: unknown, layout: Layout): string {
-  const shown = format(value, indentAt(text, node.offset), layout);
-  return `${text.slice(0, node.offset)}${shown}${text.slice(node.offset + node.length)}`;
+  const newText = format(value, indentAt(text, node.offset), layout);
+  return `${text.slice(0, node.offset)}${newText}${text.slice(node.offset + node.length)}`;
 }
 
 export function removeProperty(text: string, object: Node, property: Node): string {

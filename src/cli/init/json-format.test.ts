@@ -8,7 +8,7 @@ import { checkOutcome, findEntry, sameData } from './server-entry.ts';
 const entryPath = { servers: 'mcpServers', name: 'carrel', initialText: '' };
 const entry = { command: '/usr/bin/node', args: ['/opt/carrel/bin/carrel.js', 'serve'] };
 
-const set = (text: string, wanted: Record<string, unknown> = entry) => jsonFormat.set(text, entryPath, wanted);
+const set = (text: string, newEntry: Record<string, unknown> = entry) => jsonFormat.set(text, entryPath, newEntry);
 const remove = (text: string) => jsonFormat.remove(text, entryPath);
 
 test('keeps comments, order, layout and trailing commas of everything else', async () => {
@@ -61,11 +61,11 @@ test('keeps tabs, CRLF and a trailing comma', async () => {
 });
 
 test('edits empty files, comments only, empty objects and single lines', async () => {
-  const whole = '{\n  "mcpServers": {\n    "carrel": {\n      "command": "x"\n    }\n  }\n}\n';
-  assert.equal(await set('', { command: 'x' }), whole);
-  assert.equal(await set(' \n', { command: 'x' }), whole);
-  assert.equal(await set('// mine\n', { command: 'x' }), `// mine\n${whole}`);
-  assert.equal(await set('{}', { command: 'x' }), whole.trimEnd());
+  const expected = '{\n  "mcpServers": {\n    "carrel": {\n      "command": "x"\n    }\n  }\n}\n';
+  assert.equal(await set('', { command: 'x' }), expected);
+  assert.equal(await set(' \n', { command: 'x' }), expected);
+  assert.equal(await set('// mine\n', { command: 'x' }), `// mine\n${expected}`);
+  assert.equal(await set('{}', { command: 'x' }), expected.trimEnd());
   for (const text of [
     '{"a":1}',
     '{"mcpServers":{}}',
@@ -138,9 +138,9 @@ test('changes only our entry, in any file', async () => {
   const json = fc.dictionary(name, fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 });
   const servers = fc.dictionary(name, fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 })), { maxKeys: 4 });
   await fc.assert(
-    fc.asyncProperty(json, fc.option(servers), fc.constantFrom(0, 1, 2, '\t'), async (others, held, indent) => {
+    fc.asyncProperty(json, fc.option(servers), fc.constantFrom(0, 1, 2, '\t'), async (others, listed, indent) => {
       const { mcpServers: _, ...rest } = others;
-      const text = JSON.stringify(held === null ? rest : { ...rest, mcpServers: held }, null, indent);
+      const text = JSON.stringify(listed === null ? rest : { ...rest, mcpServers: listed }, null, indent);
       const written = await set(text);
       checkOutcome(await jsonFormat.read(text), await jsonFormat.read(written), entryPath, entry);
       checkOutcome(await jsonFormat.read(text), await jsonFormat.read(await remove(written)), entryPath, undefined);

@@ -4,17 +4,17 @@ export class FileFault extends Error {
   readonly line: number;
   readonly column: number;
 
-  constructor(line: number, column: number, what: string) {
-    super(what);
+  constructor(line: number, column: number, problem: string) {
+    super(problem);
     this.line = line;
     this.column = column;
   }
 }
 
 /** Creates the error for an offset in the text. Lines and columns count from 1, as in editors. */
-export function faultAt(text: string, offset: number, what: string): FileFault {
+export function faultAt(text: string, offset: number, problem: string): FileFault {
   const before = text.slice(0, offset);
-  return new FileFault(before.split(/\r\n|\r|\n/).length, offset - lineStart(text, offset) + 1, what);
+  return new FileFault(before.split(/\r\n|\r|\n/).length, offset - lineStart(text, offset) + 1, problem);
 }
 
 export interface Layout {

@@ -7,7 +7,7 @@ const entryPath = { servers: 'mcp_servers', name: 'carrel', initialText: '' };
 const entry = { command: '/usr/bin/node', args: ['/opt/carrel/bin/carrel.js', 'serve'] };
 const table = '[mcp_servers.carrel]\ncommand = "/usr/bin/node"\nargs = ["/opt/carrel/bin/carrel.js", "serve"]\n';
 
-const set = (text: string, wanted: Record<string, unknown> = entry) => tomlFormat.set(text, entryPath, wanted);
+const set = (text: string, newEntry: Record<string, unknown> = entry) => tomlFormat.set(text, entryPath, newEntry);
 const remove = (text: string) => tomlFormat.remove(text, entryPath);
 
 const codex = `# Codex
@@ -57,12 +57,12 @@ LOG_LEVEL = "debug"
 [other]
 a = 1
 `;
-  const wanted = { ...entry, startup_timeout_sec: 20, env: { LOG_LEVEL: 'debug' } };
-  const written = await set(text, wanted);
+  const newEntry = { ...entry, startup_timeout_sec: 20, env: { LOG_LEVEL: 'debug' } };
+  const written = await set(text, newEntry);
   assert.match(written, /# an older place\n/);
   assert.match(written, /startup_timeout_sec = 20 # slow disk\n/);
   assert.match(written, /\[mcp_servers\.carrel\.env\]\nLOG_LEVEL = "debug"\n/);
-  checkOutcome(await tomlFormat.read(text), await tomlFormat.read(written), entryPath, wanted);
+  checkOutcome(await tomlFormat.read(text), await tomlFormat.read(written), entryPath, newEntry);
   const http = {
     url: 'http://127.0.0.1:8737/mcp',
     http_headers: { Authorization: 'Bearer "x"' },

@@ -16,7 +16,7 @@ const item = `  - name: carrel
       - serve
 `;
 
-const set = (text: string, wanted: Record<string, unknown> = entry) => yamlFormat.set(text, entryPath, wanted);
+const set = (text: string, newEntry: Record<string, unknown> = entry) => yamlFormat.set(text, entryPath, newEntry);
 const remove = (text: string) => yamlFormat.remove(text, entryPath);
 
 const config = `name: Local Config # mine

@@ -34,8 +34,8 @@ export async function getCommand(line: CommandLine, open: OpenTools): Promise<vo
   if (line.flags['json'] === true) {
     printJson({ uri, mimeType: details.mimeType, ...meta, text });
   } else {
-    const shown = process.stdout.isTTY ? printableText(text) : text;
-    process.stdout.write(shown.endsWith('\n') ? shown : `${shown}\n`);
+    const output = process.stdout.isTTY ? printableText(text) : text;
+    process.stdout.write(output.endsWith('\n') ? output : `${output}\n`);
   }
   if (line.flags['open'] === true) openFile(meta['source_path']);
 }

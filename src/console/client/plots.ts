@@ -27,17 +27,17 @@ function point(figure: HTMLElement, position: number | undefined): void {
   const { plot: unit = 'count', values = '', bad = '', start, step } = figure.dataset;
   const all = values.split(',');
   const index = position === undefined ? -1 : Math.min(all.length - 1, Math.max(0, Math.floor(position * all.length)));
-  const shown = figure.querySelector<HTMLElement>('.plot-value');
-  if (!shown) return;
-  shown.dataset['summary'] ??= shown.textContent ?? '';
+  const label = figure.querySelector<HTMLElement>('.plot-value');
+  if (!label) return;
+  label.dataset['summary'] ??= label.textContent ?? '';
   figure.querySelector('.plot-pointer')?.setAttribute('d', index < 0 ? '' : `M${index + 0.5} 0V100`);
   figure.toggleAttribute('data-pointed', index >= 0);
   if (index < 0) {
-    shown.textContent = shown.dataset['summary'];
+    label.textContent = label.dataset['summary'];
     return;
   }
   const value = all[index] === '' ? '–' : plotValue(Number(all[index]), unit as PlotUnit);
   const failed = Number(bad.split(',')[index] ?? 0);
   const time = clock(Number(start) + index * Number(step));
-  shown.textContent = `${time} · ${value}${failed > 0 ? ` · ${failed} failed` : ''}`;
+  label.textContent = `${time} · ${value}${failed > 0 ? ` · ${failed} failed` : ''}`;
 }

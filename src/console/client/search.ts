@@ -61,7 +61,7 @@ async function rank(loader: Loader): Promise<void> {
 function show(page: Document | undefined): void {
   if (page === undefined) return;
   const focused = document.activeElement instanceof HTMLSelectElement ? document.activeElement.name : undefined;
-  const shown = document.querySelector<HTMLElement>('.result[aria-current]')?.dataset['preview'];
+  const openPreview = document.querySelector<HTMLElement>('.result[aria-current]')?.dataset['preview'];
   const results = document.querySelector('#results');
   results?.removeAttribute('aria-busy');
   results?.removeAttribute('data-full');
@@ -69,7 +69,7 @@ function show(page: Document | undefined): void {
   replace('#results', page);
   if (focused !== undefined) document.querySelector<HTMLElement>(`#facets [name="${focused}"]`)?.focus();
   for (const row of document.querySelectorAll<HTMLElement>('.result')) {
-    if (row.dataset['preview'] === shown) row.setAttribute('aria-current', 'true');
+    if (row.dataset['preview'] === openPreview) row.setAttribute('aria-current', 'true');
   }
 }
 

@@ -185,14 +185,15 @@ function put(path: string, upload: Upload, progress: () => void): Promise<void> 
 }
 
 function stateOf(state: Upload['state'], { done, total }: { done: number; total: number }, message = ''): HTMLElement {
-  const shown = document.createElement('span');
+  const element = document.createElement('span');
   if (state === 'sending') {
-    shown.append(bar(done, total));
-    return shown;
+    element.append(bar(done, total));
+    return element;
   }
-  shown.className = `badge ${{ waiting: '', done: 'good', failed: 'bad', cancelled: '' }[state]}`;
-  shown.textContent = message || { waiting: 'Waiting', done: 'Sent', failed: 'Failed', cancelled: 'Cancelled' }[state];
-  return shown;
+  element.className = `badge ${{ waiting: '', done: 'good', failed: 'bad', cancelled: '' }[state]}`;
+  element.textContent =
+    message || { waiting: 'Waiting', done: 'Sent', failed: 'Failed', cancelled: 'Cancelled' }[state];
+  return element;
 }
 
 function bar(done: number, total: number): HTMLProgressElement {

@@ -90,7 +90,7 @@ function detailsOf(document: Record<string, unknown>): [string, Part][] {
     read.text(document, name),
   ) as [string, string, string, string];
   const tags = read.texts(document, 'tags');
-  const shown: [string, Part][] = [
+  const details: [string, Part][] = [
     [
       'Collection',
       collection !== '' && html`<a href="${path}?collection=${encodeURIComponent(collection)}">${collection}</a>`,
@@ -102,7 +102,7 @@ function detailsOf(document: Record<string, unknown>): [string, Part][] {
     ['Changed', changed !== '' && time(changed)],
     ['Address', html`<code>carrel://kb/doc/${read.text(document, 'document_id')}</code>`],
   ];
-  return shown.filter(([, value]) => value !== false && value !== '');
+  return details.filter(([, value]) => value !== false && value !== '');
 }
 
 function toastOf(query: URLSearchParams): Html | undefined {

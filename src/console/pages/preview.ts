@@ -141,10 +141,10 @@ function prose(text: string, { range, mark }: Pick<PreviewRequest, 'range' | 'ma
     range === undefined || text.length <= textCharsMax
       ? 0
       : text.lastIndexOf('\n', Math.max(0, range[0] - textCharsMax / 2)) + 1;
-  const shown = text.slice(from, from + textCharsMax);
+  const excerpt = text.slice(from, from + textCharsMax);
   const isWhole = range === undefined || range[1] - range[0] >= text.trim().length;
   const passage = isWhole || range === undefined ? undefined : ([range[0] - from, range[1] - from] as const);
-  return html`<div class="prose" id="passage">${renderMarkdown(shown, { passage, mark })}</div>${shown.length < text.length && html`<p class="cut">${number(text.length)} characters in all</p>`}`;
+  return html`<div class="prose" id="passage">${renderMarkdown(excerpt, { passage, mark })}</div>${excerpt.length < text.length && html`<p class="cut">${number(text.length)} characters in all</p>`}`;
 }
 
 function externalPreview(uri: string): Preview {

@@ -18,6 +18,6 @@ export function partlyRead(from: Record<string, unknown>): Html {
   const { reason, read: count, of } = read.object(from, 'truncated');
   if (typeof reason !== 'string') return html``;
   const why = reasons[reason] ?? reason.replaceAll('_', ' ');
-  const share = typeof count === 'number' && typeof of === 'number' ? `: ${number(count)} of ${number(of)}` : '';
-  return html`<span title="Not all of it was read, because ${why}">${badge(`Partly read${share}`, 'warn', 'triangle-alert')}</span>`;
+  const amount = typeof count === 'number' && typeof of === 'number' ? `: ${number(count)} of ${number(of)}` : '';
+  return html`<span title="Not all of it was read, because ${why}">${badge(`Partly read${amount}`, 'warn', 'triangle-alert')}</span>`;
 }

@@ -45,11 +45,11 @@ export function settingsPage({ query }: Visit, settings: readonly ShownSetting[]
   const text = query.get('q') ?? '';
   const isChanged = query.get('changed') !== null;
   const searchText = text.toLowerCase();
-  const shown = settings.filter(
+  const matches = settings.filter(
     ({ path, value, source }) =>
       (!isChanged || source !== 'default') && `${path} ${value} ${source}`.toLowerCase().includes(searchText),
   );
-  const groups = [...Map.groupBy(shown, ({ path }) => path.split('.', 1)[0] ?? '')];
+  const groups = [...Map.groupBy(matches, ({ path }) => path.split('.', 1)[0] ?? '')];
   return {
     title: 'Settings',
     body: html`${pageHeader({

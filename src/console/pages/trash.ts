@@ -162,11 +162,12 @@ ${confirmButton({
 /** Renders the button that permanently deletes the items on this page. */
 function emptyButton(kind: ItemKind, items: readonly Item[], total: number): Html {
   const ids = items.map((item) => read.text(item, 'id'));
-  const these = total > items.length ? `these ${items.length} of ${plural(total, kind.one, kind.name)}` : 'all of them';
+  const selection =
+    total > items.length ? `these ${items.length} of ${plural(total, kind.one, kind.name)}` : 'all of them';
   return confirmButton({
     id: 'empty',
     label: total > items.length ? `Permanently delete these ${items.length}` : 'Empty',
-    question: `Permanently delete ${these}?`,
+    question: `Permanently delete ${selection}?`,
     detail: "They can't be restored.",
     action: `${path}/${kind.name}/purge`,
     fields: html`${ids.map((id) => hidden('id', id))}`,

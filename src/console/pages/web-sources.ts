@@ -109,16 +109,16 @@ const counts: readonly (readonly [name: string, label: string])[] = [
 
 /** Summarises the last run: how many pages were read, and why some are missing. */
 function runSummary(run: Record<string, unknown>): Html {
-  const shown = counts
+  const nonZero = counts
     .map(([name, label]) => [read.number(run, name) ?? 0, label] as const)
     .filter(([count]) => count > 0);
   const reasons = read.list(run, 'reasons');
   const limits = read.texts(run, 'limits');
   const error = read.text(run, 'error') || read.text(run, 'message');
   return html`<div class="run"><p class="row"><span class="meta">Last run ${time(read.text(run, 'ended_at'))}:</span>${
-    shown.length === 0
+    nonZero.length === 0
       ? html`<span class="meta">nothing to read</span>`
-      : shown.map(
+      : nonZero.map(
           ([count, label]) =>
             html`<span class="${label === 'failed' ? 'count bad' : 'count'}"><b>${number(count)}</b> ${label}</span>`,
         )

@@ -143,7 +143,7 @@ function listOf(lines: readonly Line[], options: MarkdownOptions, depth: number)
     if (patterns.item.test(line.text) && indentOf(line.text) <= indent + 1) items.push([without(patterns.item, line)]);
     else items.at(-1)?.push(without(/^[ \t]{0,4}/, line));
   }
-  const shown = items.map((item) => {
+  const listItems = items.map((item) => {
     const [first, ...following] = item;
     const isTight =
       first !== undefined && following.every(({ text }) => text.trim() === '' || patterns.item.test(text));
@@ -155,8 +155,8 @@ function listOf(lines: readonly Line[], options: MarkdownOptions, depth: number)
   });
   const [, first] = /^[ \t]*(\d{1,9})/.exec(lines[0]?.text ?? '') ?? [];
   return first === undefined
-    ? html`<ul>${shown}</ul>`
-    : html`<ol${Number(first) !== 1 && html` start="${Number(first)}"`}>${shown}</ol>`;
+    ? html`<ul>${listItems}</ul>`
+    : html`<ol${Number(first) !== 1 && html` start="${Number(first)}"`}>${listItems}</ol>`;
 }
 
 function indentOf(line: string): number {
@@ -169,12 +169,12 @@ function headingOf(
   options: MarkdownOptions,
 ): Html {
   const [line = { text: '', start: 0 }] = lines;
-  const shown = inlineOf([{ ...line, text: text.replace(/[ \t]{1,20}#{1,20}[ \t]*$/, '') }], options);
+  const content = inlineOf([{ ...line, text: text.replace(/[ \t]{1,20}#{1,20}[ \t]*$/, '') }], options);
   // Headings start at h2, because the page's title is the only h1.
   const level = marks.length;
-  if (level <= 1) return html`<h2${passageClass(lines, options)}>${shown}</h2>`;
-  if (level === 2) return html`<h3${passageClass(lines, options)}>${shown}</h3>`;
-  return html`<h4${passageClass(lines, options)}>${shown}</h4>`;
+  if (level <= 1) return html`<h2${passageClass(lines, options)}>${content}</h2>`;
+  if (level === 2) return html`<h3${passageClass(lines, options)}>${content}</h3>`;
+  return html`<h4${passageClass(lines, options)}>${content}</h4>`;
 }
 
 function codeBlock(lines: readonly Line[], fence: string, options: MarkdownOptions): Html {
@@ -207,8 +207,8 @@ function endOf(line: Line | undefined): number {
 }
 
 function tableOf(lines: readonly Line[], options: MarkdownOptions): Html {
-  const [head, second, ...others] = lines;
-  const body = second && !patterns.tableRule.test(second.text) ? [second, ...others] : others;
+  const [head, second, ...remaining] = lines;
+  const body = second && !patterns.tableRule.test(second.text) ? [second, ...remaining] : remaining;
   const row = (line: Line | undefined, cell: (text: Part) => Html): Html[] =>
     cellsOf(line?.text ?? '').map((text) => cell(inlineOf([{ text, start: 0 }], options)));
   return html`<div class="table-scroll" tabindex="0"><table><thead><tr>${row(head, (text) => html`<th scope="col">${text}</th>`)}</tr></thead>
