@@ -41,8 +41,8 @@ export function createSharedServices(config: Config, log: Logger, recorder?: Rec
       return openReranker(config.of(rerankingSlice), recorder?.reranked);
     }),
     async previousEmbeddings(model) {
-      const { formerProvider, embeddingConfigOf } = await import('../search/models/create-embedding-provider.ts');
-      return formerProvider(embeddingConfigOf(config.of(embeddingSlice)), model);
+      const { previousProvider, embeddingConfigOf } = await import('../search/models/create-embedding-provider.ts');
+      return previousProvider(embeddingConfigOf(config.of(embeddingSlice)), model);
     },
   };
 }

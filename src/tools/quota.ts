@@ -13,7 +13,7 @@ export interface Quota {
 /**
  * Counts a call, or throws if the quota is used up. Returns a promise only if calls are counted outside this process.
  */
-export function spend(
+export function countCall(
   window: CallCounter,
   category: string,
   quota: Quota,

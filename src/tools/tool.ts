@@ -30,13 +30,13 @@ interface ToolFacts {
    * Name of a field that holds a list. If the answer has no other field, its text content is just the list, as in
    * mcp-context-server. Structured content stays an object.
    */
-  listed?: string;
+  listField?: string;
   /**
    * Names of fields in a search answer: the list of results, and each result's title. Clients may get resource links
    * to the results: their `uri` or, with `id`, the prefix followed by that field's value. Calls with the argument
    * `unless` get no links, because their results may be outdated.
    */
-  found?: { list: string; title: string; id?: { field: string; prefix: string }; unless?: string };
+  resultFields?: { list: string; title: string; id?: { field: string; prefix: string }; unless?: string };
   /**
    * Clients that support tasks get one for every call, not only for slow calls. The task starts immediately, or after
    * the user has answered the questions. `required`: calls from clients without task support are rejected.

@@ -5,7 +5,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { invalidInput, readDocType, readTags, tagsMax } from '../contract/validate-input.ts';
 import type { BulkOutcome, BulkSelection, Engine, EngineCall } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
-import { pruneDeleted } from './forget.ts';
+import { pruneDeleted } from './prune.ts';
 
 type BulkMethods = Pick<Engine, 'bulkDelete' | 'bulkTags' | 'bulkSetTags'>;
 

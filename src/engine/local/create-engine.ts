@@ -32,8 +32,8 @@ import type { EngineDocument, EngineFile, EngineJob, JobId } from '../engine.ts'
 import type { EngineRole, EngineSettings } from '../engine-slice.ts';
 import { createBulkChanges } from './bulk-changes.ts';
 import { createChunkEmbedding } from './chunk-embedding.ts';
-import { pruneDeleted, startPruning } from './forget.ts';
 import { ingest } from './ingest.ts';
+import { pruneDeleted, startPruning } from './prune.ts';
 import { readDocument } from './read-document.ts';
 import { renderDeleted, renderDocument, renderJob, renderRoles } from './render.ts';
 import { scopedEngine } from './scoped-engine.ts';

@@ -6,7 +6,7 @@ import type { CallJobs } from '../../jobs/call-jobs.ts';
 import type { Recorder } from '../../telemetry/recorder.ts';
 import { type Call, localUser } from '../../tools/call.ts';
 import type { Catalogue, EnabledTool } from '../../tools/catalogue.ts';
-import { spend } from '../../tools/quota.ts';
+import { countCall } from '../../tools/quota.ts';
 import { runOrBecomeJob, type Work } from '../tasks/slow-calls.ts';
 import { followWork, runOrBecomeTask, type TaskedCall } from '../tasks/task-calls.ts';
 import { missingTasks, RpcError, ToolFailure, toCarrelError } from '../wire-errors.ts';
@@ -153,7 +153,7 @@ function createQuotas(catalogue: Catalogue, clock: MonotonicClock | undefined) {
       const quota = category === undefined ? undefined : toolset.quotas?.[category];
       const window = windows.get(`${toolset.name} ${category}`);
       if (category === undefined || quota === undefined || window === undefined) return undefined;
-      return spend(window, category, quota, caller);
+      return countCall(window, category, quota, caller);
     },
   };
 }

@@ -26,7 +26,7 @@ const search = defineTool({
   title: 'Search',
   description: 'Searches.',
   effect: 'read',
-  found: { list: 'hits', title: 'about', unless: 'as_of' },
+  resultFields: { list: 'hits', title: 'about', unless: 'as_of' },
   input: z.object({}),
   output: z.object({}),
   run: async () => ({}),

@@ -22,15 +22,15 @@ export function createLinksTo(
   answerBytesMax: number,
   args: unknown,
 ): LinksTo {
-  return ({ found }, data) => {
-    if (found === undefined || hasArgument(args, found.unless)) return [];
-    const { [found.list]: list } = data as Record<string, unknown>;
+  return ({ resultFields }, data) => {
+    if (resultFields === undefined || hasArgument(args, resultFields.unless)) return [];
+    const { [resultFields.list]: list } = data as Record<string, unknown>;
     const links = new Map<string, ResourceLink>();
     const bytesMax = answerBytesMax - envelopeBytes;
     let remainingBytes = bytesMax - wireBytes(data, 2, bytesMax);
     for (const item of Array.isArray(list) ? list : []) {
-      const { uri: itemUri, [found.title]: title, ...fields } = isObject(item) ? item : {};
-      const uri = itemUri ?? (found.id && `${found.id.prefix}${fields[found.id.field]}`);
+      const { uri: itemUri, [resultFields.title]: title, ...fields } = isObject(item) ? item : {};
+      const uri = itemUri ?? (resultFields.id && `${resultFields.id.prefix}${fields[resultFields.id.field]}`);
       if (typeof uri !== 'string' || links.has(uri)) continue;
       const mimeType = mimeTypeOf(uri);
       if (mimeType === undefined) continue;

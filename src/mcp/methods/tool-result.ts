@@ -26,7 +26,7 @@ export function toolResult(
   linksTo: LinksTo | undefined,
 ): object {
   const tool = catalogue.find(name)?.tool;
-  const text = { type: 'text', text: JSON.stringify(textOf(data, tool?.listed)) };
+  const text = { type: 'text', text: JSON.stringify(textOf(data, tool?.listField)) };
   const content = tool && linksTo ? [text, ...linksTo(tool, data)] : [text];
   return { content, structuredContent: data };
 }
@@ -43,8 +43,8 @@ export function failedResult(thrown: unknown): object {
 }
 
 /** Returns the text content: the whole structured content, or only its list if it has no other field. */
-function textOf(data: object, listed: string | undefined): unknown {
-  if (listed === undefined || !Object.hasOwn(data, listed)) return data;
-  const { [listed]: list, ...rest } = data as Params;
+function textOf(data: object, listField: string | undefined): unknown {
+  if (listField === undefined || !Object.hasOwn(data, listField)) return data;
+  const { [listField]: list, ...rest } = data as Params;
   return Object.keys(rest).length === 0 ? list : data;
 }

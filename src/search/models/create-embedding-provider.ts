@@ -34,7 +34,7 @@ export function createEmbeddingProvider(config: EmbeddingConfig): EmbeddingProvi
 }
 
 /** Creates the provider of a previous model by name, with the current addresses and keys. Undefined if no longer available. */
-export function formerProvider(config: EmbeddingConfig, name: string): EmbeddingProvider | undefined {
+export function previousProvider(config: EmbeddingConfig, name: string): EmbeddingProvider | undefined {
   const [, provider = '', model = ''] = /^([a-z]+):(.+)$/.exec(name) ?? [];
   if (provider === 'ollama' || provider === 'openai') return createEmbeddingProvider({ ...config, provider, model });
   if (provider !== 'local' || model !== bundledModelName) return undefined;

@@ -45,7 +45,7 @@ export function createModelSummaries(config: ModelSummariesConfig): SummaryProvi
     isLocal: false,
     concurrencyMax: config.concurrencyMax,
     async summarise(text, { source, signal }) {
-      const messages = messagesFor(fitting(text, config), source, config.prompt);
+      const messages = messagesFor(truncated(text, config), source, config.prompt);
       let answer: unknown;
       try {
         answer = await calls.post(url, bodyOf(messages), headers, signal);
@@ -111,11 +111,11 @@ function messagesFor(text: string, source: 'user' | 'agent', prompt: string | un
   ];
 }
 
-function fitting(text: string, { contextTokens, tokensMax, truncatesLongTexts }: ModelSummariesConfig): string {
-  const room = Math.max(1, contextTokens - promptTokens - Math.min(tokensMax, contextTokens / 4)) * charsPerToken;
-  if (text.length <= room) return text;
+function truncated(text: string, { contextTokens, tokensMax, truncatesLongTexts }: ModelSummariesConfig): string {
+  const charsMax = Math.max(1, contextTokens - promptTokens - Math.min(tokensMax, contextTokens / 4)) * charsPerToken;
+  if (text.length <= charsMax) return text;
   if (!truncatesLongTexts) throw new UnusableText('the text is longer than the model can read');
-  return text.slice(0, room).toWellFormed();
+  return text.slice(0, charsMax).toWellFormed();
 }
 
 /** Reduces the model's answer to a paragraph of plain text, without its reasoning. */

@@ -45,7 +45,7 @@ interface Job<Request, Answer> {
 }
 
 /** A thread with its own model, serving one request at a time. */
-interface Lane<Request, Answer> {
+interface ModelThread<Request, Answer> {
   readonly calls: Calls<Request, Answer>;
   isBusy: boolean;
   idleTimer?: NodeJS.Timeout;
@@ -68,21 +68,16 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
   const urgent = new Set<Job<Request, Answer>>();
   const regular = new Set<Job<Request, Answer>>();
   const running = new Set<Job<Request, Answer>>();
-  let lanes: Lane<Request, Answer>[] = [];
+  let threads: ModelThread<Request, Answer>[] = [];
   /** Terminated threads that may still run native code. */
   const terminating = new Set<Calls<Request, Answer>>();
 
-  function start(): Lane<Request, Answer> {
-    keepRuntimeQuiet();
+  function start(): ModelThread<Request, Answer> {
+    disableTelemetry();
     processThreads += 1;
     const nativeSection = createNativeSection();
     const workerData: OnnxRuntimeConfig = { ...config.workerData, nativeSection };
-    const calls = createWorkerCalls<Request, Answer>({
-      ...config,
-      workerData,
-      nativeSection,
-      exitError: failed,
-    });
+    const calls = createWorkerCalls<Request, Answer>({ ...config, workerData, nativeSection, exitError: failed });
     return { calls, isBusy: false };
   }
 
@@ -97,37 +92,37 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
 
   /** Assigns requests to idle threads, and starts another thread if enough requests wait. */
   function assign(): void {
-    for (const { calls } of lanes.filter((lane) => !lane.calls.alive)) terminate(calls);
-    lanes = lanes.filter(({ calls }) => calls.alive);
-    if (lanes.length === 0 && terminating.size > config.threads) {
+    for (const { calls } of threads.filter((thread) => !thread.calls.alive)) terminate(calls);
+    threads = threads.filter(({ calls }) => calls.alive);
+    if (threads.length === 0 && terminating.size > config.threads) {
       failAll(failed(new Error('no model thread could be stopped: all are busy in native code')));
     }
     while (urgent.size + regular.size > 0) {
-      const free = lanes.find(({ isBusy }) => !isBusy);
+      const free = threads.find(({ isBusy }) => !isBusy);
       if (free === undefined && !mayStart()) return;
-      const lane = free ?? start();
-      if (free === undefined) lanes.push(lane);
-      clearTimeout(lane.idleTimer);
-      lane.isBusy = true;
+      const thread = free ?? start();
+      if (free === undefined) threads.push(thread);
+      clearTimeout(thread.idleTimer);
+      thread.isBusy = true;
       const job = nextJob();
-      if (job) void perform(job, lane);
+      if (job) void perform(job, thread);
     }
   }
 
   function mayStart(): boolean {
-    if (lanes.length === 0) return true;
-    if (lanes.length >= config.threads || urgent.size + regular.size < waitingMin) return false;
+    if (threads.length === 0) return true;
+    if (threads.length >= config.threads || urgent.size + regular.size < waitingMin) return false;
     return urgent.size > 0 || processThreads < config.threads;
   }
 
   /** Ends a thread to free its memory, unless it is the last one. */
-  function endIfSurplus(lane: Lane<Request, Answer>): void {
-    if (lanes.length < 2 || !lanes.includes(lane)) return;
-    lanes = lanes.filter((each) => each !== lane);
-    terminate(lane.calls);
+  function endIfSurplus(thread: ModelThread<Request, Answer>): void {
+    if (threads.length < 2 || !threads.includes(thread)) return;
+    threads = threads.filter((each) => each !== thread);
+    terminate(thread.calls);
   }
 
-  /** Returns true if a search has started threads of another model, so that background work must end one. */
+  /** True if a search has started threads of another model, so that background work must end one. */
   function mustYield(): boolean {
     return urgent.size === 0 && processThreads > config.threads + 1;
   }
@@ -138,8 +133,8 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
     void calls.terminate().finally(() => terminating.delete(calls));
   }
 
-  async function perform(job: Job<Request, Answer>, lane: Lane<Request, Answer>): Promise<void> {
-    const { calls } = lane;
+  async function perform(job: Job<Request, Answer>, thread: ModelThread<Request, Answer>): Promise<void> {
+    const { calls } = thread;
     const timeoutError = () => failed(new Error('the model took too long'));
     try {
       await withTimeout(calls, calls.ready(), { timeoutMs: loadTimeoutMs, timeoutError });
@@ -151,9 +146,9 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
       else failAll(failure);
     } finally {
       running.delete(job);
-      lane.isBusy = false;
-      if (mustYield()) endIfSurplus(lane);
-      else lane.idleTimer = setTimeout(endIfSurplus, config.idleMs ?? idleMsDefault, lane).unref();
+      thread.isBusy = false;
+      if (mustYield()) endIfSurplus(thread);
+      else thread.idleTimer = setTimeout(endIfSurplus, config.idleMs ?? idleMsDefault, thread).unref();
       assign();
     }
   }
@@ -194,8 +189,8 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
     /** Fails all waiting requests and ends the threads. A later `run` starts new ones. */
     async close(): Promise<void> {
       failAll(new CarrelError('unavailable', `The local ${model} model is closed.`));
-      const stopping = lanes;
-      lanes = [];
+      const stopping = threads;
+      threads = [];
       processThreads -= stopping.length;
       await Promise.all(stopping.map(({ calls }) => calls.terminate()));
     },
@@ -209,6 +204,6 @@ export function modelFailure(model: ModelThreadsConfig['model'], cause: unknown)
 }
 
 /** Stops the native runtime's telemetry. Set on the main thread: native code does not see a worker's copy of the environment. */
-function keepRuntimeQuiet(): void {
+function disableTelemetry(): void {
   process.env['ORT_DISABLE_TELEMETRY'] = '1';
 }

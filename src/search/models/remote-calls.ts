@@ -14,10 +14,10 @@ export interface RemoteCallsConfig {
   pauseMs?: number;
   failuresMax?: number;
   /** Text for error messages: the server's name, and what still works without it. */
-  server?: ServerWords;
+  server?: ServerMessages;
 }
 
-export interface ServerWords {
+export interface ServerMessages {
   /** The server's name, as the start of a sentence. */
   readonly name: string;
   readonly withoutIt: string;
@@ -32,7 +32,7 @@ export interface PostOptions {
 
 const defaultBounds = { bytesMax: 1024 * 1024, elementsMax: serviceBounds.elementsMax };
 const backOffMsMax = 10_000;
-export const embeddingServer: ServerWords = {
+export const embeddingServer: ServerMessages = {
   name: 'The embedding server',
   withoutIt: 'Keyword search still works; try again later.',
 };
@@ -157,7 +157,7 @@ async function readBounded(response: Response, bytesMax: number): Promise<string
   return Buffer.concat(parts).toString('utf8');
 }
 
-export function unavailable(server: ServerWords, cause: unknown, retryAfterMs?: number): CarrelError {
+export function unavailable(server: ServerMessages, cause: unknown, retryAfterMs?: number): CarrelError {
   const message =
     cause instanceof Refusal && !cause.temporary
       ? `${server.name} refused the request (${cause.message}). Check its address, the model's name and the key.`

@@ -1,6 +1,6 @@
 import { isKeywords as areKeywords } from '../../words/word-query.ts';
 import { scaledCharsMax, unscaledCosine } from '../meaning/passage-vectors.ts';
-import { bestPart, type TextPart, type Windowed } from '../rerank/best-part.ts';
+import { bestPart, type TextPart, type WindowedText } from '../rerank/best-part.ts';
 import { type Reranker, type RerankingState, rerankingOff } from '../rerank/reranker.ts';
 import { type Evidence, isNoise, leadsOf, threeDigits, type Verdict } from './relevance.ts';
 import { comparedMax, newerFirst, type Replacements } from './replacements.ts';
@@ -52,7 +52,7 @@ export interface RerankDeps {
    */
   texts(ids: readonly number[], signal?: AbortSignal, charsMax?: number): Promise<ReadonlyMap<number, TextToRerank>>;
   /** Finds the best part of each text on another thread. For callers with long texts. */
-  parts?(texts: readonly Windowed[], query: string, signal?: AbortSignal): Promise<readonly TextPart[]>;
+  parts?(texts: readonly WindowedText[], query: string, signal?: AbortSignal): Promise<readonly TextPart[]>;
   /** Finds the coverage of hits that lack it. Undefined if words are not searched. */
   readonly words: Pick<WordRetriever, 'score'> | undefined;
   /** Finds hits that newer ones replace. Absent if texts are never replaced. */

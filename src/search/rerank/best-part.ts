@@ -5,7 +5,7 @@ import { plainQuery } from '../../words/word-query.ts';
 const unitsMax = 1_100;
 
 /** A text, and the part of it that is nearest to the query. */
-export interface Windowed {
+export interface WindowedText {
   readonly text: string;
   readonly window?: { readonly start: number; readonly end: number } | undefined;
 }
@@ -17,7 +17,7 @@ export interface TextPart {
 }
 
 /** Returns the part of a long text that the model should read: around its nearest window, or else around the query's words. */
-export function bestPart({ text, window }: Windowed, query: string): TextPart {
+export function bestPart({ text, window }: WindowedText, query: string): TextPart {
   if (text.length <= unitsMax) return { text, range: [0, text.length] };
   const length = window ? window.end - window.start : 0;
   if (window === undefined || length > unitsMax) return makeSnippet(text, plainQuery(query), unitsMax);

@@ -15,7 +15,11 @@ const questionMark = /[?\uFF1F\u061F]/;
 
 const feature = z.enum(['logit', 'doubt', 'lead', 'words', 'cosine', 'length']);
 const logistic = z.object({ intercept: z.number(), weights: z.array(z.number()) });
-const fitSchema = logistic.extend({ features: z.array(feature), onTopic: logistic.optional(), onTopicMin: z.number() });
+const regressionSchema = logistic.extend({
+  features: z.array(feature),
+  onTopic: logistic.optional(),
+  onTopicMin: z.number(),
+});
 const settingsSchema = z.object({
   /** Max tokens of the query. */
   questionPieces: z.int().min(1).default(64),
@@ -27,7 +31,7 @@ const settingsSchema = z.object({
   weight: z.number().default(0.1),
   /** The previous message is read only if both have at most `charsMax` characters, and only its last `charsRead`. */
   before: z.object({ charsMax: z.int().min(1), charsRead: z.int().min(1), separator: z.string() }).optional(),
-  calibration: z.object({ fits: z.array(fitSchema).min(1) }).optional(),
+  calibration: z.object({ fits: z.array(regressionSchema).min(1) }).optional(),
 });
 
 /** Reads a reranking model's settings from model.json in its folder. */

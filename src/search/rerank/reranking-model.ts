@@ -11,8 +11,8 @@ export interface RerankingModelConfig extends OnnxRuntimeConfig {
 }
 
 /**
- * Loads a cross-encoder on ONNX Runtime. Pairs run one by one: in a batch of a quantised model, a pair's logit depends on the other pairs, and
- * batches are not faster.
+ * Loads a cross-encoder on ONNX Runtime. Pairs run one by one: in a batch of a quantised model, a pair's logit depends on the
+ * other pairs, and batches are not faster.
  */
 export async function loadRerankingModel(config: RerankingModelConfig) {
   const settings = JSON.parse(await readFile(join(config.modelFolder, 'config.json'), 'utf8'));
@@ -20,16 +20,19 @@ export async function loadRerankingModel(config: RerankingModelConfig) {
   const template = pairTemplate(tokenizer);
   const runtime = await loadOnnxRuntime(config);
   const piecesMax: number = settings.max_position_embeddings ?? 512;
-  const room = piecesMax - template.first.length - template.separator.length - template.last.length;
+  const textPiecesMax = piecesMax - template.first.length - template.separator.length - template.last.length;
   let last: { query: string; pieces: readonly number[] } | undefined;
   return {
     device: runtime.device,
     async score(query: string, passage: string): Promise<number> {
       // The passages of one search arrive consecutively, so the query is tokenised once.
       if (last?.query !== query) {
-        last = { query, pieces: plainPieces(tokenizer, query).slice(0, Math.min(config.queryTokensMax, room)) };
+        last = {
+          query,
+          pieces: plainPieces(tokenizer, query).slice(0, Math.min(config.queryTokensMax, textPiecesMax)),
+        };
       }
-      const passageMax = Math.min(config.passageTokensMax, room - last.pieces.length);
+      const passageMax = Math.min(config.passageTokensMax, textPiecesMax - last.pieces.length);
       const pieces = plainPieces(tokenizer, passage).slice(0, Math.max(0, passageMax));
       return logitOf(await runtime.run(joined(template, last.pieces, pieces)));
     },

@@ -5,7 +5,7 @@ import { sharesOf } from '../../search/rank/evidence-shares.ts';
 import { type Reranker, withoutModel } from '../../search/rerank/reranker.ts';
 import type { NoteStore } from '../../storage/notes/notes.ts';
 import type { CitableTexts } from '../../tools/citable-texts.ts';
-import { type Quota, spend } from '../../tools/quota.ts';
+import { countCall, type Quota } from '../../tools/quota.ts';
 import type { SearchSource } from '../../tools/search-source.ts';
 import { noteCitation, noteUriPrefix } from './note-resources.ts';
 import { findNote, originOf, showListedNote } from './notes.ts';
@@ -66,7 +66,7 @@ export function createWebSource(
     description: 'web pages',
     searchedByDefault: false,
     async search({ query, limit }, call) {
-      await spend(quota.window, 'search', quota, call.caller.id);
+      await countCall(quota.window, 'search', quota, call.caller.id);
       const request = { query, limit: Math.min(limit, resultsMax), signal: call.signal };
       const { results, provider, attempts } = await chain.search(request);
       const failed = attempts.slice(0, -1).map((attempt) => `${attempt.provider} ${attempt.outcome}`);
@@ -103,7 +103,7 @@ export function createCitablePages(quota: CountedQuota, pages: PageReader): Cita
     uriPrefixes: ['https://', 'http://'],
     tool: 'fetch_page',
     async read(url, { signal, caller }) {
-      await spend(quota.window, 'fetch', quota, caller.id);
+      await countCall(quota.window, 'fetch', quota, caller.id);
       const { text, isTruncated } = await pages.read({ url, mode: 'text', allowCached: false, signal });
       return { hash: textHash(text), passages: [{ text }], isTruncated };
     },

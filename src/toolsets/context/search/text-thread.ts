@@ -2,7 +2,7 @@ import { matchedWords } from '../../../answers/explain.ts';
 import { createSlots } from '../../../base/slots.ts';
 import type { Calls } from '../../../base/workers/calls.ts';
 import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
-import { bestPart, type TextPart, type Windowed } from '../../../search/rerank/best-part.ts';
+import { bestPart, type TextPart, type WindowedText } from '../../../search/rerank/best-part.ts';
 import { currentLanguage, type Language, useLanguage } from '../../../words/language.ts';
 import { findMatches, makeSnippet } from '../../../words/snippet.ts';
 import { plainQuery, type WordQuery } from '../../../words/word-query.ts';
@@ -18,7 +18,7 @@ import {
 export interface TextThread {
   highlight(text: string, query: WordQuery, signal: AbortSignal): Promise<string>;
   /** Returns the part of each text that a model should read. */
-  parts(texts: readonly Windowed[], query: string, signal?: AbortSignal): Promise<readonly TextPart[]>;
+  parts(texts: readonly WindowedText[], query: string, signal?: AbortSignal): Promise<readonly TextPart[]>;
   /** Returns an excerpt of each text, around the query's words. */
   excerpts(texts: readonly string[], query: string, signal: AbortSignal): Promise<readonly Excerpt[]>;
   outline(text: string, bounds: OutlineBounds, signal: AbortSignal): Promise<FittedOutline>;
@@ -80,7 +80,12 @@ export function createTextThread(): TextThread {
 type TextRequest =
   // Words are compared by stem, and the thread has its own language setting. So requests contain the language.
   | { readonly kind: 'highlight'; readonly text: string; readonly query: WordQuery; readonly language: Language }
-  | { readonly kind: 'parts'; readonly texts: readonly Windowed[]; readonly query: string; readonly language: Language }
+  | {
+      readonly kind: 'parts';
+      readonly texts: readonly WindowedText[];
+      readonly query: string;
+      readonly language: Language;
+    }
   | {
       readonly kind: 'excerpts';
       readonly texts: readonly string[];

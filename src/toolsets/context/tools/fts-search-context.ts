@@ -32,7 +32,7 @@ export function createFtsSearchContextTool(parts: Parts): Tool {
     description:
       'Searches memory by words alone: names, codes, exact terms. hybrid_search_context also searches by meaning.',
     effect: 'read',
-    found: foundEntries,
+    resultFields: foundEntries,
     input: z.object({
       query: queryInput,
       mode: z

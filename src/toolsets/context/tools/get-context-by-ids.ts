@@ -14,7 +14,7 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
     title: 'Get Context by IDs',
     description: 'Returns whole memory entries by id, newest first.',
     effect: 'read',
-    listed: 'result',
+    listField: 'result',
     input: z.object({
       context_ids: z.array(z.int()).min(1).max(bounds.idsToGet.max),
       include_images: z.boolean().default(true),

@@ -24,7 +24,7 @@ export function createHybridSearchContextTool(
     description:
       'Searches memory by words and meaning, best first. Start here for what was said, done or decided before. Long texts are truncated; get_context_by_ids returns them whole.',
     effect: 'read',
-    found: foundEntries,
+    resultFields: foundEntries,
     input: z.object({
       query: queryInput,
       ...searchInput({ limit: 5 }),

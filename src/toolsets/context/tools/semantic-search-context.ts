@@ -29,7 +29,7 @@ export function createSemanticSearchContextTool(meaning: EntryMeaning, parts: Pa
     description:
       'Searches memory by meaning alone, nearest first, for questions worded differently than the entries. hybrid_search_context also searches by words.',
     effect: 'read',
-    found: foundEntries,
+    resultFields: foundEntries,
     input: z.object({ query: queryInput, ...searchInput({ limit: 5 }), ...weakInput }),
     output: searchOutput('query, model, weak_omitted?, reranking?'),
     run: (input, call) =>

@@ -20,7 +20,7 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
     title: 'Find in every source',
     description: `Searches several sources at once; returns one list, best first. Start here. Sources: ${descriptions}. The sources field of the answer distinguishes failed sources from empty ones.`,
     effect: 'read',
-    found: { list: 'results', title: 'title' },
+    resultFields: { list: 'results', title: 'title' },
     openWorld: true,
     input: z.object({
       query: queryInput,
@@ -63,7 +63,7 @@ export function createFindFilteredTool(sources: readonly SearchSource[], reranke
     title: 'Find with filters',
     description: 'Searches like find, filtered by collection, type and tag, or by words alone.',
     effect: 'read',
-    found: { list: 'results', title: 'title' },
+    resultFields: { list: 'results', title: 'title' },
     openWorld: true,
     input: z.object({
       query: queryInput,

@@ -21,7 +21,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' |
     description:
       'Searches documents and notes in the knowledge base by words and meaning; returns passages, best first. For a complex question, search with 2–3 phrasings and merge by chunk_id. To read more: kb_get(document_id, first_chunk=chunk_index).',
     effect: 'read',
-    found: { list: 'results', title: 'title', id: { field: 'document_id', prefix: documentUriPrefix } },
+    resultFields: { list: 'results', title: 'title', id: { field: 'document_id', prefix: documentUriPrefix } },
     input: z.object({
       query: queryInput,
       limit: z.int().min(1).max(100).optional().describe(`Max results; default ${resultsDefault}.`),

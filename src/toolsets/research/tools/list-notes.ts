@@ -16,7 +16,7 @@ export function createListNotesTool(notes: NoteStore, reranker: Reranker): Tool 
     description:
       'Lists research notes, newest first; with a query, the most relevant first, with the matching passage. get_note returns a whole note.',
     effect: 'read',
-    found: { list: 'notes', title: 'title', id: { field: 'id', prefix: noteUriPrefix } },
+    resultFields: { list: 'notes', title: 'title', id: { field: 'id', prefix: noteUriPrefix } },
     quota: 'notes',
     argumentError: 'validation_error',
     input: z.object({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../base/log.ts';
 import type { ForgetRequest } from '../../storage/documents/jobs.ts';
-import { startPruning } from './forget.ts';
+import { startPruning } from './prune.ts';
 
 type Forgettable = Parameters<typeof startPruning>[1];
 
