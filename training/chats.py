@@ -124,40 +124,40 @@ def facts():
 
 def generate_chats(count):
     rng = random.Random(f"{SEED}/chats")
-    known = list(facts())
+    fact_templates = list(facts())
     passages, groups, questions = [], [], []
     for number in range(count):
         group = f"made-{number}"
         people = rng.sample(NAMES, 2)
         for at in range(rng.randint(12, 26)):
-            statements, own_questions = rng.choice(known)
-            who = rng.randrange(2)
+            statements, fact_questions = rng.choice(fact_templates)
+            speaker = rng.randrange(2)
             slots = {name: rng.choice(values) for name, values in SLOTS.items()}
-            slots |= {"S": people[who], "O": people[1 - who]}
+            slots |= {"S": people[speaker], "O": people[1 - speaker]}
             # A question must mention part of its answer, or be about something that only this speaker said.
             text = rng.choice(statements)
             said = (rng.choice(OPENERS) + text + rng.choice(CLOSERS)).format(**slots)
             said = said[0].upper() + said[1:]
-            passages.append(f"{people[who]}: {said}")
+            passages.append(f"{people[speaker]}: {said}")
             groups.append(group)
-            here = len(passages) - 1
-            own = (group, statements[0], who)
-            for question in rng.sample(own_questions, min(len(own_questions), 2)):
-                questions.append((question.format(**slots), {here: 1}, "train", group, own))
+            passage_number = len(passages) - 1
+            fact_key = (group, statements[0], speaker)
+            for question in rng.sample(fact_questions, min(len(fact_questions), 2)):
+                questions.append((question.format(**slots), {passage_number: 1}, "train", group, fact_key))
             if rng.random() < 0.7:
-                passages.append(f"{people[1 - who]}: {rng.choice(REPLIES).format(S=people[1 - who], O=people[who])}")
+                passages.append(f"{people[1 - speaker]}: {rng.choice(REPLIES).format(S=people[1 - speaker], O=people[speaker])}")
                 groups.append(group)
     # If one person states the same fact twice, both turns answer a question that fits both.
-    same = {}
+    answers = {}
     for question in questions:
-        same.setdefault((question[0], question[4][:2], question[3]), {}).update(question[1])
-    merged = [(text, same[(text, own[:2], group)], split, group) for text, _, split, group, own in questions]
+        answers.setdefault((question[0], question[4][:2], question[3]), {}).update(question[1])
+    merged = [(text, answers[(text, fact_key[:2], group)], split, group) for text, _, split, group, fact_key in questions]
     before = [at - 1 if at and groups[at - 1] == group else None for at, group in enumerate(groups)]
     return Collection("made", passages, groups, merged, before)
 
 
 if __name__ == "__main__":
-    made = generate_chats(3)
-    for text, relevant, *_ in made.questions[:40]:
-        print(text, "⇒", *(made.passages[at] for at in relevant))
+    collection = generate_chats(3)
+    for text, relevant, *_ in collection.questions[:40]:
+        print(text, "⇒", *(collection.passages[at] for at in relevant))
     print(len(generate_chats(1200).questions))

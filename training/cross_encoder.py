@@ -47,9 +47,9 @@ class CrossEncoder(nn.Module):
         places = torch.arange(ids.shape[1], device=ids.device)
         x = self.norm(self.words(ids) + self.places(places)[None] + self.types(types))
         x = F.dropout(x, self.drop, self.training)
-        wide = mask[:, None, None, :].bool()
+        attention_mask = mask[:, None, None, :].bool()
         for layer in self.layers:
-            x = layer(x, wide, self.drop)
+            x = layer(x, attention_mask, self.drop)
         return x
 
     def forward(self, ids, mask, types):
@@ -91,28 +91,28 @@ def load_quantised(path, layers=12, drop=0.05):
     from onnx import numpy_helper
 
     graph = onnx.load(path).graph
-    held = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
+    initializers = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
 
     def floats(name):
-        scale, zero = held[f"{name}_scale"], held[f"{name}_zero_point"].astype(np.float32)
-        return (held[f"{name}_quantized"].astype(np.float32) - zero) * scale
+        scale, zero = initializers[f"{name}_scale"], initializers[f"{name}_zero_point"].astype(np.float32)
+        return (initializers[f"{name}_quantized"].astype(np.float32) - zero) * scale
 
     state = {
         "words.weight": floats("embeddings.word_embeddings.weight"),
         "places.weight": floats("embeddings.position_embeddings.weight"),
         "types.weight": floats("embeddings.token_type_embeddings.weight"),
-        "norm.weight": held["embeddings.LayerNorm.weight"],
-        "norm.bias": held["embeddings.LayerNorm.bias"],
+        "norm.weight": initializers["embeddings.LayerNorm.weight"],
+        "norm.bias": initializers["embeddings.LayerNorm.bias"],
     }
     for node in graph.node:
-        found = re.search(r"layer\.(\d+)/(.+?)/MatMul", node.name)
-        if node.op_type != "MatMulInteger" or not found or found[2] not in LINEARS:
+        match = re.search(r"layer\.(\d+)/(.+?)/MatMul", node.name)
+        if node.op_type != "MatMulInteger" or not match or match[2] not in LINEARS:
             continue
         weights = floats(node.input[1].removesuffix("_quantized"))
-        state[f"layers.{found[1]}.{LINEARS[found[2]]}.weight"] = weights.T.copy()
+        state[f"layers.{match[1]}.{LINEARS[match[2]]}.weight"] = weights.T.copy()
     for at in range(12):
-        for theirs, ours in OTHERS.items():
-            state[f"layers.{at}.{ours}"] = held[f"encoder.layer.{at}.{theirs}"]
+        for onnx_name, name in OTHERS.items():
+            state[f"layers.{at}.{name}"] = initializers[f"encoder.layer.{at}.{onnx_name}"]
     model = CrossEncoder(layers, drop)
     result = model.load_state_dict({name: torch.tensor(np.array(value)) for name, value in state.items()}, strict=False)
     missing = [name for name in result.missing_keys if not name.startswith(("pool", "head"))]
@@ -120,11 +120,11 @@ def load_quantised(path, layers=12, drop=0.05):
     return model
 
 
-def student_of(teacher, kept):
-    """Creates a student with the teacher's `kept` layers, embeddings and head."""
-    student = CrossEncoder(len(kept), teacher.drop)
+def student_of(teacher, layer_indexes):
+    """Creates a student with these layers of the teacher, its embeddings and its head."""
+    student = CrossEncoder(len(layer_indexes), teacher.drop)
     for part in ("words", "places", "types", "norm", "pool", "head"):
         getattr(student, part).load_state_dict(getattr(teacher, part).state_dict())
-    for at, layer in enumerate(kept):
+    for at, layer in enumerate(layer_indexes):
         student.layers[at].load_state_dict(teacher.layers[layer].state_dict())
     return student

@@ -32,16 +32,16 @@ class Collection:
             self.members.setdefault(group, []).append(at)
 
 
-def judged(folder, name):
+def load_judged(folder, name):
     rows = lambda part: [json.loads(line) for line in open(Path(folder) / name / f"{part}.jsonl")]
     corpus = rows("corpus")
-    at = {row["id"]: number for number, row in enumerate(corpus)}
+    index_by_id = {row["id"]: number for number, row in enumerate(corpus)}
     session = lambda row: (row.get("meta", {}).get("thread_id"), row.get("meta", {}).get("session"))
     group = lambda row: row.get("meta", {}).get("thread_id", "")
     relevant = {}
     for row in rows("qrels"):
-        if row["doc_id"] in at:
-            relevant.setdefault(row["query_id"], {})[at[row["doc_id"]]] = row["relevance"]
+        if row["doc_id"] in index_by_id:
+            relevant.setdefault(row["query_id"], {})[index_by_id[row["doc_id"]]] = row["relevance"]
     questions = []
     for row in rows("queries"):
         if row["id"] not in relevant or (name == "locomo" and row["meta"]["category"] == 5):
@@ -74,18 +74,18 @@ def add_written_questions(folder, collection):
                 collection.questions.append((text.strip(), {int(number): 1}, "train", ""))
 
 
-SHORT, SHOWN = 400, 160
+SHORT_CHARS_MAX, CONTEXT_CHARS = 400, 160
 
 
 def in_context(collection):
     """Prefixes each short passage with the end of the previous one, as the product does for short turns."""
 
-    def read(text, before):
-        if before is None or len(text) > SHORT or len(collection.passages[before]) > SHORT:
+    def with_context(text, before):
+        if before is None or len(text) > SHORT_CHARS_MAX or len(collection.passages[before]) > SHORT_CHARS_MAX:
             return text
-        return f"{collection.passages[before][-SHOWN:]} » {text}"
+        return f"{collection.passages[before][-CONTEXT_CHARS:]} » {text}"
 
-    passages = [read(text, before) for text, before in zip(collection.passages, collection.before)]
+    passages = [with_context(text, before) for text, before in zip(collection.passages, collection.before)]
     return Collection(f"{collection.name} in context", passages, collection.groups, collection.questions, collection.before)
 
 
@@ -121,5 +121,5 @@ MEASURED_ONLY = ("locomo", "long-messages")  # their licences do not permit trai
 
 def selection_metric(figures):
     """Returns the metric by which weights are selected: the mean nDCG@10 over the sets that may be used for it."""
-    chosen = [value for name, value in figures.items() if name not in MEASURED_ONLY]
-    return sum(chosen) / len(chosen)
+    values = [value for name, value in figures.items() if name not in MEASURED_ONLY]
+    return sum(values) / len(values)

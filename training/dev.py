@@ -30,22 +30,22 @@ class Dev:
             groups = {}
             for at in dev_questions:
                 groups.setdefault(each.questions[at][3], []).append(at)
-            for group, some in groups.items():
+            for group, question_indexes in groups.items():
                 members = np.array(each.members[group])
-                yield each, some, np.array(some) + q_offset, members, members + offset
+                yield each, question_indexes, np.array(question_indexes) + q_offset, members, members + offset
 
     @torch.no_grad()
     def by_vectors(self, model, name):
         """Computes nDCG@10 of each set, with one vector per text."""
         found = {}
-        was = model.training
+        was_training = model.training
         model.eval()
-        for each, some, numbers, members, places in self.groups():
-            cosines = vectors_of(model, self.questions, numbers) @ vectors_of(model, self.passages, places).T
+        for each, question_indexes, numbers, members, passage_numbers in self.groups():
+            cosines = vectors_of(model, self.questions, numbers) @ vectors_of(model, self.passages, passage_numbers).T
             top = cosines.topk(min(10, len(members)), 1).indices.cpu().numpy()
-            for at, row in zip(some, top):
+            for at, row in zip(question_indexes, top):
                 found.setdefault(each.name, []).append(data.ndcg(list(members[row]), each.questions[at][1]))
-        model.train(was)
+        model.train(was_training)
         figures = {name: round(sum(own) / len(own), 4) for name, own in found.items()}
         log(name, "dev", round(data.selection_metric(figures), 4), figures)
         return data.selection_metric(figures)
@@ -54,24 +54,24 @@ class Dev:
     def find(self, model):
         """Computes the hybrid results of each question with this embedding model. They are reranked later."""
         self.rows = []
-        for each, some, numbers, members, places in self.groups():
-            cosines = vectors_of(model, self.questions, numbers) @ vectors_of(model, self.passages, places).T
-            best = fused(Words(self.passages, places).shares(self.questions, numbers), cosines).topk(min(50, len(members)), 1)
+        for each, question_indexes, numbers, members, passage_numbers in self.groups():
+            cosines = vectors_of(model, self.questions, numbers) @ vectors_of(model, self.passages, passage_numbers).T
+            best = fused(Words(self.passages, passage_numbers).shares(self.questions, numbers), cosines).topk(min(50, len(members)), 1)
             read = self.offsets.get(f"{each.name} in context", self.offsets[each.name])
-            for at, number, row, scores in zip(some, numbers, best.indices.cpu().numpy(), best.values.cpu().tolist()):
+            for at, number, row, scores in zip(question_indexes, numbers, best.indices.cpu().numpy(), best.values.cpu().tolist()):
                 self.rows.append((each.name, number, each.questions[at][1], members[row], scores, members[row] + read))
 
     @torch.no_grad()
     def by_logits(self, model, name):
         """Computes nDCG@10 of each set with the best results reranked, for the reranker weight with the best mean."""
-        was = model.training
+        was_training = model.training
         model.eval()
         question_numbers = np.concatenate([np.full(len(row[3][:TOP]), row[1]) for row in self.rows])
         passage_numbers = np.concatenate([row[5][:TOP] for row in self.rows])
         passages = self.passages.up_to(PIECES_MAX)
         parts = [logits_of(model, self.questions, passages, plan(self.questions, passages, question_numbers[at : at + PAIRS_PER_BATCH], passage_numbers[at : at + PAIRS_PER_BATCH])) for at in range(0, len(question_numbers), PAIRS_PER_BATCH)]
         logits = torch.cat(parts).float().cpu().numpy()
-        model.train(was)
+        model.train(was_training)
         by_weight = {weight: self.ranked(logits, weight) for weight in (0, *WEIGHTS)}
         weight, best = max(by_weight.items(), key=lambda each: data.selection_metric(each[1]))
         log(name, "dev", round(data.selection_metric(best), 4), "at", weight, best, "hybrid", by_weight[0])
@@ -90,9 +90,9 @@ class Dev:
         """Computes the mean probability of right and of wrong passages among the best results, from the logits alone."""
         right, wrong, passages = [], [], self.passages.up_to(PIECES_MAX)
         with torch.no_grad():
-            for _, number, relevant, members, _, places in self.rows[::3]:
-                question_numbers = np.full(len(places[:TOP]), number)
-                probabilities = torch.sigmoid(logits_of(model, self.questions, passages, plan(self.questions, passages, question_numbers, places[:TOP])).float()).cpu().numpy()
+            for _, number, relevant, members, _, passage_numbers in self.rows[::3]:
+                question_numbers = np.full(len(passage_numbers[:TOP]), number)
+                probabilities = torch.sigmoid(logits_of(model, self.questions, passages, plan(self.questions, passages, question_numbers, passage_numbers[:TOP])).float()).cpu().numpy()
                 for member, probability in zip(members, probabilities):
                     (right if member in relevant else wrong).append(probability)
         log(name, "sure of right", round(float(np.mean(right)), 3), "of wrong", round(float(np.mean(wrong)), 3), "right above .5", round(float(np.mean(np.array(right) > 0.5)), 3))

@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
-held = {}
+worker = {}
 
 
 def start(model, base):
@@ -19,16 +19,16 @@ def start(model, base):
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    held["session"] = onnxruntime.InferenceSession(model, options)
-    held["tokenizer"] = Tokenizer.from_file(f"{base}/tokenizer.json")
-    held["tokenizer"].no_padding()
-    held["tokenizer"].no_truncation()
+    worker["session"] = onnxruntime.InferenceSession(model, options)
+    worker["tokenizer"] = Tokenizer.from_file(f"{base}/tokenizer.json")
+    worker["tokenizer"].no_padding()
+    worker["tokenizer"].no_truncation()
 
 
 def vector_of(text):
-    ids = held["tokenizer"].encode(text[:8000]).ids
+    ids = worker["tokenizer"].encode(text[:8000]).ids
     ids = np.array([ids if len(ids) <= 512 else [*ids[:511], 102]])
-    states = held["session"].run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)})[0][0]
+    states = worker["session"].run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)})[0][0]
     mean = states.mean(0)
     return mean / np.linalg.norm(mean)
 

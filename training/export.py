@@ -30,15 +30,15 @@ HEAD = ["pool", "logits", "pool_MatMul", "logits_MatMul"]  # not quantised; the 
 
 class Graph:
     def __init__(self):
-        self.nodes, self.held = [], []
+        self.nodes, self.initializers = [], []
 
     def hold(self, name, array):
-        self.held.append(numpy_helper.from_array(np.array(array, order="C"), name))
+        self.initializers.append(numpy_helper.from_array(np.array(array, order="C"), name))
         return name
 
     def add(self, kind, inputs, name, domain="", outputs=1, **attributes):
-        made = [name] + [f"{name}_{at}" for at in range(1, outputs)]
-        self.nodes.append(helper.make_node(kind, inputs, made, name=name, domain=domain, **attributes))
+        output_names = [name] + [f"{name}_{at}" for at in range(1, outputs)]
+        self.nodes.append(helper.make_node(kind, inputs, output_names, name=name, domain=domain, **attributes))
         return name
 
 
@@ -84,40 +84,40 @@ def build(state, factors=None):
     pooled = graph.add("Tanh", [graph.add("Gemm", [first, graph.hold("pool.w", get("pool.weight")), graph.hold("pool.b", get("pool.bias"))], "pool", transB=1)], "pooled")
     graph.add("Gemm", [pooled, graph.hold("head.w", get("head.weight")), graph.hold("head.b", get("head.bias"))], "logits", transB=1)
     inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"]) for name in ("input_ids", "attention_mask", "token_type_ids")]
-    made = helper.make_graph(graph.nodes, "reranker", inputs, [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", 1])], graph.held)
-    return helper.make_model(made, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
+    onnx_graph = helper.make_graph(graph.nodes, "reranker", inputs, [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", 1])], graph.initializers)
+    return helper.make_model(onnx_graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
 
 
 def with_trained_weights(base, state):
     """Returns the base model with the trained weights."""
     model = onnx.load(base)
-    held = {each.name: each for each in model.graph.initializer}
+    initializers = {each.name: each for each in model.graph.initializer}
     get = lambda name: state[name].float().numpy()
 
-    def put(name, values):
-        was = numpy_helper.to_array(held[name])
-        held[name].CopyFrom(numpy_helper.from_array(np.array(values, dtype=was.dtype, order="C").reshape(was.shape), name))
+    def set_initializer(name, values):
+        original = numpy_helper.to_array(initializers[name])
+        initializers[name].CopyFrom(numpy_helper.from_array(np.array(values, dtype=original.dtype, order="C").reshape(original.shape), name))
 
     for node in model.graph.node:
         found = re.search(r"layer\.(\d+)/(.+?)/MatMul", node.name)
         if node.op_type == "MatMulInteger" and found and found[2] in LINEARS:
             name, weights = node.input[1].removesuffix("_quantized"), get(f"layers.{found[1]}.{LINEARS[found[2]]}.weight").T
             scales = np.abs(weights).max(0) / 127
-            put(f"{name}_scale", scales)
-            put(f"{name}_zero_point", np.zeros(len(scales)))
-            put(f"{name}_quantized", np.rint(weights / scales))
+            set_initializer(f"{name}_scale", scales)
+            set_initializer(f"{name}_zero_point", np.zeros(len(scales)))
+            set_initializer(f"{name}_quantized", np.rint(weights / scales))
     for at in range(12):
-        for theirs, ours in OTHERS.items():
-            put(f"encoder.layer.{at}.{theirs}", get(f"layers.{at}.{ours}"))
-    put("embeddings.LayerNorm.weight", get("norm.weight"))
-    put("embeddings.LayerNorm.bias", get("norm.bias"))
-    for theirs, ours in {"word": "words", "position": "places", "token_type": "types"}.items():
-        name, rows = f"embeddings.{theirs}_embeddings.weight", get(f"{ours}.weight")
+        for onnx_name, own_name in OTHERS.items():
+            set_initializer(f"encoder.layer.{at}.{onnx_name}", get(f"layers.{at}.{own_name}"))
+    set_initializer("embeddings.LayerNorm.weight", get("norm.weight"))
+    set_initializer("embeddings.LayerNorm.bias", get("norm.bias"))
+    for onnx_name, own_name in {"word": "words", "position": "places", "token_type": "types"}.items():
+        name, rows = f"embeddings.{onnx_name}_embeddings.weight", get(f"{own_name}.weight")
         scale = (rows.max() - rows.min()) / 255
         zero = np.rint(-rows.min() / scale)
-        put(f"{name}_scale", scale)
-        put(f"{name}_zero_point", zero)
-        put(f"{name}_quantized", np.clip(np.rint(rows / scale) + zero, 0, 255))
+        set_initializer(f"{name}_scale", scale)
+        set_initializer(f"{name}_zero_point", zero)
+        set_initializer(f"{name}_quantized", np.clip(np.rint(rows / scale) + zero, 0, 255))
     return model
 
 
@@ -143,16 +143,16 @@ def factors_of(model, path, inputs):
     import onnxruntime
 
     sources = {node.name: node.input[0] for node in model.graph.node if node.name.startswith(("up", "down"))}
-    shown = onnx.ModelProto()
-    shown.CopyFrom(model)
-    shown.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in sources.values())
-    onnx.save(shown, path)
+    probe = onnx.ModelProto()
+    probe.CopyFrom(model)
+    probe.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in sources.values())
+    onnx.save(probe, path)
     session = onnxruntime.InferenceSession(path)
-    widest = {name: 0 for name in sources}
+    ranges = {name: 0 for name in sources}
     for each in inputs:
         found = session.run([*sources.values()], each)
-        widest = {name: np.maximum(widest[name], np.abs(states[0]).max(0)) for name, states in zip(sources, found)}
-    return {name: np.maximum(1, each / (RANGE_MAX * np.median(each))) for name, each in widest.items()}
+        ranges = {name: np.maximum(ranges[name], np.abs(states[0]).max(0)) for name, states in zip(sources, found)}
+    return {name: np.maximum(1, each / (RANGE_MAX * np.median(each))) for name, each in ranges.items()}
 
 
 def quantise(source, target):

@@ -37,11 +37,11 @@ REFUSED = re.compile(r"GPL|AGPL|LGPL|MPL|EPL|NonCommercial|-NC|Proprietary|UNLIC
 
 
 def get(url, timeout=60):
-    with urllib.request.urlopen(urllib.request.Request(url, headers={"user-agent": "carrel-training"}), timeout=timeout) as reply:
-        return reply.read()
+    with urllib.request.urlopen(urllib.request.Request(url, headers={"user-agent": "carrel-training"}), timeout=timeout) as response:
+        return response.read()
 
 
-def allowed(licence):
+def is_allowed(licence):
     return bool(PERMISSIVE.search(licence)) and not REFUSED.search(licence)
 
 
@@ -51,18 +51,18 @@ def file_address(url):
 
 
 def fetch(name, folder):
-    found = json.loads(get(f"https://pypi.org/pypi/{name}/json"))
-    info = found["info"]
+    metadata = json.loads(get(f"https://pypi.org/pypi/{name}/json"))
+    info = metadata["info"]
     classifiers = " ".join(each for each in info.get("classifiers") or [] if each.startswith("License"))
     licence = " ".join(filter(None, [info.get("license_expression"), classifiers, (info.get("license") or "")[:60]]))
-    needs = [re.split(r"[\s;\[(<>=!~]", need)[0] for need in info.get("requires_dist") or []]
-    source = next((each for each in found["urls"] if each["packagetype"] == "sdist" and each["size"] < 25_000_000), None)
+    dependencies = [re.split(r"[\s;\[(<>=!~]", dependency)[0] for dependency in info.get("requires_dist") or []]
+    source = next((each for each in metadata["urls"] if each["packagetype"] == "sdist" and each["size"] < 25_000_000), None)
     if source is None:
-        source = next((each for each in found["urls"] if each["filename"].endswith("none-any.whl") and each["size"] < 6_000_000), None)
-    if source is None or not allowed(licence):
-        return None, needs
+        source = next((each for each in metadata["urls"] if each["filename"].endswith("none-any.whl") and each["size"] < 6_000_000), None)
+    if source is None or not is_allowed(licence):
+        return None, dependencies
     (folder / f"{name}{'.whl' if source['filename'].endswith('.whl') else '.tar.gz'}").write_bytes(get(file_address(source["url"])))
-    return {"name": name, "version": info["version"], "licence": licence[:100]}, needs
+    return {"name": name, "version": info["version"], "licence": licence[:100]}, dependencies
 
 
 def main():
@@ -75,10 +75,10 @@ def main():
             seen.update(name.lower() for name in batch)
             for future in [pool.submit(fetch, name, folder) for name in batch]:
                 try:
-                    source, needs = future.result()
+                    source, dependencies = future.result()
                 except Exception:
                     continue
-                queue.extend(need for need in needs if need and need.lower() not in seen)
+                queue.extend(dependency for dependency in dependencies if dependency and dependency.lower() not in seen)
                 if source:
                     fetched += 1
                     sources.write(json.dumps(source) + "\n")

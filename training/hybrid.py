@@ -18,17 +18,17 @@ class Words:
         pieces = texts.flat.cpu().numpy()
         rows, columns, counts, lengths = [], [], [], texts.lengths[members]
         for row, number in enumerate(members):
-            own, count = np.unique(pieces[texts.starts[number] : texts.starts[number] + texts.lengths[number]], return_counts=True)
-            rows.append(np.full(len(own), row))
-            columns.append(own)
+            piece_ids, count = np.unique(pieces[texts.starts[number] : texts.starts[number] + texts.lengths[number]], return_counts=True)
+            rows.append(np.full(len(piece_ids), row))
+            columns.append(piece_ids)
             counts.append(count)
         rows, columns, counts = np.concatenate(rows), np.concatenate(columns).astype(np.int64), np.concatenate(counts)
         frequencies = np.bincount(columns, minlength=VOCABULARY)
         self.rarity = np.log(1 + (len(members) - frequencies + 0.5) / (frequencies + 0.5))
         norm = 1 - LENGTH + LENGTH * lengths / max(1, lengths.mean())
         weights = self.rarity[columns] * counts * (SATURATION + 1) / (counts + SATURATION * norm[rows])
-        where = torch.from_numpy(np.stack([rows, columns]))
-        self.matrix = torch.sparse_coo_tensor(where, torch.from_numpy(weights).float(), (len(members), VOCABULARY)).to(DEVICE).coalesce().to_sparse_csr()
+        indexes = torch.from_numpy(np.stack([rows, columns]))
+        self.matrix = torch.sparse_coo_tensor(indexes, torch.from_numpy(weights).float(), (len(members), VOCABULARY)).to(DEVICE).coalesce().to_sparse_csr()
 
     def shares(self, questions, numbers):
         """Computes BM25 as a share of the highest possible score: [questions, passages]."""
@@ -36,9 +36,9 @@ class Words:
         terms = torch.zeros(VOCABULARY, len(numbers))
         highest = torch.zeros(len(numbers))
         for column, number in enumerate(numbers):
-            own = np.unique(pieces[questions.starts[number] : questions.starts[number] + questions.lengths[number]])
-            terms[own, column] = 1
-            highest[column] = float(self.rarity[own].sum()) * (SATURATION + 1)
+            piece_ids = np.unique(pieces[questions.starts[number] : questions.starts[number] + questions.lengths[number]])
+            terms[piece_ids, column] = 1
+            highest[column] = float(self.rarity[piece_ids].sum()) * (SATURATION + 1)
         return (self.matrix @ terms.to(DEVICE)).T / highest.clamp(min=1e-6).to(DEVICE)[:, None]
 
 

@@ -37,7 +37,7 @@ def read_pairs(path):
         pair = json.loads(line)
         kinds.setdefault(pair["kind"], []).append((pair["q"], pair["p"]))
     for kind, pairs in kinds.items():
-        yield of_pairs(kind, pairs[:60] if SMALL else pairs)
+        yield collection_of(kind, pairs[:60] if SMALL else pairs)
 
 
 def read_public(path):
@@ -53,7 +53,7 @@ def read_public(path):
         yield data.Collection(kind, passages, [kind] * len(passages), questions, conversations=conversations)
 
 
-def of_pairs(name, pairs):
+def collection_of(name, pairs):
     return data.Collection(name, [p for _, p in pairs], [name] * len(pairs), [(q, {at: 1}, "train", name) for at, (q, _) in enumerate(pairs)])
 
 
@@ -83,7 +83,7 @@ def from_corpora(judged):
                 if 6 <= len(parts[chosen].split()) <= 35:
                     rests.append((parts[chosen], " ".join(parts[:chosen] + parts[chosen + 1 :])))
     for name, pairs in (("title", titles), ("own sentence", rests), ("own docstring", functions)):
-        yield of_pairs(name, pairs[:60] if SMALL else pairs)
+        yield collection_of(name, pairs[:60] if SMALL else pairs)
 
 
 class Lists:
@@ -110,9 +110,9 @@ class Lists:
         for at in train_questions:
             groups.setdefault(each.questions[at][3], []).append(at)
         unseen = data.held_out(each) if each.name in data.PARTLY_TRAINED else set()
-        talks = {}
-        for at, talk in enumerate(each.conversations):
-            talks.setdefault(talk, []).append(at + offset)
+        turns_by_conversation = {}
+        for at, conversation in enumerate(each.conversations):
+            turns_by_conversation.setdefault(conversation, []).append(at + offset)
         for group, questions in groups.items():
             members = np.array([at for at in each.members[group] if at not in unseen]) + offset
             if len(members) < 2 * LIST_LENGTH:
@@ -120,26 +120,26 @@ class Lists:
             pool = self.p_vectors[torch.tensor(members, device=DEVICE)]
             words = Words(self.passages, members) if len(members) > 100 else None
             for start in range(0, len(questions), 512):
-                some = questions[start : start + 512]
-                numbers = [at + q_offset for at in some]
+                batch = questions[start : start + 512]
+                numbers = [at + q_offset for at in batch]
                 cosines = self.q_vectors[torch.tensor(numbers, device=DEVICE)] @ pool.T
                 near = cosines.float().topk(min(48, len(members)), dim=1).indices
                 top = near if words is None else torch.cat([near, words.shares(self.questions, numbers).topk(24, dim=1).indices], 1)
-                first = [next(iter(each.questions[at][1])) + offset for at in some]
+                first = [next(iter(each.questions[at][1])) + offset for at in batch]
                 firsts = torch.tensor(np.searchsorted(members, first), device=DEVICE)
                 nearer = (cosines.gather(1, top) >= cosines.gather(1, firsts[:, None])).cpu().numpy()
                 copies = (torch.einsum("qtd,qd->qt", pool[top], pool[firsts]) > 0.96).cpu().numpy()
                 top = top.cpu().numpy()
-                for row, at in enumerate(some):
+                for row, at in enumerate(batch):
                     right = np.array([number + offset for number in each.questions[at][1]])
-                    talk = talks[each.conversations[right[0] - offset]] if each.conversations[right[0] - offset] >= 0 else []
-                    doubtful = np.zeros(top.shape[1], bool)
+                    conversation = turns_by_conversation[each.conversations[right[0] - offset]] if each.conversations[right[0] - offset] >= 0 else []
+                    is_doubtful = np.zeros(top.shape[1], bool)
                     if each.name not in JUDGED:
                         # A passage nearer than the right one is often right too, and so is a near-duplicate of the right one.
-                        doubtful = copies[row] | (nearer[row] & (np.random.random(top.shape[1]) > 0.3))
-                    wrong = np.union1d(members[top[row]][~doubtful], np.array(talk, dtype=np.int64))
+                        is_doubtful = copies[row] | (nearer[row] & (np.random.random(top.shape[1]) > 0.3))
+                    wrong = np.union1d(members[top[row]][~is_doubtful], np.array(conversation, dtype=np.int64))
                     wrong = np.setdiff1d(wrong, right)
-                    ready.append((at + q_offset, right, wrong, adjacent_turns(right, talk or (members if each.name in CHATS else [])), members))
+                    ready.append((at + q_offset, right, wrong, adjacent_turns(right, conversation or (members if each.name in CHATS else [])), members))
         return ready
 
     def draw(self, source):
@@ -152,15 +152,15 @@ class Lists:
         hard = min(NEGATIVES - len(near), len(wrong))
         chosen.extend([*near, *(np.random.choice(wrong, hard, replace=False) if hard else [])])
         while len(chosen) < LIST_LENGTH:
-            one = np.random.choice(members)
-            if one not in right:
-                chosen.append(one)
+            passage = np.random.choice(members)
+            if passage not in right:
+                chosen.append(passage)
         return question_number, chosen
 
-    def batch(self, count, shares, of_one=False):
-        """Draws questions [count] and their passages [count, LIST_LENGTH]; all from one source if `of_one` is set."""
-        chances = np.array([shares.get(name, 0) * (len(own) >= count or not of_one) for name, own in zip(self.names, self.sources)])
-        sources = np.random.choice(len(chances), 1 if of_one else count, p=chances / chances.sum())
+    def batch(self, count, shares, single_source=False):
+        """Draws questions [count] and their passages [count, LIST_LENGTH]; all from one source if `single_source` is set."""
+        chances = np.array([shares.get(name, 0) * (len(own) >= count or not single_source) for name, own in zip(self.names, self.sources)])
+        sources = np.random.choice(len(chances), 1 if single_source else count, p=chances / chances.sum())
         drawn = [self.draw(source) for source in np.resize(sources, count)]
         return np.array([each[0] for each in drawn]), np.array([each[1] for each in drawn], dtype=np.int64)
 
@@ -175,7 +175,7 @@ class PairSteps(torch.utils.data.IterableDataset):
     """Yields steps for a model that reads a question and a passage together."""
 
     def __init__(self, lists, questions, passages, count, seed):
-        self.lists, self.questions, self.passages, self.count, self.seed = lists, Places(questions), Places(passages), count, seed
+        self.lists, self.questions, self.passages, self.count, self.seed = lists, TextPositions(questions), TextPositions(passages), count, seed
 
     def __iter__(self):
         seed_worker(self.seed)
@@ -190,7 +190,7 @@ class VectorSteps(PairSteps):
     def __iter__(self):
         seed_worker(self.seed)
         while True:
-            question_numbers, passage_numbers = self.lists.batch(self.count, SHARES, of_one=np.random.random() < 0.5)
+            question_numbers, passage_numbers = self.lists.batch(self.count, SHARES, single_source=np.random.random() < 0.5)
             passage_numbers = passage_numbers[:, : 1 + HARD]
             yield question_numbers, passage_numbers, plan(self.questions, self.passages, np.repeat(question_numbers, 1 + HARD), passage_numbers.reshape(-1))
 
@@ -200,7 +200,7 @@ def seed_worker(seed):
     np.random.seed(seed + (worker.id if worker else 0))
 
 
-class Places:
+class TextPositions:
     """Positions of texts, without the data on the GPU, for the sampling processes."""
 
     def __init__(self, texts):

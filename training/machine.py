@@ -18,5 +18,5 @@ def seconds_left():
     return LIMIT_S - AFTERWARDS_S - (time.time() - STARTED)
 
 
-def log(*what):
-    print(f"[{time.time() - STARTED:5.0f}s]", *what, flush=True)
+def log(*values):
+    print(f"[{time.time() - STARTED:5.0f}s]", *values, flush=True)

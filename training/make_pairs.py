@@ -41,14 +41,14 @@ def clean(text):
     return text.strip()
 
 
-def cut(text):
+def truncate(text):
     if len(text) <= PASSAGE_CHARS_MAX:
         return text
     end = max(text.rfind("\n", 0, PASSAGE_CHARS_MAX), text.rfind(". ", 0, PASSAGE_CHARS_MAX) + 1)
     return text[: end if end > PASSAGE_CHARS_MAX // 2 else PASSAGE_CHARS_MAX].strip()
 
 
-def english(text):
+def is_english(text):
     letters = sum(each.isascii() and (each.isalpha() or each == " ") for each in text)
     return len(text) > 0 and letters / len(text) > 0.6
 
@@ -57,7 +57,7 @@ def sentences(paragraph):
     return [each.strip() for each in re.split(r"(?<=[.!?])\s+(?=[A-Z\"“])", paragraph.strip()) if each.strip()]
 
 
-def docstrings(source, rng, most=120):
+def docstrings(source, rng):
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -69,21 +69,21 @@ def docstrings(source, rng, most=120):
         opening = " ".join(ast.get_docstring(node).split("\n\n")[0].split())
         first = sentences(opening)[0].rstrip(".") if sentences(opening) else ""
         words = first.split()
-        if not 4 <= len(words) <= 30 or not english(first) or len(node.body) < 2:
+        if not 4 <= len(words) <= 30 or not is_english(first) or len(node.body) < 2:
             continue
         head = lines[node.lineno - 1 : node.body[0].lineno - 1]
         body = lines[node.body[0].end_lineno : node.end_lineno]
-        code = "\n".join(head + further(node, opening, rng) + body)
+        code = "\n".join(head + docstring_rest(node, opening, rng) + body)
         indent = len(lines[node.lineno - 1]) - len(lines[node.lineno - 1].lstrip())
         code = "\n".join(line[indent:] if line[:indent].strip() == "" else line for line in code.splitlines())
         if not 80 <= len(code):
             continue
         phrase = first[:1].lower() + first[1:]
         question = rng.choice([first, first, phrase, f"python {phrase.lower()}", f"{phrase.lower()} python", f"how to {phrase.lower()} in python"])
-        yield {"kind": "docstring", "q": question, "p": cut(code)}
+        yield {"kind": "docstring", "q": question, "p": truncate(code)}
 
 
-def further(node, opening, rng):
+def docstring_rest(node, opening, rng):
     """Returns the docstring without its first sentence, for half of the functions: real code often has such comments."""
     rest = [*sentences(opening)[1:], *ast.get_docstring(node).split("\n\n")[1:]]
     if not rest or rng.random() < 0.5:
@@ -92,34 +92,34 @@ def further(node, opening, rng):
     return [f'{indent}"""', *(indent + line for part in rest for line in part.splitlines()), f'{indent}"""']
 
 
-def sections_of(text, name):
+def sections_of(text):
     """Yields (headings above, heading, body) for each section of Markdown or reStructuredText."""
     text = text.replace("\r\n", "\n")
     text = re.sub(r"^(?P<head>[^\n]{3,90})\n(?P<bar>[=\-~^\"'#*+]{3,})[ ]*$", lambda m: f"\n{'#' * (1 + '=-~^'.find(m['bar'][0]) % 4)} {m['head']}", text, flags=re.M)
     parts = re.split(r"^(#{1,5})[ \t]+(.+?)[ \t#]*$", text, flags=re.M)
-    above = []
+    ancestors = []
     for at in range(1, len(parts) - 2, 3):
         level, heading, body = len(parts[at]), clean(parts[at + 1]), parts[at + 2]
         heading = re.sub(r"[`*_]|\(#[^)]*\)|\{#.*?\}", "", heading).strip()
-        above = [each for each in above if each[0] < level]
-        yield [each[1] for each in above], heading, body
-        above.append((level, heading))
+        ancestors = [each for each in ancestors if each[0] < level]
+        yield [each[1] for each in ancestors], heading, body
+        ancestors.append((level, heading))
 
 
 def from_sections(sections, name, rng):
-    for above, heading, body in sections:
+    for ancestors, heading, body in sections:
         body = clean(body)
         words = re.findall(r"[A-Za-z']+", heading.lower())
         if body.startswith("Table of Contents") or re.search(r"release|version \d|^\d+\.\d+", heading.lower()):
             continue
-        if len(body) < 140 or not english(body[:PASSAGE_CHARS_MAX]) or not words or len(heading) > 120:
+        if len(body) < 140 or not is_english(body[:PASSAGE_CHARS_MAX]) or not words or len(heading) > 120:
             continue
-        generic = all(word in GENERIC for word in words) or len(words) == 1
-        parent = above[-1] if above and above[-1].lower() != heading.lower() else name
-        question = f"{parent} {heading}" if generic else heading if rng.random() < 0.6 else f"{parent}: {heading}"
-        if generic and rng.random() < 0.6:
+        is_generic = all(word in GENERIC for word in words) or len(words) == 1
+        parent = ancestors[-1] if ancestors and ancestors[-1].lower() != heading.lower() else name
+        question = f"{parent} {heading}" if is_generic else heading if rng.random() < 0.6 else f"{parent}: {heading}"
+        if is_generic and rng.random() < 0.6:
             continue
-        passage = cut(body)
+        passage = truncate(body)
         if heading.endswith("?"):
             yield {"kind": "faq", "q": heading, "p": passage}
         elif re.match(r"(how|what|why|when|where|who|which|can|does|do|is|are)\b", heading.lower()):
@@ -130,14 +130,14 @@ def from_sections(sections, name, rng):
 
 
 def keywords(text):
-    kept = [word for word in re.findall(r"[\w'-]+", text.lower()) if word not in STOP]
-    return " ".join(kept) if len(kept) > 1 else text
+    words = [word for word in re.findall(r"[\w'-]+", text.lower()) if word not in STOP]
+    return " ".join(words) if len(words) > 1 else text
 
 
 def cloze(body, rng, share):
     for paragraph in re.split(r"\n\s*\n", body):
         paragraph = " ".join(paragraph.split())
-        if "```" in paragraph or len(paragraph) < 260 or not english(paragraph) or rng.random() > share:
+        if "```" in paragraph or len(paragraph) < 260 or not is_english(paragraph) or rng.random() > share:
             continue
         parts = sentences(paragraph)
         if len(parts) < 3:
@@ -146,25 +146,25 @@ def cloze(body, rng, share):
         words = parts[at].split()
         if not 5 <= len(words) <= 35:
             continue
-        rest = cut(" ".join(parts[:at] + parts[at + 1 :]))
+        rest = truncate(" ".join(parts[:at] + parts[at + 1 :]))
         question = parts[at] if rng.random() < 0.6 else keywords(parts[at])
         yield {"kind": "cloze", "q": question, "p": rest}
 
 
 def members(path):
     """Yields (name, text) of the files that are used."""
-    wanted = re.compile(r"\.(py|md|rst|markdown)$|/docs?/.*\.txt$", re.I)
+    included = re.compile(r"\.(py|md|rst|markdown)$|/docs?/.*\.txt$", re.I)
     skipped = re.compile(r"(^|/)(tests?|testing|_vendor|vendor|node_modules|locale|fixtures|licenses?)/|changelog|changes|history|license|copying|authors|security\.md|code_of_conduct", re.I)
     try:
         if path.suffix == ".whl":
             with zipfile.ZipFile(path) as archive:
                 for info in archive.infolist():
-                    if wanted.search(info.filename) and not skipped.search(info.filename) and info.file_size < 400_000:
+                    if included.search(info.filename) and not skipped.search(info.filename) and info.file_size < 400_000:
                         yield info.filename, archive.read(info).decode("utf-8", "replace")
         else:
             with tarfile.open(path) as archive:
                 for info in archive:
-                    if info.isfile() and wanted.search(info.name) and not skipped.search(info.name) and info.size < 400_000:
+                    if info.isfile() and included.search(info.name) and not skipped.search(info.name) and info.size < 400_000:
                         yield info.name, archive.extractfile(info).read().decode("utf-8", "replace")
     except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, KeyError):
         return
@@ -182,7 +182,7 @@ def from_package(path):
             if len(code) < 600:
                 code.extend(docstrings(text, rng))
         elif len(prose) < 800:
-            prose.extend(from_sections(sections_of(text, name), name, rng))
+            prose.extend(from_sections(sections_of(text), name, rng))
     rng.shuffle(code)
     rng.shuffle(prose)
     faq = [each for each in prose if each["kind"] == "faq"]

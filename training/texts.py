@@ -25,9 +25,9 @@ class Texts:
         self.flat = torch.cat([self.flat, torch.zeros(1, dtype=torch.int32, device=DEVICE)])
 
     def at(self, starts, lengths, places):
-        inside = (places >= 0) & (places < lengths)
-        index = torch.where(inside, starts + places, self.flat.numel() - 1)
-        return self.flat[index].long(), inside
+        is_inside = (places >= 0) & (places < lengths)
+        index = torch.where(is_inside, starts + places, self.flat.numel() - 1)
+        return self.flat[index].long(), is_inside
 
     def up_to(self, longest):
         """Returns the same texts, shortened to `longest` word pieces."""
@@ -38,8 +38,8 @@ class Texts:
 
 def plan(questions, passages, question_numbers, passage_numbers):
     """Groups pairs by similar length. Returns [(piece positions, longest)], and how to restore the order."""
-    where = np.stack([questions.starts[question_numbers], questions.lengths[question_numbers], passages.starts[passage_numbers], passages.lengths[passage_numbers]])
-    lengths = where[1] + where[3] + 3
+    positions = np.stack([questions.starts[question_numbers], questions.lengths[question_numbers], passages.starts[passage_numbers], passages.lengths[passage_numbers]])
+    lengths = positions[1] + positions[3] + 3
     order = np.argsort(lengths, kind="stable")
     parts, start = [], 0
     while start < len(order):
@@ -47,15 +47,15 @@ def plan(questions, passages, question_numbers, passage_numbers):
         while end < len(order) and (end - start + 1) * (lengths[order[end]] + 15) <= TOKENS_MAX:
             end += 1
         end = max(end, start + 1)
-        own = order[start:end]
-        parts.append((torch.from_numpy(where[:, own].copy()), int(-(-lengths[own].max() // 16) * 16)))
+        selected = order[start:end]
+        parts.append((torch.from_numpy(positions[:, selected].copy()), int(-(-lengths[selected].max() // 16) * 16)))
         start = end
     return parts, torch.from_numpy(np.argsort(order, kind="stable"))
 
 
-def pair_batch(questions, passages, where, longest):
+def pair_batch(questions, passages, positions, longest):
     """Returns the model's input for pairs, padded to the longest."""
-    q_start, q_length, p_start, p_length = where.to(DEVICE, non_blocking=True)[:, :, None]
+    q_start, q_length, p_start, p_length = positions.to(DEVICE, non_blocking=True)[:, :, None]
     places = torch.arange(longest, device=DEVICE)[None]
     q_ids, in_q = questions.at(q_start, q_length, places - 1)
     p_ids, in_p = passages.at(p_start, p_length, places - q_length - 2)
@@ -66,10 +66,10 @@ def pair_batch(questions, passages, where, longest):
     return ids, (places < total).long(), ((places > q_length + 1) & (places < total)).long()
 
 
-def logits_of(model, questions, passages, planned):
-    parts, back = planned
-    found = [model(*pair_batch(questions, passages, where, longest)) for where, longest in parts]
-    return torch.cat(found)[back.to(DEVICE, non_blocking=True)]
+def logits_of(model, questions, passages, batch_plan):
+    parts, inverse_order = batch_plan
+    found = [model(*pair_batch(questions, passages, positions, longest)) for positions, longest in parts]
+    return torch.cat(found)[inverse_order.to(DEVICE, non_blocking=True)]
 
 
 def vectors_of(model, texts, numbers=None, pieces=TOKENS_MAX):
@@ -83,8 +83,8 @@ def vectors_of(model, texts, numbers=None, pieces=TOKENS_MAX):
         end = start + 1
         while end < len(order) and (end - start + 1) * (lengths[order[end]] + 15) <= pieces:
             end += 1
-        own = numbers[order[start:end]]
-        starts, inner = (torch.tensor(each[own], device=DEVICE)[:, None] for each in (texts.starts, texts.lengths))
+        selected = numbers[order[start:end]]
+        starts, inner = (torch.tensor(each[selected], device=DEVICE)[:, None] for each in (texts.starts, texts.lengths))
         places = torch.arange(int(-(-lengths[order[end - 1]] // 16) * 16), device=DEVICE)[None]
         ids, _ = texts.at(starts, inner, places - 1)
         ids = torch.where(places == 0, CLS, torch.where(places == inner + 1, SEP, ids))

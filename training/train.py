@@ -98,16 +98,16 @@ def train(name, model, steps, loss_of, evaluate_on):
     average = [each.clone() for each in fp32_params]
     for copy in fp32_params:
         copy.grad = torch.zeros_like(copy)
-    head = [at for at, (what, _) in enumerate(model.named_parameters()) if what.startswith(("pool", "head"))]
+    head = [at for at, (param_name, _) in enumerate(model.named_parameters()) if param_name.startswith(("pool", "head"))]
     body = [at for at in range(len(fp32_params)) if at not in head]
     optimiser = torch.optim.AdamW([{"params": [fp32_params[at] for at in body], "scale": 1.0}, {"params": [fp32_params[at] for at in head], "scale": 3.0}], lr=rate, weight_decay=0.01, fused=DEVICE == "cuda")
     batches = iter(torch.utils.data.DataLoader(steps, batch_size=None, num_workers=1 if SMALL else 10, pin_memory=DEVICE == "cuda", prefetch_factor=2 if SMALL else 8))
     best = {"dev": -1.0}
 
     @torch.no_grad()
-    def evaluate(weights, what):
+    def evaluate(weights, kind):
         torch._foreach_copy_(bf16_params, weights)
-        score = evaluate_on(model, f"{name}, {what}, step {step}")
+        score = evaluate_on(model, f"{name}, {kind}, step {step}")
         if score > best["dev"]:
             best.update(dev=score, weights=[each.clone() for each in weights])
         torch._foreach_copy_(bf16_params, fp32_params)
@@ -144,7 +144,7 @@ def train(name, model, steps, loss_of, evaluate_on):
     with torch.no_grad():
         torch._foreach_copy_(bf16_params, best["weights"])
     log(name, step, "steps", skipped, "skipped, best on dev", round(best["dev"], 4))
-    torch.save({what: each.cpu().to(torch.float16) for (what, _), each in zip(model.named_parameters(), best["weights"])}, WORK / f"{name}.pt")
+    torch.save({param_name: each.cpu().to(torch.float16) for (param_name, _), each in zip(model.named_parameters(), best["weights"])}, WORK / f"{name}.pt")
     model.eval()
 
 
@@ -214,19 +214,19 @@ def main():
         question_numbers, passage_numbers = np.asarray(question_numbers), np.asarray(passage_numbers)
         with torch.no_grad():
             teacher_logits = logits_of(teacher, prepared.questions, passages, planned).view(-1, 1 + HARD).float()
-        own_first = passage_numbers.T.reshape(-1)
-        q, p = vectors_of(model, prepared.questions, question_numbers), vectors_of(model, prepared.passages.up_to(VECTOR_PIECES), own_first)
+        batch_passages = passage_numbers.T.reshape(-1)
+        q, p = vectors_of(model, prepared.questions, question_numbers), vectors_of(model, prepared.passages.up_to(VECTOR_PIECES), batch_passages)
         scores = q @ p.T / TEMPERATURE
         count = len(question_numbers)
-        keys, places = prepared.keys[torch.from_numpy(own_first).to(DEVICE)], torch.arange(count, device=DEVICE)
+        keys, places = prepared.keys[torch.from_numpy(batch_passages).to(DEVICE)], torch.arange(count, device=DEVICE)
         not_negative = keys[None, :] == keys[:count, None]
         columns = torch.stack([places + count * at for at in range(1 + HARD)], 1)
-        as_good = teacher_logits > teacher_logits[:, :1] - 1
-        not_negative = not_negative.scatter(1, columns, not_negative.gather(1, columns) | as_good)
+        is_as_good = teacher_logits > teacher_logits[:, :1] - 1
+        not_negative = not_negative.scatter(1, columns, not_negative.gather(1, columns) | is_as_good)
         not_negative[places, places] = False
         contrastive_loss = F.cross_entropy(scores.masked_fill(not_negative, -1e4), places)
         distillation_loss = F.kl_div(F.log_softmax(scores.gather(1, columns), 1), F.softmax(teacher_logits, 1), reduction="batchmean")
-        q_base, p_base = prepared.q_vectors[torch.from_numpy(question_numbers).to(DEVICE)], prepared.p_vectors[torch.from_numpy(own_first).to(DEVICE)]
+        q_base, p_base = prepared.q_vectors[torch.from_numpy(question_numbers).to(DEVICE)], prepared.p_vectors[torch.from_numpy(batch_passages).to(DEVICE)]
         anchor_loss = 0.5 * (1 - (q * q_base).sum(1)).mean() + 0.5 * (1 - (p * p_base).sum(1)).mean()
         return contrastive_loss + distillation_loss + ANCHOR * anchor_loss
 

@@ -20,15 +20,15 @@ def conversations(folder):
     for path in sorted(Path(folder).glob("*.txt")):
         for part in re.split(r"^## +", path.read_text("utf-8"), flags=re.M)[1:]:
             name, *lines = [line.strip() for line in part.strip().splitlines()]
-            turns = dict(found.groups() for line in lines if (found := re.match(r"(\d+)[ .|]+(\S.*)", line)))
-            questions = [found.groups() for line in lines if (found := re.match(r"\?\s*([\d,\s]+)\|\s*(\S.*)", line))]
+            turns = dict(match.groups() for line in lines if (match := re.match(r"(\d+)[ .|]+(\S.*)", line)))
+            questions = [match.groups() for line in lines if (match := re.match(r"\?\s*([\d,\s]+)\|\s*(\S.*)", line))]
             yield name.strip(), turns, questions
 
 
 def main():
     texts, out = sys.argv[1], Path(sys.argv[2])
     out.mkdir(parents=True, exist_ok=True)
-    counts, wrong = {}, 0
+    counts, invalid = {}, 0
     with open(out / "corpus.jsonl", "w") as corpus, open(out / "queries.jsonl", "w") as queries, open(out / "qrels.jsonl", "w") as qrels:
         write = lambda file, row: file.write(json.dumps(row, ensure_ascii=False) + "\n")
         for name, turns, questions in conversations(texts):
@@ -38,13 +38,13 @@ def main():
             for at, (numbers, question) in enumerate(questions):
                 answers = [each for each in re.findall(r"\d+", numbers)]
                 if not answers or any(each not in turns for each in answers):
-                    wrong += 1
+                    invalid += 1
                     continue
                 write(queries, {"id": f"{name}/q{at}", "text": question, "meta": {"split": split, "thread_id": name}})
                 for each in answers:
                     write(qrels, {"query_id": f"{name}/q{at}", "doc_id": f"{name}/{each}", "relevance": 1})
                 counts[(kind, split)] = counts.get((kind, split), 0) + 1
-    print(counts, "skipped because of a wrong number:", wrong)
+    print(counts, "skipped because of a wrong number:", invalid)
 
 
 main()
