@@ -6,10 +6,7 @@ import type { BackgroundFailure, BackgroundWatch } from './storage.ts';
 
 /** Runs background steps that no caller waits for. A failed step is logged once, counted, and retried until it succeeds. */
 export interface BackgroundWork extends BackgroundWatch {
-  /**
-   * Runs a step. Resolves when the step has succeeded or `close` is called; never rejects. If a step of the same name is
-   * already pending, returns its promise. Operators see the name.
-   */
+  /** Runs a step until it succeeds or `close` is called. Never rejects. A pending step of the same name is shared. */
   run(name: string, step: () => Promise<unknown>): Promise<void>;
   /** Stops all retries. A running step ends when its connection is closed. */
   close(): void;

@@ -16,10 +16,7 @@ export interface Statements {
   query(sql: string, values?: readonly BoundValue[]): Promise<Row[]>;
 }
 
-/**
- * A function that runs in one transaction, or on one snapshot of the data. It may be retried, so it must have no side effects
- * outside the database.
- */
+/** A function that runs in one transaction. It may be retried, so it must have no side effects outside the database. */
 export type Operation<Request, Answer> = (db: Statements, request: Request) => Promise<Answer>;
 
 /** An uploaded original that no job has accepted yet. */
@@ -157,10 +154,7 @@ export interface WordTable {
   readonly tables: readonly string[];
   readonly counts: CountCache;
   readonly vocabulary: VocabularyCache;
-  /**
-   * Returns a function that writes the words of these texts. On PostgreSQL, another thread already starts tokenising long texts;
-   * otherwise the returned function tokenises.
-   */
+  /** Returns a function that writes the words of these texts. PostgreSQL starts to tokenise long texts at once, on a thread. */
   tokenize(texts: readonly IndexedTexts[]): WriteWords;
   /** Counts the documents that contain each leaf. May estimate common words from `documents`, the number of all documents. */
   count(db: Statements, index: WordIndex, leaves: readonly WordLeaf[], documents: number): Promise<number[]>;
@@ -193,10 +187,7 @@ export interface VectorTable {
   decode(row: Row): Float32Array;
   /** Suffix of a SELECT of a model. Prevents the model from being dropped until the transaction ends. */
   readonly modelLock: string;
-  /**
-   * Call before adding a model. Blocks transactions that write texts: they could not see the new model, and would not list their
-   * texts for embedding with it.
-   */
+  /** Call before adding a model. Blocks writers of texts: they can't see the new model, so they would not queue texts for it. */
   beforeAddingModel(db: Statements, corpus: VectorCorpus): Promise<void>;
   /** Call before inserting vectors. In-memory indexes read them in key order, so no key may become visible after a higher one. */
   beforeAddingVectors(db: Statements, corpus: VectorCorpus): Promise<void>;

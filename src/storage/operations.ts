@@ -38,10 +38,7 @@ const stores: Readonly<Record<string, StoreOperations>> = {
   maintenance: { ...maintenanceOperations, ...withoutTimeout({ language: storedLanguage }) },
 };
 
-/**
- * Every operation on a database, by a name such as `entries.list`. SQLite runs on its own threads, to which functions cannot be
- * sent. Messages to them contain these names instead.
- */
+/** Every operation, by a name such as `entries.list`. Messages to SQLite's threads contain these names, not functions. */
 export const operations: ReadonlyMap<string, StoreOperation> = new Map(
   Object.entries(stores).flatMap(([store, table]) =>
     Object.entries(table).map(([method, operation]): [string, StoreOperation] => [`${store}.${method}`, operation]),

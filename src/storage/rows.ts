@@ -77,10 +77,7 @@ interface Field<Value> {
 
 type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/**
- * Kinds of fields. Reading does not verify the types: constraints of the table ensure that a text is a `Text`, and our writes
- * ensure that JSON is a `Value`.
- */
+/** Kinds of fields. Reading does not verify the types `Text` and `Value`: constraints and our writes ensure them. */
 export const field = {
   text: <Text extends string = string>(column: string): Field<Text> => ({
     column,

@@ -39,10 +39,7 @@ export async function* writeArchive(members: AsyncIterable<ArchiveMember>): Asyn
   yield tarEnd;
 }
 
-/**
- * Yields the members of an archive file. Skips content that the caller does not read. Damage may be detected only at the end, so
- * don't trust any content before that.
- */
+/** Yields the members of an archive file. Damage may be detected only at the end, so don't trust any content before. */
 export async function* readArchive(file: string): AsyncGenerator<ArchiveMember> {
   const bytes = createByteReader(file);
   try {
@@ -165,10 +162,7 @@ export interface TarMember {
   readonly size: number;
 }
 
-/**
- * Returns the header of a file in a tar archive: POSIX ustar, with GNU tar's extension for 8 GiB and more. The same name and size
- * always produce the same bytes.
- */
+/** Returns a header in POSIX ustar format, with GNU tar's extension for 8 GiB and more. It depends on name and size only. */
 export function tarHeader({ name, size }: TarMember): Buffer {
   const header = Buffer.alloc(blockBytes);
   header.write(name, 0, 100, 'latin1');

@@ -80,10 +80,7 @@ export type BulkAction =
       readonly kind: 'tags';
       readonly add: readonly string[];
       readonly remove: readonly string[];
-      /**
-       * Also removes all other collections, or all other tags that are not collections. With `anyTags`, only collections in
-       * that list are removed.
-       */
+      /** Also removes all other collections, but only those in `anyTags` if set, or all tags that are not collections. */
       readonly replaces?: 'collections' | 'non_collections' | undefined;
     }
   | { readonly kind: 'set_tags'; readonly tags: readonly string[] };

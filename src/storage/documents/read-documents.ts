@@ -129,10 +129,7 @@ export interface LocatedChunk extends StoredChunk {
   readonly neighbours: readonly { readonly position: number; readonly text: string }[];
 }
 
-/**
- * Returns the chunks with these passage keys, in that order, each with its document. Omits unknown keys. `neighbours` is the
- * number of chunks to add before and after each.
- */
+/** Returns chunks by passage key, in the order of the keys, each with its document and `neighbours` chunks on both sides. */
 export async function locatedChunks(
   db: Statements,
   { keys, neighbours }: { keys: readonly number[]; neighbours: number },

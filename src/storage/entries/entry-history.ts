@@ -11,10 +11,7 @@ export function entryColumns({ textList }: Dialect, textChars?: number): string 
     o.created_at, o.updated_at, ${tags} AS tags`;
 }
 
-/**
- * Returns the entries of these rows, in their order. With `asOf`, returns them as they were at that time. Omits entries whose state
- * at that time is no longer stored.
- */
+/** Returns the entries of these rows, in order, as they were at `asOf` if set. Omits entries whose earlier state is unknown. */
 export async function entriesOf(
   db: Statements,
   rows: readonly Row[],

@@ -44,10 +44,7 @@ export function changingConditions(
   ];
 }
 
-/**
- * Returns the condition that a SELECT lists the entry. IS TRUE makes both databases list all keys once and then read entries in
- * order. Otherwise they might read and sort all listed entries.
- */
+/** Returns the condition that a SELECT lists the entry. Without IS TRUE, the databases might read and sort all of them. */
 function isListed(select: string): string {
   return `(o.key IN (SELECT ${select})) IS TRUE`;
 }

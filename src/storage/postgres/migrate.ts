@@ -16,10 +16,7 @@ const prepare = `
 /** The SQL that creates all of Carrel's objects in the database, except vector indexes. */
 export const postgresMigrations: readonly string[] = [prepare, ...migrations];
 
-/**
- * Migrates the database to the newest schema, with one transaction per step. Servers that start at the same time wait for the lock;
- * the step is then already done.
- */
+/** Migrates to the newest schema, with one transaction per step. Other servers wait for the lock meanwhile. */
 export async function migrate(connections: Connections, steps: readonly string[] = migrations): Promise<void> {
   const once = async (statements: Connection) => {
     await waitForLock(statements);

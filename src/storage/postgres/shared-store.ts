@@ -174,10 +174,7 @@ async function publish(
 /** Slots per window. Calls are counted per slot, which limits the size of the row. */
 const slots = 600;
 
-/**
- * Counts a call, unless the limit is reached. The row contains the calls of the last window as pairs `[end of the slot, calls]`. See
- * `createSlidingWindow`.
- */
+/** Counts a call, unless the limit is reached. The row has pairs `[end of the slot, calls]`; see `createSlidingWindow`. */
 async function countCall(db: Statements, { key, limit, windowMs }: CountRequest): Promise<RateDecision> {
   const [row = {}] = await db.query(
     `INSERT INTO carrel.shared_parts (kind, id, part, piece, content, expires_at)

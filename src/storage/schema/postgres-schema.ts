@@ -50,10 +50,7 @@ const vectorLabels = `
 
 const lengths = ['title_length', 'heading_length', 'body_length'];
 
-/**
- * Number of documents and total lengths per index. Each index has 16 rows, which readers sum up, so that concurrent transactions
- * rarely wait for the same row.
- */
+/** Number of documents and total lengths per index, in 16 rows, so that concurrent transactions rarely wait for one row. */
 const wordStatistics = `
   CREATE TABLE carrel.word_statistics (
     word_index text COLLATE "C" NOT NULL,

@@ -112,10 +112,7 @@ function mayBelongElsewhere(path: string, documentsDir: string): boolean {
   return namesIn(folder).some((name) => name !== basename(path) && extname(name) === extname(path));
 }
 
-/**
- * Creates the database under a temporary name, then renames it. A killed process leaves no partial file, and of several concurrent
- * starts one wins.
- */
+/** Creates the database under a temporary name, then renames it. Of several concurrent starts, one wins. */
 function makeDatabase(path: string): void {
   removeLeftovers(path);
   const fresh = `${temporaryPath(path)}.db`;

@@ -29,10 +29,7 @@ export interface Database {
   run(sql: string, ...values: SQLInputValue[]): number;
   /** Runs several statements without parameters, for schemas and pragmas. */
   exec(sql: string): void;
-  /**
-   * Runs `work` in a transaction. Gets the write lock first, so that no later statement can fail to get it. The caller must not use
-   * the connection for anything else meanwhile.
-   */
+  /** Runs `work` in a transaction, with the write lock. The connection must not be used for anything else meanwhile. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
   /** Runs `work` on one snapshot: all statements see the same state. */
   readSnapshot<T>(work: () => Promise<T>): Promise<T>;

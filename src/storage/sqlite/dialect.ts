@@ -52,10 +52,7 @@ export function createSqliteDialect(database: Database, { documentsDir }: { read
   };
 }
 
-/**
- * Stores vectors as bytes. An in-memory index finds the nearest ones: scanning shared memory is faster than any search in
- * SQLite (docs/decisions/0012-meaning.md).
- */
+/** Stores vectors as bytes. An in-memory index finds the nearest ones (docs/decisions/0012-meaning.md). */
 const vectorTable: VectorTable = {
   column: 'vector',
   encode: (vector) => new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength),

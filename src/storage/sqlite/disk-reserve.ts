@@ -11,10 +11,7 @@ import { dropVectors, forgetModel } from '../vectors/models.ts';
 import type { Database } from './database.ts';
 import { realDatabase } from './database-paths.ts';
 
-/**
- * Disk space that is reserved by a file next to the database. A deletion writes to the log first, so on a full disk nothing
- * could be deleted without the reserve.
- */
+/** A file that reserves disk space. A deletion writes to the log first, so on a full disk it needs the reserve. */
 export interface DiskReserve {
   /** Reserves the space if the disk has enough left. */
   reserve(): void;

@@ -1,9 +1,6 @@
 import type * as sqlite from 'node:sqlite';
 
-/**
- * Loads Node's SQLite. Node 22 warns on stderr, once per thread, that it is experimental. Users can't act on that, so this one
- * warning is suppressed while the module loads.
- */
+/** Loads Node's SQLite. Suppresses Node 22's warning that it is experimental, which users can't act on. */
 export function loadSqlite(): typeof sqlite {
   const emitWarning = process.emitWarning;
   process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {

@@ -4,10 +4,7 @@ export interface QuantisedVector {
   scale: number;
 }
 
-/**
- * Quantises a vector with a separate scale. Some models have a few very large components, so a common scale would round most other
- * components to 0.
- */
+/** Quantises a vector with its own scale. With a common scale, very large components would round others to 0. */
 export function quantise(vector: Float32Array): QuantisedVector {
   let largest = 0;
   // NaN or infinite if any component is.

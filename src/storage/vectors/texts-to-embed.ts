@@ -82,10 +82,7 @@ interface ClaimedTexts {
   readonly elsewhere: number[];
 }
 
-/**
- * Leases the newest free texts, so that other processes normally don't embed them too. A lease ends when it expires, or when the
- * text gets its vectors or changes.
- */
+/** Leases the newest free texts, so that other processes don't embed them too. New vectors or a changed text end the lease. */
 export async function claimTexts(db: Statements, request: ClaimRequest): Promise<ClaimedTexts> {
   const { corpus, model, claimant, leaseMs, limit } = request;
   const { nowMs, skipLocked, integers } = db.dialect;

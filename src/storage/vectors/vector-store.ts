@@ -52,10 +52,7 @@ export interface VectorStore<Filter> extends StoreOf<typeof vectorOperations, { 
   readSnapshot(request: NearestRequest<Filter>, options?: ReadOptions): Promise<VectorSnapshot>;
   /** Returns the owners that pass the filter. */
   matching(filter: Filter, options?: ReadOptions): Promise<readonly number[]>;
-  /**
-   * Removes a model and then its vectors, in several steps. Resolves when all are deleted. Without a name, it only finishes a
-   * removal that a stopped process has left incomplete.
-   */
+  /** Removes a model, then its vectors in several steps. Without a name, finishes a removal that was interrupted. */
   drop(model?: string): Promise<void>;
 }
 

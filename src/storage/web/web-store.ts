@@ -4,10 +4,7 @@ import { nextPages, pagesByUrl, retriedPages, savePages, sourcePages } from './p
 import { claimRun, endRun, renewRun } from './runs.ts';
 import { addSource, listSources, pauseSource, removeSource, startDue, startSource } from './sources.ts';
 
-/**
- * Web sources, their pages and hosts. A run is a job of the kind `crawl`. It belongs to the process that holds its lease, and
- * only that process can save its results.
- */
+/** Web sources, their pages and hosts. A run is a job of kind `crawl`; only the process with its lease can save results. */
 export type WebStore = StoreOf<typeof webOperations>;
 
 export const webOperations = {

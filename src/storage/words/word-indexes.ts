@@ -48,10 +48,7 @@ export const passageWords: WordIndex = {
 
 export const wordIndexes = [noteWords, entryWords, passageWords];
 
-/**
- * Adds documents to the index. They must not be in it yet, and their keys must ascend. One call for many documents is faster than
- * one for each. For `otherWrites`, see `WriteWords`.
- */
+/** Adds documents to the index, with ascending keys. They must not be in it yet. For `otherWrites`, see `WriteWords`. */
 export async function writeWords(
   db: Statements,
   index: WordIndex,

@@ -57,10 +57,7 @@ async function resetSchema(statements: Connection, force: boolean): Promise<void
   await statements.query('DELETE FROM carrel.settings');
 }
 
-/**
- * Drops all indexes that no constraint needs, fills the tables, and creates the indexes again. Filling indexed tables would take
- * several times as long.
- */
+/** Fills the tables without indexes, except those of constraints. Filling indexed tables would take several times as long. */
 async function withoutIndexes<T>(statements: Connection, fill: () => Promise<T>): Promise<T> {
   const indexes = await statements.query(
     `SELECT c.oid::regclass::text AS name, pg_get_indexdef(c.oid) AS definition
@@ -111,10 +108,7 @@ async function continueNumbers(statements: Connection, table: Table, info: reado
   );
 }
 
-/**
- * Creates the tsvectors of an index, with distinct terms and labels. The database builds most of them. Carrel builds those of very
- * long texts, truncated to PostgreSQL's limit.
- */
+/** Creates the tsvectors of an index. Those of very long texts are built here, truncated to PostgreSQL's limit. */
 async function rebuildIndex(statements: Connection, { name, owner, labels: column }: WordIndex): Promise<void> {
   const terms = "concat_ws(' ', title, title_extra, heading, heading_extra, body, body_extra)";
   const fits = `octet_length(${terms}) <= ${vectorBytesMax}`;

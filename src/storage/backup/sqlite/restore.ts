@@ -186,10 +186,7 @@ function replaceDatabase(path: string, force: boolean, fresh: string | undefined
   }
 }
 
-/**
- * Moves the old file and its log aside, because data may be recoverable. A log without a database is moved too: SQLite would
- * apply it to the new file.
- */
+/** Moves the old file and its log aside for a recovery. SQLite would also apply the old log to the new file. */
 function replaceUnreadable(path: string, fresh: string): void {
   for (const suffix of ['-wal', '-shm', '']) {
     if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${path}.damaged${suffix}`);

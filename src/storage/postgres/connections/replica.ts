@@ -35,10 +35,7 @@ interface WalPosition {
   readonly cluster: string;
 }
 
-/**
- * Selects a position that includes all acknowledged commits. A commit is acknowledged when it is flushed or, with
- * synchronous_commit off, when it is inserted.
- */
+/** Selects a position that includes all acknowledged commits: flushed or, with synchronous_commit off, inserted ones. */
 const primaryPosition = `
   SELECT CASE WHEN current_setting('synchronous_commit') = 'off' THEN pg_current_wal_insert_lsn()
       ELSE pg_current_wal_flush_lsn() END - '0/0'::pg_lsn AS at,
@@ -53,10 +50,7 @@ const replicaPosition = `
 /** Pauses between checks of a replica that lags a little, in ms. */
 const pausesMs = [1, 2, 4, 8, 16];
 
-/**
- * Pauses between checks while the primary is down, in ms. They are longer in total, because the replica only has to replay the log
- * that it has already received.
- */
+/** Pauses while the primary is down, in ms. The replica only has to replay the log that it has received, so waiting helps. */
 const pausesWithoutPrimaryMs = [...pausesMs, 32, 64, 128, 256, 512, 1_024];
 
 /** How long a replica is not used after it lagged too much or failed. Doubles with each failure, up to the maximum. */

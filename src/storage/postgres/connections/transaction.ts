@@ -144,10 +144,7 @@ export async function abortable<T>(result: Promise<T>, signal: AbortSignal | und
   }
 }
 
-/**
- * Names of prepared statements. A statement with a name is parsed only once per connection. The name is derived from the SQL, so
- * that a connection from a pooler never has it for other SQL.
- */
+/** Names of prepared statements. They are derived from the SQL, because processes may share connections through a pooler. */
 export interface StatementNames {
   /** Returns undefined for statements that are not worth preparing. */
   nameOf(text: string): string | undefined;

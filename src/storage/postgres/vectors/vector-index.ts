@@ -23,20 +23,14 @@ const linkBytes = 1_000;
 /** Min number of vectors for an index. Fewer can be compared just as fast. */
 const vectorsMin = 2_000;
 
-/**
- * Max number of waiting texts, as a share of the stored vectors, for building an index. Building it for most vectors at once is
- * six times as fast as adding them one by one later.
- */
+/** Max waiting texts for building an index, as a share of the vectors. Adding most vectors later would be slower. */
 const waitingShareMax = 0.5;
 
 const pauseMinMs = 1_000;
 const pauseMaxMs = 60_000;
 const pausePerCheck = 20;
 
-/**
- * Returns the pause before the next check. Counting vectors may take long, so the pause is a multiple of the last check's time. A
- * ready index can only become missing if an operator drops it.
- */
+/** Returns the pause before the next check: a multiple of the last check's time, because counting vectors may take long. */
 export function pauseAfterCheck(checkMs: number, isReady: boolean): number {
   return isReady ? pauseMaxMs : Math.min(pauseMaxMs, Math.max(pauseMinMs, pausePerCheck * checkMs));
 }

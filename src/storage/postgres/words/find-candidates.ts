@@ -21,10 +21,7 @@ function filterCondition(key: string, filter: KeyFilter): Condition | undefined 
   return filter.labels === undefined ? inSelect(key, filter) : undefined;
 }
 
-/**
- * Returns a condition that is true if `key` is in the result of the SELECT. IS TRUE makes PostgreSQL hash that result. Otherwise
- * it might plan a slow join.
- */
+/** Returns the condition that the SELECT returns `key`. Without IS TRUE, PostgreSQL might plan a slow join. */
 function inSelect(key: string, { sql, values }: Condition): Condition {
   return { sql: `(${key} IN (${sql})) IS TRUE`, values };
 }

@@ -35,10 +35,7 @@ export function termRowsOf(texts: readonly IndexedTexts[]): TermRows {
 /** Max bytes of lexemes per tsvector. PostgreSQL's own limit is 1,048,575. */
 export const vectorBytesMax = 1_000_000;
 
-/**
- * Returns the text of a tsvector: the labels, then as many distinct terms as fit. Only texts of several megabytes exceed the limit.
- * Searches find those by their first words only.
- */
+/** Returns the text of a tsvector: labels and distinct terms. Texts of several megabytes are found only by their first words. */
 export function vectorOf(streams: readonly string[], labels: readonly string[] = []): string {
   const lexemes = new Set(labels.map((label) => `${labelMark}${label}`));
   const lists = streams.map((stream) => stream.split(' '));

@@ -21,10 +21,7 @@ export interface Tokenizer {
 const groupTexts = 100;
 const groupUnits = 1 << 18;
 
-/**
- * Max total length of texts that are tokenised on this thread, in UTF-16 code units. This takes some milliseconds, or tens of
- * milliseconds if there are no spaces between words.
- */
+/** Max total length of texts that are tokenised on this thread, in UTF-16 code units. This takes milliseconds. */
 const shortUnits = 32_000;
 
 /** The thread ends after this time without work. */

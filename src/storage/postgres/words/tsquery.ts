@@ -48,10 +48,7 @@ export function hasPhrase(query: WordQuery): boolean {
   return 'parts' in query ? query.parts.some(hasPhrase) : query.kind === 'phrase';
 }
 
-/**
- * Returns the exact condition on words `w` and terms `t` of a document, for a query with phrases. Searches the terms, because a
- * tsvector has no positions beyond 16,383.
- */
+/** Returns the exact condition for a query with phrases. A tsvector has no positions beyond 16,383, so terms are searched. */
 export function exactCondition(query: WordQuery): Condition {
   if (!hasPhrase(query)) return { sql: 'w.words @@ ?::tsquery', values: [tsquery(query)] };
   switch (query.kind) {

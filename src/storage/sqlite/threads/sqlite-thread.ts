@@ -17,10 +17,7 @@ export interface OperationCall {
   readonly now: string;
 }
 
-/**
- * A connection on its own thread, as the serving thread sees it. Calls run one at a time, in order. They fail if the database
- * cannot be opened or migrated.
- */
+/** A connection on its own thread. Calls run one at a time. They fail if the database cannot be opened or migrated. */
 export type SqliteThread = Calls<OperationCall, unknown>;
 
 export function createSqliteThread(config: DatabaseConfig): SqliteThread {

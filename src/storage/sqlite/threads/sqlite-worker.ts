@@ -12,10 +12,7 @@ import { migrate } from '../migrate.ts';
 import { isFull, openFailure, storageError } from '../storage-error.ts';
 import type { OperationCall } from './sqlite-thread.ts';
 
-/**
- * Entry point of a thread with one connection. SQLite blocks the thread that it runs on, and searches can be slow. On a
- * separate thread, they don't block other work.
- */
+/** Entry point of a thread with one connection. SQLite blocks its thread, so it does not run on the serving thread. */
 const config: DatabaseConfig = workerData;
 
 answerCalls(async () => {
@@ -28,10 +25,7 @@ answerCalls(async () => {
   }
 });
 
-/**
- * Opens the database on a full disk, using the reserve. Without it the start would fail, because even an empty log takes space,
- * and nothing could be deleted.
- */
+/** Opens the database on a full disk, using the reserve. Even an empty log takes space. */
 async function openInReserve(reserve: DiskReserve): Promise<Handler> {
   let database: Database | undefined;
   try {
