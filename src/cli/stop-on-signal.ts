@@ -1,4 +1,4 @@
-/** Returns a signal that aborts on the first SIGINT or SIGTERM, so that the command can end its work cleanly. */
+/** Returns a signal that aborts on the first SIGINT or SIGTERM. The command can then end its work cleanly. */
 export function stopOnSignal() {
   const controller = new AbortController();
   const stop = (): void => controller.abort();

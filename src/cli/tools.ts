@@ -48,8 +48,8 @@ export function tokensOf(listings: readonly ToolListing[]): number {
 }
 
 /**
- * Tokens of a typical answer of each tool, counted with the o200k encoding, for passages of fifty tokens without metadata.
- * test/answer-tokens.test.ts checks them.
+ * Tokens of a typical answer of each tool, in the o200k encoding. Passages have fifty tokens and no metadata.
+ * test/answer-tokens.test.ts checks the numbers.
  */
 export const typicalAnswers: Readonly<Record<string, number>> = {
   find: 1_040,

@@ -7,8 +7,8 @@ import { storageSlice } from '../../storage/storage-slice.ts';
 import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
 
 /**
- * Returns a test for the data folder and the database, which must not be added. They change with every document, and a process
- * that opens and closes its own SQLite file loses its locks on it.
+ * Returns a test for the data folder and the database, which must not be added. They change with every document. Also, a
+ * process that reads its own SQLite file as a plain file loses its locks on it.
  */
 export function ownDataOf(config: Config): (path: string) => boolean {
   const folder = realPath(config.dataDir);

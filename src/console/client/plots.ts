@@ -1,7 +1,7 @@
 import { type PlotUnit, plotValue } from '../parts/plot.ts';
 import { clock } from './times.ts';
 
-/** Shows the value under the pointer next to the plot's name, and draws a vertical line at the pointer. */
+/** Shows the value under the pointer next to the plot's name. Marks the position with a vertical line. */
 export function watchPlots(): void {
   document.addEventListener('pointermove', ({ target, clientX }) => {
     const figure = target instanceof Element ? target.closest<HTMLElement>('[data-plot]') : null;

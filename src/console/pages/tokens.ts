@@ -152,7 +152,7 @@ ${button('Add token', { kind: 'primary' })}</form>`)}</div>`,
   };
 }
 
-/** Adds a token and returns a page that shows it once, or revokes a token and returns the path of the next page. */
+/** Adds or revokes a token. Returns a page that shows the new token once, or the path of the next page. */
 export async function changeToken({ subpath, form }: Visit, deps: TokenDeps): Promise<string | Page> {
   const store = await storeOf(deps);
   if (subpath === 'new') return addToken(store, form, deps);

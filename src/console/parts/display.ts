@@ -97,7 +97,7 @@ export function table(options: {
 <tbody>${rows.map((row) => html`<tr tabindex="0">${row.map(cell)}</tr>`)}</tbody></table></div>`;
 }
 
-/** Renders a message instead of an empty list, which says what would be here and how to add it. */
+/** Renders a message in place of an empty list. It should say what belongs here and how to add it. */
 export function emptyState(options: { icon: IconName; title: string; text?: Part; actions?: Part }): Html {
   return html`<div class="empty">${icon(options.icon)}<h2>${options.title}</h2>${options.text !== undefined && html`<p>${options.text}</p>`}${options.actions !== undefined && html`<div class="row">${options.actions}</div>`}</div>`;
 }

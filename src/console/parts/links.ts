@@ -4,7 +4,7 @@ import { read } from '../console-tools.ts';
 import { type Html, html, type Part } from '../html.ts';
 import { renderMarkdown } from './markdown.ts';
 
-/** Returns the path of the console's page for a URI, or the URI itself if it is a web address; otherwise undefined. */
+/** Returns the path of the console's page for a URI. Returns web addresses unchanged, and undefined for other URIs. */
 export function pageOf(uri: string): string | undefined {
   const [, kind, id] = /^carrel:\/\/(kb\/doc|notes|context)\/([\w-]{1,100})$/.exec(uri) ?? [];
   if (id === undefined) return /^https?:\/\//.test(uri) ? uri : undefined;
@@ -42,7 +42,7 @@ function withPassage(text: string, range: string | null): Html {
 /** Max characters to render as Markdown. Longer texts would delay other requests. */
 const renderedCharsMax = 100_000;
 
-/** Renders a text as Markdown or, if the URL names a passage, as plain text with the passage marked. */
+/** Renders a text as Markdown. If the URL names a passage, renders plain text with the passage marked. */
 export function readableText(text: string, range: string | null): Html {
   return range === null && text.length <= renderedCharsMax
     ? html`<div class="prose">${renderMarkdown(text)}</div>`

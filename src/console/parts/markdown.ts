@@ -190,7 +190,7 @@ function paragraph(lines: readonly Line[], options: MarkdownOptions): Html {
   return html`<p>${run(before)}<span class="passage">${run(inside)}</span>${run(after)}</p>`;
 }
 
-/** Splits a paragraph that is much longer than the passage into the text before, the passage and the rest. */
+/** Splits a long paragraph into the text before the passage, the passage and the text after it. */
 function splitAtPassage(lines: readonly Line[], { passage }: MarkdownOptions): string[] {
   const from = lines[0]?.start ?? 0;
   const text = lines.map((line) => line.text).join('\n');
