@@ -49,8 +49,8 @@ function readRights(request: TokenRequest, { toolsetNames, fault }: TokenRules):
   const toolsets = namesOf('toolsets');
   const unknown = toolsets?.find((each) => !toolsetNames.includes(each));
   if (unknown !== undefined) {
-    const shown = JSON.stringify(unknown.slice(0, 60));
-    throw fault('toolsets', `has ${shown}, which is not a toolset. Choose from ${toolsetNames.join(', ')}.`);
+    const quoted = JSON.stringify(unknown.slice(0, 60));
+    throw fault('toolsets', `has ${quoted}, which is not a toolset. Choose from ${toolsetNames.join(', ')}.`);
   }
   if (toolsets?.every((each) => each === 'find')) {
     throw fault(

@@ -71,8 +71,8 @@ export function createTokenAuthority(
     },
     async areValid(principals) {
       const store = await tokens();
-      const known = new Set((await store.list()).map(credentialOf));
-      return principals.map(({ credential }) => credential === undefined || known.has(credential));
+      const valid = new Set((await store.list()).map(credentialOf));
+      return principals.map(({ credential }) => credential === undefined || valid.has(credential));
     },
   };
 }

@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { createLeaseOwner, hasExited } from './lease-owner.ts';
 
-test('each owner has a unique name, and a live one is not gone', () => {
+test('each owner has a unique name, and a running one has not exited', () => {
   assert.notEqual(createLeaseOwner(), createLeaseOwner());
   assert.equal(hasExited(createLeaseOwner()), false);
 });
 
-test('the owner of an ended process is gone, and one on another machine is not known to be', async () => {
+test('an ended process has exited; one on another machine may still run', async () => {
   const script = `import { createLeaseOwner } from ${JSON.stringify(import.meta.resolve('./lease-owner.ts'))};
     process.stdout.write(createLeaseOwner());`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script]);

@@ -63,7 +63,7 @@ test('bounds tasks per owner, in total and in bytes, concurrent ones too', async
   assert.equal(await large.start(mine), undefined);
 });
 
-test('the first end counts', async (t) => {
+test('only the first outcome of a task counts', async (t) => {
   const { tasks, again } = open(t);
   let stopped = 0;
   const task = await started(tasks, { cancel: () => (stopped += 1) });
@@ -105,7 +105,7 @@ test('keeps a task as long as promised, then removes its files', async (t) => {
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('work that died with its process has failed; work that continues has not', async (t) => {
+test('a task whose process died has failed, unless its work continues', async (t) => {
   const { folder, tasks } = open(t);
   const code = `
     const { createTasks } = await import(${JSON.stringify(new URL('./tasks.ts', import.meta.url).href)});
@@ -147,7 +147,7 @@ test('questions wait for all answers; keys are never reused, and unknown ones ar
   await assert.rejects(again, { code: 'cancelled' });
 });
 
-test('without disk space there is no task, and a stop ends none', async (t) => {
+test('starts no task without disk space, and closing ends no task', async (t) => {
   const { folder, tasks } = open(t);
   const task = await started(tasks);
   tasks.close();

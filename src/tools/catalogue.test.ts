@@ -84,7 +84,7 @@ test('lists arguments without bounds that errors report, and without type lists'
   });
 });
 
-test('read-only mode offers only reading tools; a disabled tool is known but not offered', () => {
+test('read-only mode enables only reading tools and reports others as disabled', () => {
   const catalogue = createCatalogue([toolset('x', { look: 'read', store: 'add', peek: 'read' })], {
     readOnly: true,
     // Upstreams 1.2: case-insensitive.

@@ -33,7 +33,7 @@ test('titles are one line, and a blank one counts as absent', () => {
   assert.throws(() => readTitle('x'.repeat(301)), refused);
 });
 
-test('keeps a source path exactly: another space is another file', () => {
+test('keeps white space in a source path', () => {
   for (const path of ['/a/b  c.txt', '/a/2.43\u202fPM.png', ' /a/b\u00a0c.txt ', '/a/e\u0301.txt']) {
     assert.equal(readSourcePath(path), path);
   }
@@ -51,7 +51,7 @@ test('rejects an empty note', () => {
   for (const text of ['', ' \n\t', 'x'.repeat(1_000_001)]) assert.throws(() => readNote(text), refused);
 });
 
-test('rejects what a database cannot store, by name, instead of replacing it', () => {
+test('rejects text that a database cannot store, and names the field', () => {
   for (const bad of ['a\0b', 'a\ud800']) {
     assert.throws(() => readNote(bad), /The text of the note has .* cannot be stored/);
     assert.throws(() => readTags(['good', bad]), /tags has/);

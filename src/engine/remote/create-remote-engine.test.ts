@@ -106,7 +106,7 @@ test('streams a file with its exact name and bytes', async (t) => {
   assert.equal(fields?.['source_path'], 'x/y');
 });
 
-test('keeps foreign error texts out of ours', async (t) => {
+test("does not repeat the engine's error texts", async (t) => {
   const { fake, engine } = await connect(t);
   const missing = await fails(engine.document(7), 'document_not_found');
   assert.doesNotMatch(missing.message, /kb\.sqlite/);
@@ -140,7 +140,7 @@ test('adds the base path unless the operator wrote it', async (t) => {
   }
 });
 
-test('an answer without a result is not a success', async (t) => {
+test('rejects a successful answer without a result', async (t) => {
   const { fake, engine } = await connect(t);
   for (const body of ['<html>Welcome</html>', '[]', '7', '']) {
     fake.interrupt((response) => response.writeHead(200).end(body));
@@ -188,7 +188,7 @@ test('reads more than 100,000 tags of our engine, page by page', async (t) => {
   assert.deepEqual(await engine.tags(), all);
 });
 
-test('nothing listens: engine_unreachable', async () => {
+test('reports engine_unreachable if nothing listens', async () => {
   const engine = createRemoteEngine({ engineUrl: 'http://127.0.0.1:9', timeoutMs: 5_000 });
   await fails(engine.status(), 'engine_unreachable');
   await fails(engine.submit({ note: 'x' }), 'engine_unreachable');
@@ -212,7 +212,7 @@ test('a truncated answer, a redirect, a wrong address and an engine that is not 
   await fails(engine.submit({ note: 'x' }), 'engine_unreachable');
 });
 
-test('an engine that does not answer: engine_timeout', async (t) => {
+test('reports engine_timeout if the engine does not answer', async (t) => {
   const { fake, engine } = await connect(t, { timeoutMs: 150 });
   fake.interrupt(() => {});
   await fails(engine.search({ query: 'x' }), 'engine_timeout');
@@ -229,7 +229,7 @@ test('cancelling a call closes its connection to the engine (contract §2)', asy
   await fake.requests[0]?.closed;
 });
 
-test('an engine that dies during an upload', async (t) => {
+test('reports an engine that dies during an upload', async (t) => {
   const server = await serveTcp(t, (socket) => socket.once('data', () => socket.resetAndDestroy()));
   const engine = createRemoteEngine({ engineUrl: server.origin, timeoutMs: 5_000 });
   const content = (async function* () {

@@ -59,7 +59,7 @@ test('embeds a message alone if it or the previous one is long', async () => {
   assert.deepEqual(provider.asked, [question, sentence.repeat(8)]);
 });
 
-test('more windows shorten the vectors of a message, up to thirty; not of documents', async () => {
+test('scales down the vectors of a message by its windows, up to thirty, but not those of documents', async () => {
   const length = async (windows: number, titlePath?: string[]) => {
     const texts = { ...recorder(), dimensions: 1, embed: async (all: readonly string[]) => all.map(() => unit) };
     const unit = new Float32Array([1]);
@@ -103,7 +103,7 @@ test('text without sentence ends is one window', async () => {
   );
 });
 
-test('parts have the length the provider wants, or the text stays whole', async () => {
+test('windows have the length that the provider prefers, or the text stays whole', async () => {
   const text = sentence.repeat(24).trim();
   const counts = [100, 400, Number.POSITIVE_INFINITY].map(async (windowUnits) => {
     const [vectors = []] = await embedPassages([{ text }], { ...recorder(), windowUnits });

@@ -41,7 +41,7 @@ test('relevance is a number from 0 to 1 with three digits, whatever the evidence
   assert.equal(judge({}, []).relevance, 0);
 });
 
-test('without the model and without known cosines no hit is weak: words alone are a poor judge', () => {
+test('no hit is weak if only its words are known', () => {
   assert.equal(judge({ words: 0 }, calibration).isWeak, false);
 });
 

@@ -51,7 +51,7 @@ const asked = { text: 'which animals live in forests', limit: 10, offset: 0 } sa
 const rows = (count: number, logit: (id: number) => number): Row[] =>
   Array.from({ length: count }, (_, id) => ({ logit: logit(id) }));
 
-test('the order is the same for every page, and a page costs no more than it needs', async () => {
+test('the order is the same for every page, and a page reranks only what it needs', async () => {
   const model = provider();
   const { hits, deps } = corpus(
     rows(90, (id) => (id * 37) % 91),
@@ -134,7 +134,7 @@ test('omits hits below 1 % beside a strong one, unless they have the words', asy
   assert.deepEqual(await shown(0.8, 'how does one cook okra'), [0, 1, 2, 3], 'no strong hit');
 });
 
-test('a query of one or two words keeps hits with any of them, and near ones', async () => {
+test('a query of one or two words keeps hits with any of them, and hits near in meaning', async () => {
   const all = rows(6, () => -9).with(2, { logit: -9, words: 0.1 });
   const { hits, deps } = corpus(all, provider());
   const near = hits.map((hit) => ({ ...hit, cosine: hit.id === 4 ? 0.9 : 0.1, window: { start: 0, end: 1 } }));

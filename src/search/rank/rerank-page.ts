@@ -23,8 +23,9 @@ export interface RerankedHit<Hit> {
   readonly evidence: Evidence;
   /** The part of the text that the reranking model read, if any. */
   readonly range?: TextPart['range'] | undefined;
-  /** The id of the older hit that this one replaces. `replacedBy`: the id of the newer hit that replaces this one. */
+  /** Id of the older hit that this one replaces. */
   readonly replaces?: number | undefined;
+  /** Id of the newer hit that replaces this one. */
   readonly replacedBy?: number | undefined;
 }
 
@@ -125,7 +126,7 @@ export async function rerankPage<Hit extends RankedHit>(
   let best = 0;
   let examined = 0;
   const textsRead = new Map<number, TextToRerank>();
-  const ends = await endsOfBlocks();
+  const ends = await findBlockEnds();
   while (examined < ranked.length && included.length < offset + limit) {
     const end = ends.find((each) => each > before + examined) ?? Number.POSITIVE_INFINITY;
     const block = ranked.slice(examined, Math.min(end - before, examined + unrerankedBlock));
@@ -134,10 +135,10 @@ export async function rerankPage<Hit extends RankedHit>(
     const isReranked = end !== Number.POSITIVE_INFINITY && reranking.state === 'applied' && !isAllWeak;
     const [coverage, { texts, scored }] = await Promise.all([
       coverageOf(block),
-      readingOf(isAllWeak ? [] : block, isReranked),
+      readBlock(isAllWeak ? [] : block, isReranked),
     ]);
     if (scored) reranking = scored.state;
-    const judged = block.map((hit) => {
+    const scoredHits = block.map((hit) => {
       const [words, logit, found] = [coverage.get(hit.id), scored?.logits.get(hit.id), texts.get(hit.id)];
       const evidence = {
         logit,
@@ -149,15 +150,17 @@ export async function rerankPage<Hit extends RankedHit>(
       return { hit, evidence, range: scored?.ranges.get(hit.id), ...reranker.judge(evidence) };
     });
     const ordered = scored
-      ? judged.toSorted((left, right) => orderOf(right) - orderOf(left))
-      : judged.map((each) => ({ ...each, relevance: Math.min(ceiling, each.relevance) }));
-    if (scored) best = Math.max(best, ...judged.map(({ relevance }) => relevance));
+      ? scoredHits.toSorted((left, right) => orderOf(right) - orderOf(left))
+      : scoredHits.map((each) => ({ ...each, relevance: Math.min(ceiling, each.relevance) }));
+    if (scored) best = Math.max(best, ...scoredHits.map(({ relevance }) => relevance));
     const rated = ordered.map((each) => ({ ...each, isWeak: isBelowCutoff(each, isAllWeak) }));
-    const placed = replacements ? newerFirst(rated, ({ hit }) => hit.id, replacements.newer, withRelevanceOf) : rated;
-    const shown = scored ? withFallingRelevance(placed, ceiling) : placed;
-    if (scored) ceiling = shown.at(-1)?.relevance ?? ceiling;
+    const withNewerFirst = replacements
+      ? newerFirst(rated, ({ hit }) => hit.id, replacements.newer, withRelevanceOf)
+      : rated;
+    const final = scored ? withFallingRelevance(withNewerFirst, ceiling) : withNewerFirst;
+    if (scored) ceiling = final.at(-1)?.relevance ?? ceiling;
     included.push(
-      ...shown.filter(({ relevance, isWeak }) => !isWeak && !(typeof cutoff === 'object' && relevance < cutoff.below)),
+      ...final.filter(({ relevance, isWeak }) => !isWeak && !(typeof cutoff === 'object' && relevance < cutoff.below)),
     );
     examined += block.length;
   }
@@ -198,16 +201,16 @@ export async function rerankPage<Hit extends RankedHit>(
     const coverage = new Map<number, number>();
     for (const { id, coverage: share } of block) if (share !== undefined) coverage.set(id, share);
     if (deps.words === undefined) return coverage;
-    const uncovered = block.filter(({ id }) => !coverage.has(id)).map(({ id }) => id);
+    const unscored = block.filter(({ id }) => !coverage.has(id)).map(({ id }) => id);
     // `score` omits hits without any of the words.
-    for (const id of uncovered) coverage.set(id, 0);
-    const scored = uncovered.length === 0 ? [] : await deps.words.score(text, uncovered, signal);
+    for (const id of unscored) coverage.set(id, 0);
+    const scored = unscored.length === 0 ? [] : await deps.words.score(text, unscored, signal);
     for (const { id, coverage: share } of scored) coverage.set(id, share ?? 0);
     return coverage;
   }
 
   /** Reads and reranks a block. Without the model, only reads the lengths of hits with a cosine. */
-  async function readingOf(block: readonly Hit[], isReranked: boolean) {
+  async function readBlock(block: readonly Hit[], isReranked: boolean) {
     const read = block.filter(({ cosine }) => isReranked || cosine !== undefined).map(({ id }) => id);
     const texts = isReranked ? await textsOf(read) : await shortTexts(read);
     return { texts, scored: isReranked ? await scoresOf(block, texts) : undefined };
@@ -224,30 +227,32 @@ export async function rerankPage<Hit extends RankedHit>(
     return textsRead;
   }
 
-  async function endsOfBlocks(): Promise<readonly number[]> {
+  async function findBlockEnds(): Promise<readonly number[]> {
     const best = ranked.slice(0, Math.max(0, blockEnds.long[0] - before)).map(({ id }) => id);
     if (best.length === 0 || reranking.state !== 'applied') return blockEnds.long;
     const texts = [...(await textsOf(best)).values()];
-    const chars = texts.reduce((sum, { text: whole, prefix = '' }) => sum + prefix.length + whole.length, 0);
+    const chars = texts.reduce((sum, { text: body, prefix = '' }) => sum + prefix.length + body.length, 0);
     return chars <= shortChars * texts.length ? blockEnds.short : blockEnds.long;
   }
 
   async function scoresOf(block: readonly Hit[], texts: ReadonlyMap<number, TextToRerank>) {
-    const whole = block.flatMap(({ id, window }) => {
+    const withTexts = block.flatMap(({ id, window }) => {
       const found = texts.get(id);
       return found === undefined ? [] : [{ ...found, id, window }];
     });
-    const parts = deps.parts ? await deps.parts(whole, text, signal) : whole.map((each) => bestPart(each, text));
-    const read = parts.flatMap(({ text: part, range }, index) => {
-      const { id, prefix = '' } = whole[index] ?? {};
+    const parts = deps.parts
+      ? await deps.parts(withTexts, text, signal)
+      : withTexts.map((each) => bestPart(each, text));
+    const inputs = parts.flatMap(({ text: part, range }, index) => {
+      const { id, prefix = '' } = withTexts[index] ?? {};
       return id === undefined ? [] : [{ id, range, passage: prefix + part }];
     });
     const { state, logits } = await reranker.score(
       text,
-      read.map(({ passage }) => passage),
+      inputs.map(({ passage }) => passage),
       signal,
     );
-    const withLogits = read.flatMap(({ id }, index) => {
+    const withLogits = inputs.flatMap(({ id }, index) => {
       const logit = logits[index];
       return logit === undefined ? [] : [{ id, logit, isReplaced: replacements?.replacedBy.has(id) ?? false }];
     });
@@ -256,7 +261,7 @@ export async function rerankPage<Hit extends RankedHit>(
       state,
       logits: new Map(withLogits.map(({ id, logit }) => [id, logit])),
       leads: new Map(withLogits.map(({ id }, index) => [id, leads[index]])),
-      ranges: new Map(read.map(({ id, range }) => [id, range])),
+      ranges: new Map(inputs.map(({ id, range }) => [id, range])),
     };
   }
 }

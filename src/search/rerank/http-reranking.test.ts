@@ -90,7 +90,7 @@ test('Cohere and Jina: sends model and key; probabilities become logits', async 
   });
 });
 
-test('llama.cpp and vLLM: scores outside 0 to 1 are logits for good', async (context) => {
+test('llama.cpp and vLLM: after a score outside 0 to 1, all scores are logits', async (context) => {
   const { base, calls } = await startServer(context, ({ body }) => ({
     model: 'm',
     usage: {},

@@ -113,8 +113,8 @@ function isUnsupportedShape(error: unknown): boolean {
 }
 
 function logitOfProbability(probability: number): number {
-  const inside = Math.min(1 - probabilityMin, Math.max(probabilityMin, probability));
-  return Math.log(inside / (1 - inside));
+  const clamped = Math.min(1 - probabilityMin, Math.max(probabilityMin, probability));
+  return Math.log(clamped / (1 - clamped));
 }
 
 function wrongAnswer(what: string, cause?: unknown): CarrelError {

@@ -66,7 +66,7 @@ describe('a local cross-encoder', () => {
     assert.ok(turns > 1, `${turns} turns`);
   });
 
-  test('a cancelled call ends alone', async () => {
+  test('a cancelled call does not affect others', async () => {
     const controller = new AbortController();
     const cancelled = provider.score(
       'to be cancelled',
@@ -93,7 +93,7 @@ describe('a local cross-encoder', () => {
   });
 });
 
-test('pairs past the time limit have no logit, and known ones cost no time', async () => {
+test('pairs past the time limit have no logit, and cached ones take no time', async () => {
   const provider = createLocalReranking({ ...config, threads: 1, budgetMs: 0 });
   const passages = Array.from({ length: 60 }, (_, index) => `${'passage '.repeat(250)}${index}`);
   const known = (logits: readonly (number | undefined)[]) => logits.filter((logit) => logit !== undefined).length;
