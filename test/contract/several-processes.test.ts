@@ -269,7 +269,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
       images: [],
       summary: undefined,
     } as const;
-    await first.entries.store({ entries: texts.map((text) => ({ ...fields, text, summaryWanted: true })) });
+    await first.entries.store({ entries: texts.map((text) => ({ ...fields, text, needsSummary: true })) });
     const working = storages.map(({ entries, shared }) =>
       createEntrySummaries({ charsMin: 1 }, { entries, provider, local, shared, log: silentLogger }),
     );

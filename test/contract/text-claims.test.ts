@@ -32,19 +32,19 @@ onEachBackend('claims on texts that wait for vectors', (backend) => {
     more: { limit?: number; owners?: readonly number[]; leaseMs?: number } = {},
   ) => {
     const claimed = await storage.vectors.context.claim({ model, claimant, leaseMs, limit: 10, ...more });
-    return { owners: claimed.texts.map(({ owner }) => owner).reverse(), elsewhere: claimed.elsewhere };
+    return { owners: claimed.texts.map(({ owner }) => owner).reverse(), leasedElsewhere: claimed.leasedElsewhere };
   };
   const claimed = async (...given: Parameters<typeof claim>) => (await claim(...given)).owners;
 
   test('the newest texts go to the first claimant, the next to the second, and the third gets none', async () => {
-    assert.deepEqual(await claim('a', { limit: 4 }), { owners: texts.slice(0, 4), elsewhere: [] });
-    assert.deepEqual(await claim('b', { limit: 8 }), { owners: texts.slice(4), elsewhere: texts.slice(0, 4) });
-    assert.deepEqual(await claim('c', { limit: 5 }), { owners: [], elsewhere: texts.slice(0, 5) });
+    assert.deepEqual(await claim('a', { limit: 4 }), { owners: texts.slice(0, 4), leasedElsewhere: [] });
+    assert.deepEqual(await claim('b', { limit: 8 }), { owners: texts.slice(4), leasedElsewhere: texts.slice(0, 4) });
+    assert.deepEqual(await claim('c', { limit: 5 }), { owners: [], leasedElsewhere: texts.slice(0, 5) });
     // All of them are pending, claimed or not.
     assert.equal((await storage.vectors.context.state({ model })).pending, 10);
     assert.deepEqual(
       await storage.vectors.context.claim({ model: 'never chosen', claimant: 'a', leaseMs, limit: 10 }),
-      { texts: [], elsewhere: [] },
+      { texts: [], leasedElsewhere: [] },
     );
   });
 
@@ -66,7 +66,10 @@ onEachBackend('claims on texts that wait for vectors', (backend) => {
     const [third = 0, last = 0] = [texts[2], texts[9]];
     assert.deepEqual(await claimed('a', { owners: [last, third, 999_999] }), [third, last]);
     assert.deepEqual(await claimed('a', { owners: [last, third] }), [third, last]);
-    assert.deepEqual(await claim('b', { owners: [last, texts[0] ?? 0] }), { owners: [texts[0]], elsewhere: [last] });
+    assert.deepEqual(await claim('b', { owners: [last, texts[0] ?? 0] }), {
+      owners: [texts[0]],
+      leasedElsewhere: [last],
+    });
   });
 
   test('an expired or released claim goes to the next claimant', async () => {
@@ -90,7 +93,7 @@ onEachBackend('claims on texts that wait for vectors', (backend) => {
     assert.equal(await context.put({ model, texts: taken }), 1, 'not the vectors of the old text');
     // An update of other fields keeps the claim.
     await storage.entries.update({ updates: [{ id: texts[4] ?? 0, tags: ['new'] }], allOrNothing: true });
-    assert.deepEqual(await claim('b'), { owners: [changed], elsewhere: texts.slice(3) });
+    assert.deepEqual(await claim('b'), { owners: [changed], leasedElsewhere: texts.slice(3) });
   });
 
   test('passages are claimed like entries, separately for each model', async () => {

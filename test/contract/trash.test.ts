@@ -102,7 +102,7 @@ onEachBackend('trash', (backend) => {
     const { entries } = storage;
     const fresh = (threadId: string) => ({
       ...{ threadId, source: 'user' as const, text: `In ${threadId} ${'x'.repeat(400)}`, tags: ['t'], images: [] },
-      ...{ metadata: { k: 1 }, summary: undefined, summaryWanted: false },
+      ...{ metadata: { k: 1 }, summary: undefined, needsSummary: false },
     });
     const stored = await entries.store({ entries: [fresh('mine'), fresh('theirs'), fresh('kept')] });
     const ids = stored.map(({ id }) => id);

@@ -122,7 +122,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   async function embedNext(first: readonly number[], signal: AbortSignal) {
     await deps.ready?.();
     const owners = first.length === 0 ? undefined : first;
-    const { texts, elsewhere: leasedElsewhere } = await vectors.claim({
+    const { texts, leasedElsewhere } = await vectors.claim({
       model,
       claimant,
       leaseMs,

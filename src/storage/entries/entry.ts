@@ -77,7 +77,7 @@ export interface NewEntry {
   /** Only for imported entries. */
   readonly summary: string | undefined;
   /** True to request a summary, which is made later. */
-  readonly summaryWanted?: boolean;
+  readonly needsSummary?: boolean;
   /** Only for imported entries. Default: the time of the call. */
   readonly createdAt?: string;
   readonly updatedAt?: string;

@@ -104,7 +104,7 @@ export interface EntryUpdate {
   readonly id: number;
   readonly text?: string | undefined;
   /** True to request a summary of the new `text`. The old summary is removed in any case. */
-  readonly summaryWanted?: boolean | undefined;
+  readonly needsSummary?: boolean | undefined;
   readonly metadata?: Metadata | undefined;
   /** A merge patch for the metadata (RFC 7396). */
   readonly metadataPatch?: Metadata | undefined;
@@ -230,7 +230,7 @@ function rowOf(db: Statements, entry: NewEntry): (string | number | null)[] {
   return [
     ...[storable(entry.threadId), entry.source, contentType(entry.images.length), text, textHash(text)],
     ...[jsonOf(entry.metadata), entry.summary ?? null, createdAt, entry.updatedAt ?? createdAt],
-    entry.summaryWanted ? 1 : 0,
+    entry.needsSummary ? 1 : 0,
   ];
 }
 
@@ -241,7 +241,7 @@ async function updateRepeated(db: Statements, entry: NewEntry, id: number, index
   const images = entry.images.length > 0 ? entry.images : undefined;
   const outcome = await updateOne(db, { id, metadata, tags, images }, index, {});
   const hasSummary = outcome.found && outcome.hadSummary;
-  if (entry.summaryWanted && !hasSummary) {
+  if (entry.needsSummary && !hasSummary) {
     await db.query('UPDATE context_entries SET summary_due = 1 WHERE key = ?', [id]);
   }
   return hasSummary;
@@ -266,7 +266,7 @@ async function updateOne(
   const before = textOf(row, 'content_type') as ContentType;
   const type = images === undefined ? before : contentType(images.length);
   await storeVersion(db, row, { text: text !== undefined, images: images !== undefined });
-  if (text !== undefined) await writeText(db, id, storable(text), update.summaryWanted === true);
+  if (text !== undefined) await writeText(db, id, storable(text), update.needsSummary === true);
   if (metadata !== undefined) await writeFields(db, id, metadata, index);
   if (tags !== undefined) await writeTags(db, id, tags);
   if (images !== undefined) await writeImages(db, id, images);
@@ -278,10 +278,10 @@ async function updateOne(
 }
 
 /** Replaces the text of an entry and removes the summary of the old text. */
-async function writeText(db: Statements, id: number, text: string, summaryWanted: boolean): Promise<void> {
+async function writeText(db: Statements, id: number, text: string, needsSummary: boolean): Promise<void> {
   await db.query(
     `UPDATE context_entries SET text_content = ?, text_hash = ?, summary = NULL, summary_due = ? WHERE key = ?`,
-    [text, textHash(text), summaryWanted ? 1 : 0, id],
+    [text, textHash(text), needsSummary ? 1 : 0, id],
   );
   await replaceWords(db, id, text);
 }

@@ -79,7 +79,7 @@ interface ClaimedTexts {
   /** In key order. */
   readonly texts: TextToEmbed[];
   /** Owners of the newest texts that other processes have leased. Listed only if fewer texts than `limit` were free. */
-  readonly elsewhere: number[];
+  readonly leasedElsewhere: number[];
 }
 
 /** Leases the newest free texts, so that other processes don't embed them too. New vectors or a changed text end the lease. */
@@ -87,7 +87,7 @@ export async function claimTexts(db: Statements, request: ClaimRequest): Promise
   const { corpus, model, claimant, leaseMs, limit } = request;
   const { nowMs, skipLocked, integers } = db.dialect;
   const stored = await findModel(db, request);
-  if (stored === undefined) return { texts: [], elsewhere: [] };
+  if (stored === undefined) return { texts: [], leasedElsewhere: [] };
   const { sql, values } = unembedded(db, stored.key, request.owners);
   const isFree = `(u.claimed_until IS NULL OR u.claimed_until < ${nowMs} OR u.claimed_by = ?)`;
   const free = await db.query(
@@ -103,13 +103,13 @@ export async function claimTexts(db: Statements, request: ClaimRequest): Promise
     );
   }
   const texts = owners.length === 0 ? [] : await waitingTexts(db, { corpus, model, limit, owners });
-  if (owners.length === limit) return { texts, elsewhere: [] };
+  if (owners.length === limit) return { texts, leasedElsewhere: [] };
   const leased = await db.query(
     `SELECT u.owner FROM ${corpus}_unembedded u WHERE ${sql} AND (u.claimed_by IS NULL OR u.claimed_by <> ?)
      ORDER BY u.owner DESC LIMIT ?`,
     [...values, claimant, limit],
   );
-  return { texts, elsewhere: ownersIn(leased) };
+  return { texts, leasedElsewhere: ownersIn(leased) };
 }
 
 /** Ends all leases of a process on texts of a model. */

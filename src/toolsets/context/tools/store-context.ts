@@ -45,7 +45,7 @@ export function createStoreContextTool(parts: WriteParts): Tool {
       const images = entry.images.length > 0 ? ` with ${entry.images.length} images` : '';
       const notes = remarks(
         meaning && !outcome.repeated && 'embedding queued',
-        outcome.summaryKept ? 'summary preserved' : entry.summaryWanted && 'summary queued',
+        outcome.summaryKept ? 'summary preserved' : entry.needsSummary && 'summary queued',
       );
       return {
         success: true,
@@ -94,7 +94,7 @@ function notes(rows: readonly BatchRow<NewEntry, StoreOutcome>[], embeds: boolea
   const stored = rows.flatMap((row) => ('outcome' in row ? [row] : []));
   return remarks(
     embeds && stored.some(({ outcome }) => !outcome.repeated) && 'embeddings queued',
-    stored.some(({ item, outcome }) => item.summaryWanted && !outcome.summaryKept) && 'summaries queued',
+    stored.some(({ item, outcome }) => item.needsSummary && !outcome.summaryKept) && 'summaries queued',
     stored.some(({ outcome }) => outcome.summaryKept) && 'summaries preserved',
   );
 }

@@ -44,7 +44,7 @@ export function createUpdateContextTool(parts: WriteParts): Tool {
       const summary =
         update.text === undefined
           ? undefined
-          : update.summaryWanted
+          : update.needsSummary
             ? 'summary queued'
             : outcome.hadSummary && 'summary cleared';
       const notes = remarks(fields.includes('embedding') && 'embedding queued', summary);
@@ -94,8 +94,8 @@ export function createUpdateContextBatchTool(parts: WriteParts): Tool {
       const texts = done.filter(({ item }) => item.text !== undefined);
       const notes = remarks(
         changed.includes('embedding') && 'embeddings queued',
-        texts.some(({ item }) => item.summaryWanted) && 'summaries queued',
-        texts.some(({ item, had }) => !item.summaryWanted && had) && 'summaries cleared',
+        texts.some(({ item }) => item.needsSummary) && 'summaries queued',
+        texts.some(({ item, had }) => !item.needsSummary && had) && 'summaries cleared',
       );
       return batchAnswer(results, (succeeded) => {
         if (succeeded > 0) return `Updated ${succeeded}/${rows.length} entries successfully${notes}`;
@@ -122,7 +122,7 @@ function updatedFields(
   const changes: [name: string, changed: boolean][] = [
     ['text_content', isNewText],
     ['metadata', update.metadata !== undefined],
-    ['summary', isNewText && (update.summaryWanted === true || outcome.hadSummary)],
+    ['summary', isNewText && (update.needsSummary === true || outcome.hadSummary)],
     ['metadata', update.metadataPatch !== undefined],
     ['tags', update.tags !== undefined],
     ['images', update.images !== undefined],

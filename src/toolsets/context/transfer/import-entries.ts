@@ -59,8 +59,8 @@ export async function importEntries(entries: EntryStore, path: string, now: stri
     const identity = identityOf(entry, hasNoTime);
     const duplicatesBefore = equals.get(identity) ?? 0;
     equals.set(identity, duplicatesBefore + 1);
-    const summaryWanted = entry.summary === undefined && entry.text.length >= summaryCharsMin;
-    batch.push({ ...entry, summaryWanted, exportedId, duplicatesBefore, hasNoTime });
+    const needsSummary = entry.summary === undefined && entry.text.length >= summaryCharsMin;
+    batch.push({ ...entry, needsSummary, exportedId, duplicatesBefore, hasNoTime });
     if (batch.length >= batchSize) await write();
   }
   await write();

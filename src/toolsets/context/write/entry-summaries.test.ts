@@ -35,7 +35,7 @@ async function start(t: TestContext, path?: string) {
     tags: [],
     images: [],
     summary: undefined,
-    summaryWanted: true,
+    needsSummary: true,
   });
   return {
     entries,
@@ -124,11 +124,11 @@ test('drops the summary of a text that has changed meanwhile', async (t) => {
   );
   summaries.wake();
   await started.promise;
-  await entries.update({ updates: [{ id, text: `New. ${long}`, summaryWanted: true }], allOrNothing: true });
+  await entries.update({ updates: [{ id, text: `New. ${long}`, needsSummary: true }], allOrNothing: true });
   gate.resolve();
   while ((await entries.unsummarised({ limit: 1 })).length > 0) await new Promise(setImmediate);
   assert.equal(await summary(id), 'of New');
-  await entries.update({ updates: [{ id, text: 'short', summaryWanted: false }], allOrNothing: true });
+  await entries.update({ updates: [{ id, text: 'short', needsSummary: false }], allOrNothing: true });
   assert.equal(await summary(id), undefined);
   await summaries.close();
 });

@@ -66,7 +66,7 @@ export function parseNewEntry(
     tags: tags === undefined || tags === null ? [] : parseTags(tags),
     images: images === undefined || images === null ? [] : parseImages(parseList(images, 'images'), settings),
     summary: undefined,
-    summaryWanted: wantsSummary(body, settings),
+    needsSummary: wantsSummary(body, settings),
   };
 }
 
@@ -93,7 +93,7 @@ export function parseUpdate(
   const body = typeof text === 'string' ? boundedText(text.trim()) : undefined;
   return {
     id,
-    ...(body === undefined ? {} : { text: body, summaryWanted: wantsSummary(body, settings) }),
+    ...(body === undefined ? {} : { text: body, needsSummary: wantsSummary(body, settings) }),
     ...(present(metadata) ? { metadata: replacing(parseMetadata('metadata', metadata), replaced) } : {}),
     ...(present(patch) ? { metadataPatch: replacing(parseMetadata('metadata_patch', patch), replaced) } : {}),
     ...(replaced !== undefined && !present(metadata) && !present(patch)
