@@ -92,7 +92,7 @@ test('refuses packages of unsupported programs', () => {
   assert.equal(contentKind(zipOf({ 'a.xml': '<a>text</a>' })), 'zip');
 });
 
-test('a text that mentions PDF is not a PDF', () => {
+test('does not read a text that mentions PDF as a PDF', () => {
   assert.equal(kind('A file that begins with %PDF- is a PDF.', 'text/markdown'), 'markdown');
   assert.equal(kind('rubbish\n%PDF-1.4\n%\xe2\xe3'), 'pdf');
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createPositions } from './document-positions.ts';
 import { finishText } from './text/finish-text.ts';
 
-test('an offset has a page, and a span its pages', () => {
+test('reports the page of an offset and the pages of a span', () => {
   const text = 'one\n\ntwo\n\nthree';
   const positions = createPositions({
     text,

@@ -35,13 +35,13 @@ test('Markdown keeps its text, and its first heading is the title', async () => 
   assert.equal(document.text, '```\n# no\n```\n\n## Yes #\n\ntext');
 });
 
-test('XML becomes an outline, and custom entities are never expanded', async () => {
+test('XML: prints an outline and never expands custom entities', async () => {
   const xml = '<?xml version="1.0"?><a x="1"><b>one &amp; two</b><![CDATA[<three>]]><!-- no --><c/></a>';
   assert.equal((await extract(xml)).text, 'a x="1":\n  b: one & two\n  <three>\n  c');
   assert.equal((await extract(billionLaughs())).text, 'x: &l9;');
 });
 
-test('RSS has title, link, date and summary of each entry', async () => {
+test('RSS: reads title, link, date and summary of each entry', async () => {
   const rss = `<?xml version="1.0"?><rss version="2.0"><channel><title>News</title><description>All of it</description>
     <item><title>One &amp; only</title><link>https://h.example/1</link><pubDate>Mon, 05 Jan 2026</pubDate>
     <description><![CDATA[<p>First <b>part</b>.</p><p>Second.</p>]]></description></item>
@@ -54,14 +54,14 @@ test('RSS has title, link, date and summary of each entry', async () => {
   );
 });
 
-test('Atom uses the link of the entry, not of its comments', async () => {
+test('Atom: uses the link of the entry, not of its comments', async () => {
   const atom = `<feed xmlns="http://www.w3.org/2005/Atom"><title>Log</title><entry><title>Hello</title>
     <link rel="replies" href="https://h.example/c"/><link href="https://h.example/?a=1&amp;b=2"/>
     <updated>2026-01-05</updated><summary type="html">&lt;i&gt;Hi&lt;/i&gt;</summary></entry></feed>`;
   assert.equal((await extract(atom)).text, 'Hello\nhttps://h.example/?a=1&b=2\n2026-01-05\n\nHi');
 });
 
-test('a PDF has its text with paragraphs, pages and title', async () => {
+test('PDF: reads text with paragraphs, pages and title', async () => {
   const page = 'BT /F1 12 Tf 72 700 Td (First line) Tj 0 -14 Td (second line) Tj 0 -40 Td (New paragraph) Tj ET';
   const document = await extract(
     pdfOf([stream(Buffer.from(page))], 2, '/Info << /Title (A title) /CreationDate (D:20260105) >> '),
@@ -74,7 +74,7 @@ test('a PDF has its text with paragraphs, pages and title', async () => {
   assert.equal(document.text, `${once}\n\n${once}`);
 });
 
-test('a PDF without text, with a password, damaged or disabled is a named error', async () => {
+test('PDF: rejects files that are damaged, disabled, without text or with a password', async () => {
   await assert.rejects(extract(pdfOf([stream(Buffer.from('0 0 m'))])), { code: 'no_text_in_document' });
   await assert.rejects(extract(encryptedPdf()), { code: 'encrypted_document' });
   await assert.rejects(extract('%PDF-1.7 nothing more'), { code: 'extraction_failed' });

@@ -27,7 +27,7 @@ test('removes only marked boilerplate from a saved page (003 ingestion)', () => 
   assert.match(text('<body><footer>Only a footer, of one line.</footer></body>', 'page'), /Only a footer/);
 });
 
-test('Markdown: headings, emphasis, code, links and images', () => {
+test('Markdown: prints headings, emphasis, code, links and images', () => {
   const html = `<h2>Head</h2><p>A <b>bold</b>, <em>slanted</em>, <s>gone</s> and <code>a*b</code> <a href="../c?x=1#y">link</a>
     <img src="i.png" alt="A picture"> end.</p><hr>`;
   assert.equal(
@@ -41,14 +41,14 @@ test('Markdown: nested lists keep their numbers and their paragraphs', () => {
   assert.equal(markdown(html), '4. four\n   - x\n   - y\n5. five\n\n   more');
 });
 
-test('Markdown: tables with escaped pipes, spans and a header only if the page has one', () => {
+test('Markdown: prints tables with escaped pipes, spans, and a header only if the page has one', () => {
   const headed = '<table><tr><th>a|b<th>c<tr><td>1<br>2<td><b>3</b></table>';
   assert.equal(markdown(headed), '| a\\|b | c |\n| --- | --- |\n| 1 2 | **3** |');
   const headless = '<table><tr><td colspan=2>x<td>y<tr><td>1<td>2<td>3</table>';
   assert.equal(markdown(headless), '|  |  |  |\n| --- | --- | --- |\n| x |  | y |\n| 1 | 2 | 3 |');
 });
 
-test('Markdown: fences code as written, with its language, by a fence it does not contain', () => {
+test('Markdown: prints code as written, with its language and a fence that it does not contain', () => {
   const html = '<pre class="highlight"><code class="language-TS">if (a &lt; b) {\n  ```\n}\n</code></pre>';
   assert.equal(markdown(html), '````ts\nif (a < b) {\n  ```\n}\n````');
 });
@@ -93,7 +93,7 @@ test('text: paragraphs, line breaks, lists, rows and code keep their lines', () 
   assert.equal(text(html), 'one\ntwo\n\nthree & four\n\n- x\n  - y\n- z\n\na | b\n1 | 2\n\n  k = 1\n    m');
 });
 
-test('text in the background colour never shows (T091)', () => {
+test('drops text in the background colour (T091)', () => {
   const unseen = [
     '<p style="color:#fff">no</p>',
     '<p style="COLOR: White !important">no</p>',
@@ -125,7 +125,7 @@ test('text in the background colour never shows (T091)', () => {
   assert.match(text('<body bgcolor="#000000" text="#ffffff"><p>yes</p>'), /yes/);
 });
 
-test('script, style, controls and hidden text never show (T086, T091)', () => {
+test('drops script, style, controls and hidden text (T086, T091)', () => {
   const html = `<p>seen</p><script>no</script><style>no</style><noscript>no</noscript><template>no</template><svg><title>no</title></svg>
     <p hidden>no</p><p aria-hidden="true">no</p><p style="color:red; display : none">no</p><p style="visibility:hidden">no</p>
     <p style="font-size:0">no</p><p style="position:absolute;left:-9999px">no</p><span class="sr-only">no</span>
@@ -218,7 +218,7 @@ test('removes a box with a field, a button or links by its name', () => {
   for (const extent of ['content', 'page'] as const) assert.doesNotMatch(text(html, extent), /Sign up|also happened/);
 });
 
-test('a page of only links is kept', () => {
+test('keeps a page of only links', () => {
   const html = '<ul><li><a href="/1">First thing</a><li><a href="/2">Second thing</a><li><a href="/3">Third</a></ul>';
   assert.equal(text(html, 'content'), '- First thing\n- Second thing\n- Third');
 });
@@ -233,7 +233,7 @@ test('removes the site name from the title if the page confirms it', () => {
   assert.equal(title('<p>x'), null);
 });
 
-test('language, author and date are as declared by the page', () => {
+test('returns language, author and date as the page declares them', () => {
   const html = `<html lang="pt-BR"><meta name="author" content="Ana"><meta property="article:published_time" content="2026-01-05"><p>x`;
   const { language, byline, published } = readHtml(html, { mode: 'text', charsMax: 1000 });
   assert.deepEqual([language, byline, published], ['pt-BR', 'Ana', '2026-01-05']);

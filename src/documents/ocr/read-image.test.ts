@@ -41,7 +41,7 @@ test('reads scanned PDF pages; refuses them without languages', async () => {
   await assert.rejects(read('unsupported_content_type/poppler-200dpi.png', []), { code: 'unsupported_content_type' });
 });
 
-test('reports a missing language, at no cost to a PDF with text', async () => {
+test('reports a missing language, but still reads a PDF with text', async () => {
   await assert.rejects(read('no_text_in_document/scanned.pdf', ['xho']), {
     code: 'no_text_in_document',
     message: /npm install .*@tesseract\.js-data\/xho/,
@@ -62,7 +62,7 @@ test('reports a missing language, at no cost to a PDF with text', async () => {
   assert.deepEqual([document.text, document.pages], ['Words on a page.', 2]);
 });
 
-test('finds every page of a TIFF and ends a cycle of pages', () => {
+test('finds every page of a TIFF and stops at a cycle of pages', () => {
   const tiff = Buffer.alloc(32);
   tiff.write('II*\0', 'latin1');
   // Two empty directories at 8 and 16; the second points back to the first.

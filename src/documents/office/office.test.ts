@@ -47,7 +47,7 @@ test('DOCX: a nested table stays in its cell, and a spanning cell keeps the othe
   assert.equal(readDocx(docxOf(body), options('text')).text, 'a |  | b\nin side | c | d');
 });
 
-test('DOCX: keeps text that stops inside a table', () => {
+test('DOCX: keeps the text if reading stops inside a table', () => {
   const row = `<w:tr><w:tc>${paragraph('cell')}</w:tc></w:tr>`;
   const { text, truncated } = readDocx(docxOf(`<w:tbl>${row.repeat(5000)}</w:tbl>`), {
     ...options(),
@@ -160,7 +160,7 @@ test('DOCX: a numbered list starts where the document says', () => {
   assert.equal(read('<w:lvlOverride w:ilvl="0"><w:startOverride w:val="9"/></w:lvlOverride>'), '9. one\n10. two');
 });
 
-test('XLSX: a drawing that refers to itself ends', () => {
+test('XLSX: stops at a drawing that refers to itself', () => {
   const { text } = readXlsx(
     xlsxOf('<sheetData><row r="1"><c t="inlineStr"><is><t>cell</t></is></c></row></sheetData>', {
       'xl/worksheets/_rels/sheet1.xml.rels': relations([['r1', 'drawing', '../drawings/drawing1.xml']]),

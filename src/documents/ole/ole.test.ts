@@ -23,7 +23,7 @@ async function read(bytes: Buffer, mode: 'text' | 'markdown' = 'markdown') {
 
 const inTable = '0000162401';
 
-test('DOC: headings, lists, tables, fields by their results', async () => {
+test('DOC: reads headings, lists, tables and field results', async () => {
   const row = '0000162401172401';
   const file = docOf([
     ['Lighthouses\r', '0100'],
@@ -59,7 +59,7 @@ function shared(text: string, isWide: boolean): Buffer {
   return Buffer.concat([head, Buffer.from(text, isWide ? 'utf16le' : 'latin1')]);
 }
 
-test('XLS: texts, numbers, dates, formulas, booleans and errors; a text that continues in the next record', async () => {
+test('XLS: reads texts, numbers, dates, formulas, booleans, errors, and a text that continues in the next record', async () => {
   const double = (value: number) => {
     const bytes = Buffer.alloc(8);
     bytes.writeDoubleLE(value);
@@ -105,7 +105,7 @@ test('XLS: texts, numbers, dates, formulas, booleans and errors; a text that con
   await assert.rejects(read(xlsOf([xlsRecord(0x2f, shorts(1))], [])), { code: 'encrypted_document' });
 });
 
-test('PPT: slides in order under their titles, with notes; ignores masters and earlier saves', async () => {
+test('PPT: reads slides in order under their titles, with notes; ignores masters and earlier saves', async () => {
   const wide = (text: string) => pptRecord(0x0fa0, Buffer.from(text, 'utf16le'));
   const narrow = (text: string) => pptRecord(0x0fa8, Buffer.from(text, 'latin1'));
   const name = (text: string, number: number) => pptRecord(0x0fba, Buffer.from(text, 'utf16le'), number);
@@ -143,7 +143,7 @@ test('PPT: slides in order under their titles, with notes; ignores masters and e
   await assert.rejects(read(pptOf(document, parts, 0xf3d1_c4df)), { code: 'encrypted_document' });
 });
 
-test('MSG: a message as an email, with its files; a nested one as text', async () => {
+test('MSG: reads a message as an email with its files, and a nested message as text', async () => {
   const wide = (text: string) => Buffer.from(text, 'utf16le');
   const properties = (head: number, ...list: readonly (readonly [number, bigint])[]) =>
     Buffer.concat([
@@ -197,7 +197,7 @@ test('unpacks the example of compressed RTF from its specification', () => {
   assert.equal(unpackRtf(packed).toString('latin1'), '{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n');
 });
 
-test('compound files with cycles, false sizes or shared bytes end', async () => {
+test('stops reading compound files with cycles, false sizes or shared bytes', async () => {
   const file = docOf([[`${'word '.repeat(4000)}\r`, '0000']]);
   const fat = (file.readUInt32LE(76) + 1) * 512;
   const circle = Buffer.from(file);
@@ -222,7 +222,7 @@ test('compound files with cycles, false sizes or shared bytes end', async () => 
   );
 });
 
-test('unsupported formats are refused with a converter; a password of newer programs is named', async () => {
+test('names a converter for unsupported formats, and reports passwords of newer programs', async () => {
   await assert.rejects(read(compoundFile({ VisioDocument: Buffer.alloc(10) })), {
     code: 'unsupported_content_type',
     message: /soffice --headless --convert-to pdf/,

@@ -7,7 +7,7 @@ function text(rtf: string): string {
   return readRtf(bytes, { mode: 'markdown', charsMax: 100_000, stopAt: Number.POSITIVE_INFINITY }).text;
 }
 
-test('characters come from code pages, font charsets and Unicode', () => {
+test('reads characters in code pages, font charsets and Unicode', () => {
   assert.equal(text("{\\rtf1\\ansi\\ansicpg1252 Gr\\'fc\\'dfe}"), 'Grüße');
   assert.equal(text("{\\rtf1\\ansicpg1251 \\'cc\\'e0\\'ff\\'ea}"), 'Маяк');
   assert.equal(text("{\\rtf1{\\fonttbl{\\f3\\fcharset128 Mincho;}}{\\f3 \\'93\\'94\\'91\\'e4}}"), '灯台');
@@ -21,7 +21,7 @@ test('skips pictures, fonts, styles, unknown destinations and hidden text', () =
   assert.equal(text(rtf), 'a b');
 });
 
-test('headings, lists and tables keep their shape', () => {
+test('keeps headings, lists and tables', () => {
   const rtf = `{\\rtf1{\\stylesheet{\\s1 heading 1;}{\\s2\\outlinelevel1 Mine;}}\\pard\\s1 One\\par\\pard\\s2 Two\\par
     \\pard{\\listtext 1.\\tab}first\\par{\\listtext 2.\\tab}second\\par\\pard after\\par
     \\trowd\\intbl a\\cell b\\cell\\row\\trowd\\intbl c\\cell d\\cell\\row\\pard end\\par}`;

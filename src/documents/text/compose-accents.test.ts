@@ -10,7 +10,7 @@ test('puts an accent drawn before its letter onto it', () => {
   );
 });
 
-test('keeps other marks', () => {
+test('keeps accents that belong to no letter', () => {
   assert.equal(composeAccents('use `name` and 5´ or ´ alone, ¨x'), 'use `name` and 5´ or ´ alone, ẍ');
   assert.equal(composeAccents('don´t'), 'don´t');
 });
