@@ -17,7 +17,7 @@ export function createSearchTool({ label, pageSizeMax }: { label: string; pageSi
     effect: 'read',
     openWorld: true,
     input: z.object({
-      query: z.string().min(1).max(queryLengthMax).describe('Words or query.'),
+      query: z.string().min(1).max(queryLengthMax).describe('Words, or a query in the syntax of Fess.'),
       pageSize: z
         .int()
         .min(1)

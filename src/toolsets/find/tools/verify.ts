@@ -24,7 +24,7 @@ export function createVerifyTool(texts: readonly CitableTexts[]): Tool {
         .toLowerCase()
         .refine((hash) => /^[0-9a-f]{12,64}$/.test(hash), { error: 'must have 12 to 64 hexadecimal digits' })
         .optional()
-        .describe('The hash of a search result, to detect changes of the text.'),
+        .describe('The hash of a search result, to detect changes to the text.'),
     }),
     output: looseOutput('uri, found, changed, hash, where?, nearest?, message'),
     async run({ uri, quote, hash }, call) {

@@ -25,7 +25,7 @@ export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>):
     name: 'kb_get',
     title: 'Get a document',
     description:
-      'Returns a document by document_id, in chunks. A long one starts with an outline (pages, headings, chunk_index); the next field is the call for the rest. Or lists documents by source_path.',
+      'Returns a document by document_id, in chunks, or lists documents by source_path. A long document starts with an outline (pages, headings, chunk_index); `next` is the call for the rest.',
     effect: 'read',
     input: z.object({
       document_id: documentIdInput.optional(),
