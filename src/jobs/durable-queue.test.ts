@@ -12,10 +12,10 @@ function source(count: number) {
   const waiting = Array.from({ length: count }, (_, id): Job => ({ id }));
   const begun = new Map<number, { signal: AbortSignal; end(error?: Error): void }>();
   const watchers = new Set<() => void>();
-  const told = { recovered: 0, givenBack: 0, isOurs: true };
+  const counts = { recovered: 0, requeued: 0, isOurs: true };
   const jobs: JobSource<Job> = {
     claim: async () => waiting.shift(),
-    renew: async () => told.isOurs,
+    renew: async () => counts.isOurs,
     perform: (job, signal) =>
       new Promise((resolve, reject) => {
         const end = (error?: Error) => (error ? reject(error) : resolve());
@@ -24,10 +24,10 @@ function source(count: number) {
         for (const watch of watchers) watch();
       }),
     recover: async () => {
-      told.recovered += 1;
+      counts.recovered += 1;
     },
     requeueOwn: async () => {
-      told.givenBack += 1;
+      counts.requeued += 1;
     },
   };
   const started = async (id: number) => {
@@ -36,19 +36,19 @@ function source(count: number) {
     assert.ok(job);
     return job;
   };
-  return { jobs, waiting, begun, told, started };
+  return { jobs, waiting, begun, counts, started };
 }
 
 const config = { workers: 2, leaseMs: 60_000, pollMs: 60_000 };
 
 test('runs a bounded number of jobs at the same time and starts the next when one ends', async () => {
-  const { jobs, begun, told, started } = source(3);
+  const { jobs, begun, counts, started } = source(3);
   const queue = createDurableQueue(config, jobs, silentLogger);
   await started(1);
   assert.equal(begun.has(2), false);
   begun.get(0)?.end();
   await started(2);
-  assert.equal(told.recovered, 1, 'recovers the jobs of dead processes first');
+  assert.equal(counts.recovered, 1, 'recovers the jobs of dead processes first');
   await queue.close();
 });
 
@@ -72,25 +72,25 @@ test('waking finds new jobs without waiting for the next poll', async () => {
 });
 
 test('stops a job that it no longer owns, dropped or found out at lease renewal', async () => {
-  const { jobs, told, started } = source(2);
+  const { jobs, counts, started } = source(2);
   const queue = createDurableQueue({ ...config, leaseMs: 30 }, jobs, silentLogger);
   const [first, second] = [await started(0), await started(1)];
   queue.abort(0);
   assert.equal(first.signal.aborted, true);
   assert.equal(second.signal.aborted, false);
-  told.isOurs = false;
+  counts.isOurs = false;
   if (!second.signal.aborted) await new Promise((resolve) => second.signal.addEventListener('abort', resolve));
   await queue.close();
 });
 
 test('closing stops running jobs, requeues them and starts nothing', async () => {
-  const { jobs, waiting, told, started } = source(5);
+  const { jobs, waiting, counts, started } = source(5);
   const queue = createDurableQueue(config, jobs, silentLogger);
   const first = await started(0);
   await started(1);
   await queue.close();
   assert.equal(first.signal.aborted, true);
-  assert.deepEqual([waiting.length, told.givenBack], [3, 1]);
+  assert.deepEqual([waiting.length, counts.requeued], [3, 1]);
   queue.wake();
   assert.equal(waiting.length, 3);
 });
@@ -115,46 +115,46 @@ test('retries a queue that cannot be read', async () => {
 
 test('starts one extra job beside slow ones if it is quick', async () => {
   const { jobs, begun, started } = source(5);
-  const asked: boolean[] = [];
-  const told: JobSource<Job> = {
+  const quickClaims: boolean[] = [];
+  const recordingJobs: JobSource<Job> = {
     ...jobs,
     async claim(quick) {
-      asked.push(quick);
+      quickClaims.push(quick);
       return jobs.claim(quick);
     },
   };
-  const queue = createDurableQueue({ ...config, quickJobAfterMs: 0 }, told, silentLogger);
+  const queue = createDurableQueue({ ...config, quickJobAfterMs: 0 }, recordingJobs, silentLogger);
   await started(2);
   assert.deepEqual([...begun.keys()], [0, 1, 2], 'one, and not one more');
-  assert.deepEqual(asked, [false, false, true]);
+  assert.deepEqual(quickClaims, [false, false, true]);
   begun.get(2)?.end();
   await started(3);
-  assert.deepEqual(asked.slice(3), [true]);
+  assert.deepEqual(quickClaims.slice(3), [true]);
   begun.get(0)?.end();
   await started(4);
-  assert.deepEqual(asked.slice(4, 5), [false], 'a free slot takes any job');
+  assert.deepEqual(quickClaims.slice(4, 5), [false], 'a free slot takes any job');
   await queue.close();
 });
 
 test('the first poll may be delayed, and waking runs it immediately', async () => {
   const later = source(1);
   const slow = createDurableQueue({ ...config, firstPollMs: 60_000 }, later.jobs, silentLogger);
-  assert.equal(later.told.recovered, 0);
+  assert.equal(later.counts.recovered, 0);
   slow.wake();
   assert.ok(await later.started(0));
   await slow.close();
 
   const soon = source(1);
-  const held = setInterval(() => {}, 1000);
+  const keepAlive = setInterval(() => {}, 1000);
   const queue = createDurableQueue({ ...config, firstPollMs: 1 }, soon.jobs, silentLogger);
   assert.ok(await soon.started(0));
-  clearInterval(held);
+  clearInterval(keepAlive);
   await queue.close();
 });
 
 test('a queue closed before its first poll does not touch the storage', async () => {
-  const { jobs, waiting, told } = source(1);
+  const { jobs, waiting, counts } = source(1);
   const queue = createDurableQueue({ ...config, firstPollMs: 60_000 }, jobs, silentLogger);
   await queue.close();
-  assert.deepEqual([waiting.length, told.recovered, told.givenBack], [1, 0, 0]);
+  assert.deepEqual([waiting.length, counts.recovered, counts.requeued], [1, 0, 0]);
 });

@@ -41,11 +41,11 @@ test("hides other owners' tasks", async (t) => {
   const { id } = await started(tasks);
   const problems = new Set<string>();
   const strange = ['0'.repeat(32), '', '../../etc/passwd', `${id}\0`, 7, null, undefined, { toString: () => id }];
-  for (const [given, owner] of [[id, 'you'], ...strange.map((each) => [each, 'me'])] as [unknown, string][]) {
+  for (const [taskId, owner] of [[id, 'you'], ...strange.map((each) => [each, 'me'])] as [unknown, string][]) {
     // One after the other: an unawaited rejection would be unhandled.
-    const asked = [tasks.get, tasks.cancel, (task: unknown, whose: string) => tasks.answer(task, whose, {})];
-    for (const ask of asked) {
-      await assert.rejects(ask(given, owner), (error: Error) => Boolean(problems.add(error.message)));
+    const calls = [tasks.get, tasks.cancel, (task: unknown, whose: string) => tasks.answer(task, whose, {})];
+    for (const call of calls) {
+      await assert.rejects(call(taskId, owner), (error: Error) => Boolean(problems.add(error.message)));
     }
   }
   assert.equal(problems.size, 1);

@@ -24,7 +24,7 @@ test('a form shared by two words belongs to the more frequent one', () => {
   assert.ok(finds('when can I leave', 'The last boat leaves at nine.'));
 });
 
-const forms: Partial<Record<Language, readonly [asked: string, written: string]>> = {
+const forms: Partial<Record<Language, readonly [searchedForm: string, written: string]>> = {
   arabic: ['الكتاب', 'كتاب'],
   armenian: ['քաղաքներ', 'քաղաք'],
   danish: ['husene', 'huset'],
@@ -51,12 +51,12 @@ const forms: Partial<Record<Language, readonly [asked: string, written: string]>
   turkish: ['evler', 'evlerde'],
 };
 
-for (const [language, [asked, written]] of Object.entries(forms)) {
-  test(`${language}: ${asked} finds ${written}`, async () => {
+for (const [language, [searchedForm, written]] of Object.entries(forms)) {
+  test(`${language}: ${searchedForm} finds ${written}`, async () => {
     await useLanguage(languages.find((each) => each === language) ?? 'simple');
     assert.equal(currentLanguage(), language);
-    assert.ok(finds(asked, `x ${written} y`));
-    assert.ok(finds(written, `x ${asked} y`));
+    assert.ok(finds(searchedForm, `x ${written} y`));
+    assert.ok(finds(written, `x ${searchedForm} y`));
   });
 }
 

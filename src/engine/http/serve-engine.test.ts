@@ -8,7 +8,7 @@ import { createRegistry } from '../../telemetry/registry.ts';
 import { serveEngine } from './serve-engine.ts';
 
 test('does not keep watching a client that left during the token lookup', async (t) => {
-  const [asked, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [lookupStarted, disconnected] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const [looked, measured] = [Promise.withResolvers<string[]>(), Promise.withResolvers<string>()];
   const service = await serveEngine({
     host: '127.0.0.1',
@@ -22,13 +22,13 @@ test('does not keep watching a client that left during the token lookup', async 
     readOnly: true,
     log: silentLogger,
     metrics: () => measured.promise,
-    recorder: { ...createRecorder(createRegistry()), httpAnswer: () => left.resolve() },
+    recorder: { ...createRecorder(createRegistry()), httpAnswer: () => disconnected.resolve() },
     authorities: [
       {
         isRequired: async () => true,
         async identify(name) {
-          asked.resolve();
-          if (name === 'goes') await left.promise;
+          lookupStarted.resolve();
+          if (name === 'goes') await disconnected.promise;
           return { name, identity: name, rights: fullRights, credential: name };
         },
         async areValid(principals) {
@@ -44,9 +44,9 @@ test('does not keep watching a client that left during the token lookup', async 
     return sent.on('error', () => {}).end();
   };
   const goes = get('goes');
-  await asked.promise;
+  await lookupStarted.promise;
   goes.destroy();
-  await left.promise;
+  await disconnected.promise;
   const stays = get('stays');
   assert.deepEqual(await looked.promise, ['stays']);
   measured.resolve('');

@@ -234,8 +234,13 @@ test('a file may replace a document, and a document may move', async (t) => {
   const engine = await open(t, failing());
   const { document_id: id } = await ended(engine, await submit(engine, 'the first text'));
   assert.ok(id !== null);
-  const given = { filename: 'file.txt', content: bytesOf('the second text'), source_path: '/a/file.txt', replaces: id };
-  const outcome = await engine.submit(given);
+  const submission = {
+    filename: 'file.txt',
+    content: bytesOf('the second text'),
+    source_path: '/a/file.txt',
+    replaces: id,
+  };
+  const outcome = await engine.submit(submission);
   assert.ok(outcome.accepted);
   assert.equal((await ended(engine, outcome.job_id)).document_id, id);
   assert.deepEqual(

@@ -11,10 +11,10 @@ function storageWith(forget: Forgettable['ingestion']['forget']): Forgettable {
 }
 
 test('removes old jobs at start, in parts, by age and number', async () => {
-  const asked: ForgetRequest[] = [];
+  const requests: ForgetRequest[] = [];
   let left = 12_000;
   const forget = async (request: ForgetRequest) => {
-    asked.push(request);
+    requests.push(request);
     const gone = Math.min(left, request.limit);
     left -= gone;
     if (left === 0) emptied.resolve();
@@ -25,8 +25,8 @@ test('removes old jobs at start, in parts, by age and number', async () => {
   const forgetting = startPruning(settings, storageWith(forget), silentLogger);
   await emptied.promise;
   await forgetting.close();
-  assert.equal(asked.length, 3);
-  for (const { before, keptMax } of asked) {
+  assert.equal(requests.length, 3);
+  for (const { before, keptMax } of requests) {
     assert.equal(keptMax, 500);
     const days = (Date.now() - Date.parse(before)) / 86_400_000;
     assert.ok(days >= 30 && days < 30.1, before);

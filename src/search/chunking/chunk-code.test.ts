@@ -152,7 +152,7 @@ test('chunks many megabytes in parts and loses nothing between them', () => {
   const lines = Array.from({ length: 150_000 }, (_, index) => `  "key${index}": "value ${index}",`);
   const text = `{\n${lines.join('\n')}\n}`;
   const chunks = chunkCode(text, 'json');
-  const bare = (given: string): string => given.replaceAll(/\s/g, '');
+  const bare = (source: string): string => source.replaceAll(/\s/g, '');
   assert.equal(bare(chunks.map((chunk) => chunk.text).join('')), bare(text));
   for (const { text: own, start, end } of chunks) assert.equal(own, text.slice(start, end));
 });

@@ -77,12 +77,13 @@ async function store(text: string): Promise<number> {
 
 const search = (meaning: EntryMeaning, text: string, allowed?: readonly number[]) =>
   meaning.search({ text, limit: 10, allowed, signal: new AbortController().signal });
-const ids = async (...given: Parameters<typeof search>) => (await complete(...given)).matches.map(({ id }) => id);
+const ids = async (...parameters: Parameters<typeof search>) =>
+  (await complete(...parameters)).matches.map(({ id }) => id);
 
 /** A search waits for new texts only briefly; a busy machine may need longer. */
-async function complete(...given: Parameters<typeof search>) {
+async function complete(...parameters: Parameters<typeof search>) {
   for (;;) {
-    const answer = await search(...given);
+    const answer = await search(...parameters);
     if (answer.pending === 0) return answer;
   }
 }

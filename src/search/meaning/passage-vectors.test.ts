@@ -4,16 +4,16 @@ import type { EmbeddingProvider } from '../models/embedding-provider.ts';
 import { embedPassages } from './passage-vectors.ts';
 
 /** Records its input and gives each text its own unit vector. */
-function recorder(): EmbeddingProvider & { asked: string[] } {
-  const asked: string[] = [];
+function recorder(): EmbeddingProvider & { embedded: string[] } {
+  const embedded: string[] = [];
   return {
     name: 'recorder',
     dimensions: 16,
-    asked,
+    embedded,
     embed: async (texts) =>
       texts.map((text) => {
         const vector = new Float32Array(16);
-        vector[asked.push(text) - 1] = 1;
+        vector[embedded.push(text) - 1] = 1;
         return vector;
       }),
     close: async () => {},
@@ -34,7 +34,7 @@ test('a long passage has a vector per part, split between sentences', async () =
     assert.match(text.slice(start, end), /^This .*fox\.$/s);
     assert.ok(Math.abs(Math.hypot(...vector) - 1) < 1e-6);
   }
-  assert.ok(provider.asked.every((asked) => asked.startsWith('Animals / Foxes\nThis')));
+  assert.ok(provider.embedded.every((text) => text.startsWith('Animals / Foxes\nThis')));
   // Mostly the part itself, plus some of the others.
   const [own = 0, other = 0] = vectors[0]?.vector ?? [];
   assert.ok(own > 3 * other && other > 0);
@@ -43,7 +43,7 @@ test('a long passage has a vector per part, split between sentences', async () =
 test('embeds a short message alone and after the previous one; the mean is not normalised', async () => {
   const provider = recorder();
   const [[only] = []] = await embedPassages([{ text: 'Yes, last May.', before: 'Ann: Did you go to Rome?' }], provider);
-  assert.deepEqual(provider.asked, ['Yes, last May.', 'Ann: Did you go to Rome?\nYes, last May.']);
+  assert.deepEqual(provider.embedded, ['Yes, last May.', 'Ann: Did you go to Rome?\nYes, last May.']);
   assert.deepEqual([only?.start, only?.end], [0, 14]);
   const [alone = 0, after = 0, other] = only?.vector ?? [];
   assert.ok(Math.abs(after / (alone + after) - 0.3) < 1e-6);
@@ -56,7 +56,7 @@ test('embeds a message alone if it or the previous one is long', async () => {
   const question = 'And what about the other one?';
   await embedPassages([{ text: question, before: sentence.repeat(8) }], provider);
   await embedPassages([{ text: sentence.repeat(8), before: question }], provider);
-  assert.deepEqual(provider.asked, [question, sentence.repeat(8)]);
+  assert.deepEqual(provider.embedded, [question, sentence.repeat(8)]);
 });
 
 test('scales down the vectors of a message by its windows, up to thirty, but not those of documents', async () => {
@@ -83,7 +83,7 @@ test('embeds code whole and as words', async () => {
   const provider = recorder();
   const [vectors = []] = await embedPassages([{ text: code.repeat(12) }], provider);
   assert.equal(vectors.length, 1);
-  assert.ok(provider.asked[0]?.startsWith('python def foo Bar , item list Counts. return len item list'));
+  assert.ok(provider.embedded[0]?.startsWith('python def foo Bar , item list Counts. return len item list'));
 });
 
 test('passages keep their order and number of vectors', async () => {

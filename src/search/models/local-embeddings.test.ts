@@ -83,10 +83,10 @@ describe('the local model', () => {
       Array.from({ length: 50 }, () => 'long '.repeat(500)),
       { signal: controller.signal },
     );
-    const kept = provider.embed(['kept']);
+    const other = provider.embed(['kept']);
     controller.abort();
     await assert.rejects(cancelled, hasCode('cancelled'));
-    assert.equal((await kept).length, 1);
+    assert.equal((await other).length, 1);
     await assert.rejects(provider.embed(['late'], { signal: controller.signal }), hasCode('cancelled'));
   });
 

@@ -146,15 +146,15 @@ test('skips a server that keeps failing, then tries it once', async (context) =>
 test('limits concurrent requests', async (context) => {
   let open = 0;
   let most = 0;
-  const held: (() => void)[] = [];
+  const openResponses: (() => void)[] = [];
   const { base } = await startServer(context, (_call, response) => {
     open += 1;
     most = Math.max(most, open);
-    held.push(() => {
+    openResponses.push(() => {
       open -= 1;
       response.end('{}');
     });
-    if (held.length >= 2) for (const release of held.splice(0)) release();
+    if (openResponses.length >= 2) for (const release of openResponses.splice(0)) release();
   });
   const remote = createRemoteCalls(fast);
   await Promise.all(Array.from({ length: 8 }, () => remote.post(base, {}, {}, undefined)));
@@ -175,8 +175,8 @@ test('fails cleanly if a server is too slow, redirects or is down', async (conte
 });
 
 test('contract §3: a search does not wait long for a silent server, the next one not at all until it answers', async (context) => {
-  const held: ServerResponse[] = [];
-  const { base, calls } = await startServer(context, (_call, response) => void held.push(response));
+  const openResponses: ServerResponse[] = [];
+  const { base, calls } = await startServer(context, (_call, response) => void openResponses.push(response));
   const config: EmbeddingConfig = { ...defaults, provider: 'ollama', ollamaHost: base, queryMs: 100 };
   const provider = createEmbeddingProvider(config);
   const query = () => provider.embed(['text'], { purpose: 'query' });
@@ -185,18 +185,18 @@ test('contract §3: a search does not wait long for a silent server, the next on
   assert.equal(calls.length, 1);
   // It was loading its model: the request continued, and its answer shows the server is alive.
   const passage = provider.embed(['text'], { purpose: 'passage' });
-  while (held.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
-  for (const response of held.splice(0)) response.end(JSON.stringify({ embeddings: [[1, 0]] }));
+  while (openResponses.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (const response of openResponses.splice(0)) response.end(JSON.stringify({ embeddings: [[1, 0]] }));
   await passage;
   const answered = query();
-  while (held.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
-  held[0]?.end(JSON.stringify({ embeddings: [[0, 1]] }));
+  while (openResponses.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  openResponses[0]?.end(JSON.stringify({ embeddings: [[0, 1]] }));
   assert.deepEqual(await answered, [new Float32Array([0, 1])]);
 });
 
 test('contract §2: cancelling a queued call takes effect immediately and frees its place', async (context) => {
-  const held: ServerResponse[] = [];
-  const { base, calls } = await startServer(context, (_call, response) => void held.push(response));
+  const openResponses: ServerResponse[] = [];
+  const { base, calls } = await startServer(context, (_call, response) => void openResponses.push(response));
   const remote = createRemoteCalls({ ...fast, concurrencyMax: 1 });
   const first = remote.post(base, {}, {}, undefined);
   const controller = new AbortController();
@@ -204,11 +204,11 @@ test('contract §2: cancelling a queued call takes effect immediately and frees 
   const third = remote.post(base, {}, {}, undefined);
   controller.abort();
   await assert.rejects(second, { code: 'cancelled' });
-  while (held.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
-  held[0]?.end('{}');
+  while (openResponses.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  openResponses[0]?.end('{}');
   await first;
-  while (held.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
-  held[1]?.end('{}');
+  while (openResponses.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  openResponses[1]?.end('{}');
   await third;
   assert.equal(calls.length, 2);
 });

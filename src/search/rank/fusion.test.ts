@@ -21,7 +21,7 @@ function candidate(
 }
 
 /** Passages that all have the same word share and cosine. */
-function crowd(share: number): Candidate[] {
+function fillers(share: number): Candidate[] {
   return Array.from({ length: 60 }, (_, index) => candidate(100 + index, share, 0.7));
 }
 
@@ -76,7 +76,7 @@ test('the order of the candidates does not matter', () => {
     candidate(1, 0.4, 0.8),
     candidate(2, undefined, 0.9),
     candidate(3, 0.6, undefined),
-    ...crowd(0.1),
+    ...fillers(0.1),
   ];
   assert.deepEqual(fuse(candidates.toReversed(), settings), fuse(candidates, settings));
 });

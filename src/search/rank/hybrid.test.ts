@@ -24,7 +24,7 @@ function corpus(rows: Record<number, [share: number, cosine: number]>, bar: [num
           .map(word)
           .filter(({ share }) => share > bar[0])
           .slice(0, limit),
-      score: async (_text, wanted) => wanted.map(word),
+      score: async (_text, passageIds) => passageIds.map(word),
     },
     meaning: {
       search: async (text, limit) => ({
@@ -37,7 +37,7 @@ function corpus(rows: Record<number, [share: number, cosine: number]>, bar: [num
         pending: 0,
         span: 0.25,
       }),
-      score: async (_found, wanted) => wanted.map(near),
+      score: async (_found, passageIds) => passageIds.map(near),
     },
   };
 }
@@ -58,16 +58,16 @@ test('with a quoted phrase, shows only what the words found', async () => {
 
 test('corrects misspelt words, for search by meaning too', async () => {
   const retrievers = corpus({ 1: [0.6, 0.4] });
-  const asked: string[] = [];
+  const searchedTexts: string[] = [];
   const meaning = {
     ...retrievers.meaning,
     search: (text: string, limit: number) => {
-      asked.push(text);
+      searchedTexts.push(text);
       return retrievers.meaning.search(text, limit);
     },
   };
   const corrected = () =>
-    asked.length > 1
+    searchedTexts.length > 1
       ? []
       : [
           { word: 'parentel', terms: ['parental'] },
@@ -75,7 +75,7 @@ test('corrects misspelt words, for search by meaning too', async () => {
         ];
   const text = 'Parentel leeve, parentel';
   const { matches } = await searchHybrid({ text, limit: 10 }, joined({ words: retrievers.words, meaning, corrected }));
-  assert.deepEqual([asked, matches.length], [[text, 'parental leave, parental'], 1]);
+  assert.deepEqual([searchedTexts, matches.length], [[text, 'parental leave, parental'], 1]);
 });
 
 test('each search scores what the other found', async () => {
@@ -144,8 +144,8 @@ test('scores unscored word matches like those of meaning', async () => {
 
 test('either search may be missing, and a question shifts the weight to meaning', async () => {
   const deps = corpus({ 1: [0.6, 0.8], 2: [0.1, 0.9] });
-  const order = async (given: Parameters<typeof createRetrieverCorpus>[0], text = 'q') =>
-    (await searchHybrid({ text, limit: 10 }, joined(given))).matches.map(({ id }) => id);
+  const order = async (usedRetrievers: Parameters<typeof createRetrieverCorpus>[0], text = 'q') =>
+    (await searchHybrid({ text, limit: 10 }, joined(usedRetrievers))).matches.map(({ id }) => id);
   assert.deepEqual(await order({ ...deps, meaning: undefined }), [1, 2]);
   assert.deepEqual(await order({ ...deps, words: undefined }), [2, 1]);
   assert.deepEqual(await order(deps), [1, 2]);

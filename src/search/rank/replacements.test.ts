@@ -69,8 +69,8 @@ test('a newer hit comes right before the older, and those between move down', ()
     newerFirst([4, 3, 2, 1], Number, newer, (hit) => hit),
     [4, 3, 2, 1],
   );
-  const told = findReplacements([at(1, 'The launch is on 6 May.'), at(3, 'The launch is on 20 May.')]);
-  assert.deepEqual([...told.replacedBy], [], 'the texts do not say that anything changed');
+  const replacements = findReplacements([at(1, 'The launch is on 6 May.'), at(3, 'The launch is on 20 May.')]);
+  assert.deepEqual([...replacements.replacedBy], [], 'the texts do not say that anything changed');
 });
 
 test('inserts a hit that was not found where it belongs', () => {

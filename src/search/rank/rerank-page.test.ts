@@ -47,7 +47,7 @@ function corpus(
   };
 }
 
-const asked = { text: 'which animals live in forests', limit: 10, offset: 0 } satisfies RerankRequest;
+const baseRequest = { text: 'which animals live in forests', limit: 10, offset: 0 } satisfies RerankRequest;
 const rows = (count: number, logit: (id: number) => number): Row[] =>
   Array.from({ length: count }, (_, id) => ({ logit: logit(id) }));
 
@@ -58,7 +58,7 @@ test('the order is the same for every page, and a page reranks only what it need
     model,
   );
   const idsOf = async (request: Partial<RerankRequest>) =>
-    (await rerankPage({ ...asked, ...request }, hits, deps)).page.map(({ hit }) => hit.id);
+    (await rerankPage({ ...baseRequest, ...request }, hits, deps)).page.map(({ hit }) => hit.id);
   const first = await idsOf({});
   assert.equal(model.scored.length, 20);
   const whole = await idsOf({ limit: 90 });
@@ -90,7 +90,7 @@ test('reads fifty short texts at once', async () => {
       model,
       chars,
     );
-    const { page } = await rerankPage(asked, hits, deps);
+    const { page } = await rerankPage(baseRequest, hits, deps);
     assert.deepEqual([page[0]?.hit.id, model.scored.length], [read - 1, read]);
   }
 });
@@ -101,15 +101,15 @@ test('omits and counts weak hits, but never one with every word of the query', a
     .with(9, { logit: 5 })
     .with(25, { logit: -9, words: 1 });
   const { hits, deps } = corpus(all, provider());
-  const { page, omitted, included } = await rerankPage({ ...asked, cutoff: 'weak' }, hits, deps);
+  const { page, omitted, included } = await rerankPage({ ...baseRequest, cutoff: 'weak' }, hits, deps);
   assert.deepEqual(
     page.map(({ hit }) => hit.id),
     [9, 7, 25],
   );
   assert.deepEqual([omitted, included], [7, 3]);
-  const without = await rerankPage(asked, hits, deps);
+  const without = await rerankPage(baseRequest, hits, deps);
   assert.deepEqual([without.page.length, without.omitted], [10, 0]);
-  const above = await rerankPage({ ...asked, cutoff: { below: 0.9 } }, hits, deps);
+  const above = await rerankPage({ ...baseRequest, cutoff: { below: 0.9 } }, hits, deps);
   assert.deepEqual(
     above.page.map(({ hit }) => hit.id),
     [9],
@@ -126,7 +126,7 @@ test('omits hits below 1 % beside a strong one, unless they have the words', asy
       .with(3, { logit: -3 });
     const { hits, deps } = corpus(all, provider());
     const reranker = createReranker({ provider: provider(), weight: 1, calibration: fits });
-    const { page } = await rerankPage({ ...asked, text, cutoff: 'weak' }, hits, { ...deps, reranker });
+    const { page } = await rerankPage({ ...baseRequest, text, cutoff: 'weak' }, hits, { ...deps, reranker });
     return page.map(({ hit }) => hit.id).toSorted();
   };
   assert.deepEqual(await shown(1, 'how does one cook okra'), [0, 3]);
@@ -144,7 +144,9 @@ test('a query of one or two words keeps hits with any of them, and hits near in 
   ];
   const reranker = createReranker({ provider: provider(), weight: 1, calibration: fits });
   const shown = async (text: string) =>
-    (await rerankPage({ ...asked, text, cutoff: 'weak' }, near, { ...deps, reranker })).page.map(({ hit }) => hit.id);
+    (await rerankPage({ ...baseRequest, text, cutoff: 'weak' }, near, { ...deps, reranker })).page.map(
+      ({ hit }) => hit.id,
+    );
   assert.deepEqual(await shown('okra'), [2, 4]);
   assert.deepEqual(await shown('the okra-lectin effect'), [2, 4]);
   assert.deepEqual(await shown('how does one cook okra'), []);
@@ -156,7 +158,7 @@ test('stops asking the model when everything is weak', async () => {
     rows(100, () => -9),
     model,
   );
-  const { page, omitted } = await rerankPage({ ...asked, cutoff: 'weak' }, hits, deps);
+  const { page, omitted } = await rerankPage({ ...baseRequest, cutoff: 'weak' }, hits, deps);
   assert.deepEqual([page.length, omitted, model.scored.length], [0, 10, 20]);
 });
 
@@ -172,7 +174,7 @@ test('a failing or disabled model leaves the order as it is, and the answer says
       rows(40, (id) => id),
       of,
     );
-    const { page, reranking } = await rerankPage({ ...asked, limit: 40 }, hits, deps);
+    const { page, reranking } = await rerankPage({ ...baseRequest, limit: 40 }, hits, deps);
     assert.deepEqual(reranking, state);
     assert.deepEqual(
       page.map(({ hit }) => hit.id),
@@ -188,7 +190,7 @@ test('hits that the model did not reach in time come after the others, in their 
     rows(20, (id) => id),
     provider(async (_, passages) => passages.map((passage, place) => (place < 3 ? Number(passage) : undefined))),
   );
-  const { page, reranking } = await rerankPage({ ...asked, limit: 6 }, hits, deps);
+  const { page, reranking } = await rerankPage({ ...baseRequest, limit: 6 }, hits, deps);
   assert.deepEqual(
     page.map(({ hit }) => hit.id),
     [2, 1, 0, 3, 4, 5],
@@ -202,7 +204,7 @@ test('a cancelled call and our own bugs end the search', async () => {
       rows(5, () => 0),
       provider(() => Promise.reject(error)),
     );
-    await assert.rejects(rerankPage(asked, hits, deps), error);
+    await assert.rejects(rerankPage(baseRequest, hits, deps), error);
   }
 });
 
@@ -216,7 +218,7 @@ test('hits deleted meanwhile stay, without text or logit', async () => {
     known.delete(1);
     return known;
   };
-  const { page } = await rerankPage(asked, hits, { ...deps, texts });
+  const { page } = await rerankPage(baseRequest, hits, { ...deps, texts });
   assert.deepEqual(
     page.map(({ hit, evidence }) => [hit.id, evidence.logit]),
     [
@@ -232,7 +234,7 @@ test('a long message is as near as its nearest window; without the model, only t
   const { deps } = corpus([], undefined);
   const read: (number | undefined)[] = [];
   const judged = async (isMessage: boolean, hit: Omit<RankedHit, 'id' | 'score'>) => {
-    const { page } = await rerankPage(asked, [{ id: 1, score: 1, ...hit }], {
+    const { page } = await rerankPage(baseRequest, [{ id: 1, score: 1, ...hit }], {
       ...deps,
       async texts(_, __, charsMax) {
         read.push(charsMax);

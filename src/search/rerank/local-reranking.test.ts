@@ -73,10 +73,10 @@ describe('a local cross-encoder', () => {
       Array.from({ length: 40 }, (_, index) => `${'text '.repeat(200)}${index}`),
       controller.signal,
     );
-    const kept = provider.score('kept', ['kept']);
+    const other = provider.score('kept', ['kept']);
     controller.abort();
     await assert.rejects(cancelled, hasCode('cancelled'));
-    assert.deepEqual(await kept, [-1]);
+    assert.deepEqual(await other, [-1]);
   });
 
   test('refuses too many waiting pairs, with a retry time', async () => {

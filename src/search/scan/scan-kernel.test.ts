@@ -23,12 +23,12 @@ for (const dimensions of [1, 15, 16, 31, 100, 384, 1024]) {
     const query = quantise(randomUnitVector(dimensions, random)).codes;
     // Mask words with all, several, one and no bits; the last word is partial.
     const isAllowed = (row: number) => row < 64 || (row < 1_000 && row % 3 === 0) || row % 97 === 0 || row > 4_440;
-    const wanted = rows.map((_, row) => row).filter(isAllowed);
-    const scan = (limit: number) => scanRows([segment], { query, limit, rowsUsed: rows.length, allowed: wanted });
+    const allowedRows = rows.map((_, row) => row).filter(isAllowed);
+    const scan = (limit: number) => scanRows([segment], { query, limit, rowsUsed: rows.length, allowed: allowedRows });
     const best = scan(rows.length);
     assert.deepEqual(
       best.map(({ row }) => row).sort((left, right) => left - right),
-      wanted,
+      allowedRows,
     );
     for (const [place, { row, score }] of best.entries()) {
       const codes = rows[row]?.codes ?? new Int8Array();

@@ -69,15 +69,15 @@ describe('an index over two segments', () => {
     for (let number = 0; number < queries; number++) {
       const query = nearVector(centres[number] ?? new Float32Array(dimensions), 0.6, random);
       const matches = await index.search(query, { limit: 10, groups });
-      const wanted = new Set(exact(sample, query, 10));
-      found += matches.filter(({ id }) => wanted.has(id)).length;
+      const expected = new Set(exact(sample, query, 10));
+      found += matches.filter(({ id }) => expected.has(id)).length;
     }
     assert.ok(found / (queries * 10) >= 0.99, `recall@10 ${found / (queries * 10)}`);
   });
 
   test('finds a vector in the second segment', async () => {
-    const wanted = stored.get(69_500) ?? new Float32Array(dimensions);
-    const [first] = await index.search(wanted, { limit: 1 });
+    const expected = stored.get(69_500) ?? new Float32Array(dimensions);
+    const [first] = await index.search(expected, { limit: 1 });
     assert.equal(first?.id, 69_500);
     assert.ok(Math.abs((first?.score ?? 0) - 1) < 1e-5);
   });
@@ -124,8 +124,8 @@ test('separates vectors that are close together and have one large component (is
   const queries = 40;
   for (let number = 0; number < queries; number++) {
     const query = near(number);
-    const wanted = new Set(exact(stored, query, 10));
-    found += (await index.search(query, { limit: 10 })).filter(({ id }) => wanted.has(id)).length;
+    const expected = new Set(exact(stored, query, 10));
+    found += (await index.search(query, { limit: 10 })).filter(({ id }) => expected.has(id)).length;
   }
   await index.close();
   assert.ok(found / (queries * 10) >= 0.99, `recall@10 ${found / (queries * 10)}`);
