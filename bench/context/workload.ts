@@ -18,10 +18,10 @@ export function createWorkload(entriesCount: number, callsCount: number): Operat
     (_, index) => `${pick(['ba', 'ko', 'mi', 'tu', 're', 'sol'])}${index.toString(36)}`,
   );
   const states = ['pending', 'active', 'done', 'failed'];
-  let made = 0;
+  let entriesCreated = 0;
 
   const newEntry = () => {
-    const number = made++;
+    const number = entriesCreated++;
     return {
       thread_id: `thread ${number % 1000}`,
       source: number % 2 === 0 ? 'user' : 'agent',

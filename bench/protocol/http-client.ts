@@ -101,12 +101,14 @@ function readAnswer(text: string): Answer | undefined {
   const end = text.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
   const head = text.slice(0, end);
-  const rest = text.slice(end + 4);
+  const responseBody = text.slice(end + 4);
   if (/^transfer-encoding: chunked/im.test(head)) {
-    return rest === '0\r\n\r\n' || rest.endsWith('\r\n0\r\n\r\n') ? { head, body: joinChunks(rest) } : undefined;
+    return responseBody === '0\r\n\r\n' || responseBody.endsWith('\r\n0\r\n\r\n')
+      ? { head, body: joinChunks(responseBody) }
+      : undefined;
   }
   const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
-  return rest.length < length ? undefined : { head, body: rest };
+  return responseBody.length < length ? undefined : { head, body: responseBody };
 }
 
 function joinChunks(text: string): string {

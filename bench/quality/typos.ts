@@ -98,16 +98,16 @@ function wordsIn(text: string): RegExpExecArray[] {
 function addTypo(word: string): string {
   const at = Math.floor(random() * word.length);
   const letter = letters[Math.floor(random() * letters.length)] ?? 'e';
-  const [head, rest] = [word.slice(0, at), word.slice(at)];
+  const [prefix, suffix] = [word.slice(0, at), word.slice(at)];
   switch (Math.floor(random() * 4)) {
     case 0:
-      return head + rest.slice(1);
+      return prefix + suffix.slice(1);
     case 1:
-      return head + letter + rest;
+      return prefix + letter + suffix;
     case 2:
-      return head + letter + rest.slice(1);
+      return prefix + letter + suffix.slice(1);
     default:
-      return head + (rest[1] ?? '') + (rest[0] ?? '') + rest.slice(2);
+      return prefix + (suffix[1] ?? '') + (suffix[0] ?? '') + suffix.slice(2);
   }
 }
 

@@ -61,16 +61,16 @@ export function createRun(caller: Caller) {
   async function add(client: number, kind: KindName, word: string): Promise<void> {
     const { add: create, resolveId } = kinds[kind];
     const item = { kind, word };
-    const own: Item = { ...item, id: undefined, reference: '', version: 1 };
-    if (resolveId !== undefined) own.reference = await create(word, client);
+    const ownItem: Item = { ...item, id: undefined, reference: '', version: 1 };
+    if (resolveId !== undefined) ownItem.reference = await create(word, client);
     else {
       await record(item, { kind: 'write', operation: 'add' }, async () => {
-        own.id = await create(word, client);
-        return { ids: [own.id], version: 1 };
+        ownItem.id = await create(word, client);
+        return { ids: [ownItem.id], version: 1 };
       });
     }
-    items[kind].push(own);
-    byClient.set(`${client} ${kind}`, [...(byClient.get(`${client} ${kind}`) ?? []), own]);
+    items[kind].push(ownItem);
+    byClient.set(`${client} ${kind}`, [...(byClient.get(`${client} ${kind}`) ?? []), ownItem]);
   }
 
   /** Returns true once the item is stored and can be read. */
@@ -111,9 +111,9 @@ export function createRun(caller: Caller) {
     written,
     async step(client: number, step: number, random: Random): Promise<void> {
       const { kind, operation } = random.pick(operations);
-      const own = byClient.get(`${client} ${kind}`) ?? [];
+      const ownItems = byClient.get(`${client} ${kind}`) ?? [];
       const isWrite = operation === 'add' || operation === 'change';
-      const candidates = !isWrite && random.chance(otherClientShare) ? items[kind] : own;
+      const candidates = !isWrite && random.chance(otherClientShare) ? items[kind] : ownItems;
       try {
         if (operation === 'add' || candidates.length === 0) await add(client, kind, wordOf(kind, client, step));
         else if (operation === 'change') await change(random.pick(candidates));

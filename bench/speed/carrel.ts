@@ -88,12 +88,13 @@ export function openCarrelOn(storage: Storage, reranker: Reranker = rerankerWith
 function slowestQueries(): Record<string, WordQuery> {
   const phrases = Array.from({ length: 8 }, (_, at) => `"${frequentWords(3, at).join(' ')}"`);
   const longPhrases = Array.from({ length: 8 }, (_, at) => `"${frequentWords(4, at).join(' ')}"`);
-  const [some, others] = [frequentWords(16), frequentWords(16, 12)];
+  const [firstWords, secondWords] = [frequentWords(16), frequentWords(16, 12)];
   return {
     'a sentence of 48 words': plainQuery(frequentWords(48, 60).join(' ')),
     'any of 32 words': parseBooleanQuery(frequentWords(32).join(' OR ')).query,
     'all of 20 words': parseBooleanQuery(frequentWords(20).join(' AND ')).query,
-    'any of 16 and any of 16': parseBooleanQuery(`(${some.join(' OR ')}) AND (${others.join(' OR ')})`).query,
+    'any of 16 and any of 16': parseBooleanQuery(`(${firstWords.join(' OR ')}) AND (${secondWords.join(' OR ')})`)
+      .query,
     '8 phrases of three words': parseBooleanQuery(phrases.join(' OR ')).query,
     '8 phrases of four words': parseBooleanQuery(longPhrases.join(' OR ')).query,
     'any of 5 prefixes': parseBooleanQuery('sa* OR bal* OR mam* OR ser* OR fad*').query,

@@ -160,8 +160,8 @@ function looksBinary(bytes: Uint8Array): boolean {
   const [evenNuls, oddNuls] = nuls;
   if (evenNuls + oddNuls === 0) return false;
   // Latin text in UTF-16 has many NULs, nearly all at even or all at odd positions.
-  const most = Math.max(evenNuls, oddNuls);
-  return Math.min(evenNuls, oddNuls) > most * 0.05 || most < sample.length * 0.2;
+  const majority = Math.max(evenNuls, oddNuls);
+  return Math.min(evenNuls, oddNuls) > majority * 0.05 || majority < sample.length * 0.2;
 }
 
 /** Decodes UTF-16 and counts control characters. Its single bytes would look like control characters. */

@@ -19,23 +19,23 @@ const textMin = 140;
  * 4. lists of links and calls to action inside it.
  */
 export function findMainContent(page: Page): PageElement {
-  const before = measure(page.elements)(page.body).text;
+  const textBefore = measure(page.elements)(page.body).text;
   dropBoilerplate(page);
   dropComments(page);
   let measureOf = measure(page.elements);
   const root = descend(findStart(page, measureOf), measureOf);
   pruneLinkLists(page.elements, root, measureOf);
   measureOf = measure(page.elements);
-  if (measureOf(root).text >= Math.min(textMin, before * 0.5)) return root;
+  if (measureOf(root).text >= Math.min(textMin, textBefore * 0.5)) return root;
   keepAll(page);
   return page.body;
 }
 
 /** Drops elements whose names, tags or roles mark them as boilerplate. Drops nothing if they are most of the page. */
 export function dropMarked(page: Page): void {
-  const before = measure(page.elements)(page.body).text;
+  const textBefore = measure(page.elements)(page.body).text;
   dropBoilerplate(page, 'page');
-  if (measure(page.elements)(page.body).text < before * 0.5) keepAll(page);
+  if (measure(page.elements)(page.body).text < textBefore * 0.5) keepAll(page);
 }
 
 function keepAll({ elements }: Page): void {

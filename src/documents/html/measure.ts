@@ -41,9 +41,9 @@ export function measure(elements: PageElement[]): MeasureOf {
   for (let index = size - 1; index >= 0; index -= 1) {
     const element = elements[index];
     if (!element || element.isDropped) continue;
-    const [own, ownLinked] = [text[index] ?? 0, linkedText[index] ?? 0];
-    points[index] = (points[index] ?? 0) + pointsOf(element, own, ownLinked);
-    if (own >= sentenceMin && ownLinked < own * 0.3) prose[index] = own - ownLinked;
+    const [ownText, ownLinkedText] = [text[index] ?? 0, linkedText[index] ?? 0];
+    points[index] = (points[index] ?? 0) + pointsOf(element, ownText, ownLinkedText);
+    if (ownText >= sentenceMin && ownLinkedText < ownText * 0.3) prose[index] = ownText - ownLinkedText;
   }
   for (let index = size - 1; index >= 0; index -= 1) {
     const element = elements[index];

@@ -23,13 +23,13 @@ export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
     for (const text of readAttached(document, slide, workbookReader(options))) flow.addParagraph(text);
   }
   const properties = document.readProperties();
-  const printed = flow.finish();
+  const output = flow.finish();
   return {
     ...properties,
     title: properties.title ?? flow.topHeading,
-    ...printed,
+    ...output,
     pages: slides.length,
-    truncated: truncatedParts(read, slides.length, 'slides', printed.truncated),
+    truncated: truncatedParts(read, slides.length, 'slides', output.truncated),
   };
 }
 

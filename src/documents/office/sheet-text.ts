@@ -24,9 +24,9 @@ export function printSheets<Sheet extends { readonly name: string }>(
     text.startSheet(sheet.name);
     print(sheet, text);
   }
-  const printed = text.finish();
-  const truncated = truncatedParts(read, sheets.length, 'sheets', printed.truncated || cpuMs() > stopAt);
-  return { ...printed, truncated };
+  const output = text.finish();
+  const truncated = truncatedParts(read, sheets.length, 'sheets', output.truncated || cpuMs() > stopAt);
+  return { ...output, truncated };
 }
 
 /**

@@ -15,11 +15,11 @@ export function readXlsx(bytes: Uint8Array, options: ReadOptions): Reading {
   const { sheets, startsIn1904 } = sheetsOf(document, relations);
   const sharedStrings = readSharedStrings(document, partOf('sharedStrings'));
   const formatNumber = readNumberFormats(document, partOf('styles'), startsIn1904);
-  const printed = printSheets(sheets, options, ({ part }, text) => {
+  const output = printSheets(sheets, options, ({ part }, text) => {
     readSheet(document, part, { sharedStrings, formatNumber, text, stopAt: options.stopAt });
     for (const attached of readAttached(document, part)) text.addParagraph(attached);
   });
-  return { ...document.readProperties(), ...printed };
+  return { ...document.readProperties(), ...output };
 }
 
 /** Creates the reader of workbooks inside a document. It returns plain text, because Markdown would be escaped there. */

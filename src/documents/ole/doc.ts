@@ -37,12 +37,12 @@ export function readDoc(bytes: Uint8Array, options: ReadOptions): Reading {
       options,
     );
   }
-  const printed = flow.finish();
+  const output = flow.finish();
   return {
     ...properties,
     title: properties.title ?? flow.topHeading,
-    ...printed,
-    truncated: printed.truncated === true || cpuMs() > options.stopAt,
+    ...output,
+    truncated: output.truncated === true || cpuMs() > options.stopAt,
   };
 }
 

@@ -52,21 +52,21 @@ export function readPpt(bytes: Uint8Array, options: ReadOptions): Reading {
     if (slideNotes !== undefined) flow.addParagraph(oneLine(`Notes: ${slideNotes}`));
   }
   const properties = readSummary(root);
-  const printed = flow.finish();
+  const output = flow.finish();
   return {
     ...properties,
     title: properties.title ?? flow.topHeading,
-    ...printed,
+    ...output,
     pages: slides.length,
-    truncated: truncatedParts(read, slides.length, 'slides', printed.truncated),
+    truncated: truncatedParts(read, slides.length, 'slides', output.truncated),
   };
 }
 
 function addSlide(flow: Flow, { texts }: Slide, slide: PptRecord | undefined): void {
   const shapeTexts = slide === undefined ? [] : textsIn(slide, texts);
   // Some programs write placeholders without a shape. They are printed too.
-  const printed = new Set(shapeTexts);
-  const withoutShape = texts.filter((text) => !printed.has(text));
+  const withShape = new Set(shapeTexts);
+  const withoutShape = texts.filter((text) => !withShape.has(text));
   for (const { kind, text } of [...withoutShape, ...shapeTexts]) {
     for (const line of text.split('\r')) {
       if (line.trim() === '' || line.trim() === '*') continue;

@@ -42,8 +42,8 @@ export function readXls(bytes: Uint8Array, options: ReadOptions): Reading {
   const root = openCompoundFile(bytes);
   const stream = root.read('Workbook') ?? root.read('Book') ?? Buffer.alloc(0);
   const { sheets, ...workbook } = readWorkbook(stream);
-  const printed = printSheets(sheets, options, ({ at }, text) => readSheet(stream, at, workbook, text, options.stopAt));
-  return { ...readSummary(root), ...printed };
+  const output = printSheets(sheets, options, ({ at }, text) => readSheet(stream, at, workbook, text, options.stopAt));
+  return { ...readSummary(root), ...output };
 }
 
 interface Record {

@@ -66,14 +66,14 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   }
   flushBytes();
   body.finish();
-  const printed = flow.finish();
+  const output = flow.finish();
   // A file with only an embedded object may have a few stray characters, which don't count as text.
-  if (hasObject && !/\p{L}{2}/u.test(printed.text)) printed.text = '';
+  if (hasObject && !/\p{L}{2}/u.test(output.text)) output.text = '';
   return {
     title: fields.get('title')?.trim() || flow.topHeading,
     byline: fields.get('author')?.trim() ?? null,
-    ...printed,
-    truncated: printed.truncated === true || cpuMs() > options.stopAt,
+    ...output,
+    truncated: output.truncated === true || cpuMs() > options.stopAt,
   };
 
   function handleToken(token: Exclude<RtfToken, { type: 'byte' }>): void {

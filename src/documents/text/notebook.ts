@@ -53,10 +53,10 @@ function parse(json: string): Fields {
 function textOfCell(cell: Fields, language: string, mode: ExtractMode): string {
   const source = linesOf(cell['source'] ?? cell['input']).trim();
   if (cell['cell_type'] !== 'code') return source;
-  const printed = listOf(cell['outputs'])
+  const outputs = listOf(cell['outputs'])
     .map(textOfOutput)
     .filter((text) => text !== '');
-  const output = printed.join('\n').slice(0, outputCharsMax);
+  const output = outputs.join('\n').slice(0, outputCharsMax);
   return [fenced(source, language, mode), fenced(output, '', mode)].filter((text) => text !== '').join('\n\n');
 }
 

@@ -44,8 +44,8 @@ function plainReading(text: string): Reading & { title: null } {
 function readJson(text: string, { mode }: DocumentSource, charsMax: number): Reading {
   if (looksLikeNotebook(text)) return readNotebook(text, mode, charsMax);
   if (hasValuePerLine(text)) return plainReading(text);
-  const printed = printJson(text, charsMax);
-  return printed === null ? { ...plainReading(text), kind: 'text' } : { title: null, ...printed };
+  const formatted = printJson(text, charsMax);
+  return formatted === null ? { ...plainReading(text), kind: 'text' } : { title: null, ...formatted };
 }
 
 /** Detects JSON Lines: each of the first two lines is a JSON value. */
