@@ -60,13 +60,13 @@ export async function finishJob(db: Statements, request: FinishRequest): Promise
     return rejectResult(db, request, { message, outcome: 'superseded', documentId: before.id });
   }
   const note = optionalTextOf(row, 'note');
+  // A file has no path if it was meant to replace a document that was deleted meanwhile. Its name then serves as the path.
+  const defaultPath = before === undefined && note === undefined ? textOf(row, 'filename') : null;
   const document: DocumentRow = {
     title: storable(newTitle(before, job, request, hash)),
     doc_type: storable(request.docType),
     filename: textOf(row, 'filename'),
-    // If the document to replace was deleted meanwhile, the file may have no path. The file name then serves as the path.
-    source_path:
-      job.sourcePath ?? (before || note !== undefined ? (before?.sourcePath ?? null) : textOf(row, 'filename')),
+    source_path: job.sourcePath ?? before?.sourcePath ?? defaultPath,
     content_hash: hash,
     is_copy: isCopy ? 1 : null,
     content_type: storable(request.contentType),

@@ -3,6 +3,7 @@ import type { Statements } from '../dialect.ts';
 import { columnsOf, field, numberOf, type Row, recordOf } from '../rows.ts';
 import { reads, type StoreOf } from '../store-operations.ts';
 import { matchingPassages, readPassageSnapshot, scoreVectors } from '../vectors/read-vectors.ts';
+import type { ScoredVector } from '../vectors/vector.ts';
 import { findWords, scoreWords } from '../words/find-words.ts';
 import { passageWords } from '../words/word-indexes.ts';
 import type {
@@ -27,13 +28,9 @@ export async function completePassages(
   db: Statements,
   { query, vectors, ownersMax, ...request }: CompletePassages,
 ): Promise<CompletedPassages> {
-  const { nearest } = db.dialect.vectors;
-  const scored =
-    vectors === undefined
-      ? []
-      : 'keys' in vectors
-        ? await scoreVectors(db, { corpus: 'kb', ...vectors })
-        : ((await nearest?.kb(db, vectors)) ?? []);
+  let scored: ScoredVector[] = [];
+  if (vectors !== undefined && 'keys' in vectors) scored = await scoreVectors(db, { corpus: 'kb', ...vectors });
+  else if (vectors !== undefined) scored = (await db.dialect.vectors.nearest?.kb(db, vectors)) ?? [];
   const ordered = scored.toSorted((left, right) => right.score - left.score);
   const owners = [...new Set(ordered.map(({ owner }) => owner))].slice(0, ownersMax);
   const keys = [...new Set([...request.keys, ...owners])];
