@@ -62,12 +62,12 @@ export async function openContextToolset(
 ): Promise<Toolset> {
   const indexFields = (): Promise<void> =>
     indexConfiguredFields(config, { entries: deps.storage.entries, log: deps.log });
-  const canWait = hasDefaultIndex(config);
-  if (!canWait) await indexFields();
+  const canIndexLater = hasDefaultIndex(config);
+  if (!canIndexLater) await indexFields();
   return createContextToolset(config, {
     ...deps,
     summaryProvider: summaryProviderOf(config, servers),
-    ...(canWait ? { indexFields } : {}),
+    ...(canIndexLater ? { indexFields } : {}),
   });
 }
 
@@ -82,7 +82,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const meaning = usesMeaning
     ? createMeaning({
         vectors: storage.vectors.context,
-        provider: inParts(embeddings, config),
+        provider: withChunking(embeddings, config),
         providerOf: deps.previousEmbeddings,
         log,
         waitForNewest,
@@ -172,10 +172,12 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
     },
     async measure() {
       const { bytes } = await storage.describe();
-      const waiting = meaning && (await storage.vectors.context.state({ model: meaning.model }));
+      const vectorState = meaning && (await storage.vectors.context.state({ model: meaning.model }));
       return [
         { metric: 'storageBytes', labels: { database: 'own' }, value: bytes },
-        ...(waiting ? [{ metric: 'unembedded', labels: { toolset: 'context' }, value: waiting.pending } as const] : []),
+        ...(vectorState
+          ? [{ metric: 'unembedded', labels: { toolset: 'context' }, value: vectorState.pending } as const]
+          : []),
       ];
     },
     async close() {
@@ -193,7 +195,7 @@ function hasDefaultIndex({ indexedFields, indexSyncMode }: ContextConfig): boole
 }
 
 /** Returns the provider, set to embed long texts in parts or, without chunking, whole. */
-function inParts(provider: EmbeddingProvider, { chunking, chunkChars }: ContextConfig): EmbeddingProvider {
+function withChunking(provider: EmbeddingProvider, { chunking, chunkChars }: ContextConfig): EmbeddingProvider {
   return {
     name: provider.name,
     get dimensions() {

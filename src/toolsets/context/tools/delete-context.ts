@@ -77,9 +77,9 @@ function missingFields(threads: readonly string[] | undefined) {
 }
 
 /** Names only the first missing thread; `missing_threads` lists all. */
-function missingRemark([first, ...others]: readonly string[] = []): string {
+function missingRemark([first, ...otherThreads]: readonly string[] = []): string {
   if (first === undefined) return '';
-  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  const more = otherThreads.length > 0 ? ` and ${otherThreads.length} more` : '';
   return remarks(
     `there is no thread ${JSON.stringify(truncate(first, 80).text)}${more}; list_threads lists all threads`,
   );
@@ -109,8 +109,8 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
       ...(['would_delete_count', 'would_delete_ids'] as const),
     ),
     async questions(input, { signal }) {
-      const byIdsAlone = input.thread_ids === undefined && input.older_than_days === undefined;
-      if (input.dry_run || (byIdsAlone && (input.context_ids?.length ?? 0) <= unconfirmedIdsMax)) return undefined;
+      const isByIdsOnly = input.thread_ids === undefined && input.older_than_days === undefined;
+      if (input.dry_run || (isByIdsOnly && (input.context_ids?.length ?? 0) <= unconfirmedIdsMax)) return undefined;
       const { count, ids, hash: about = '' } = await entries.remove({ ...criteriaOf(input), dryRun: true });
       if (count === 0) return undefined;
       const shown = await entries.get({ ids: ids.slice(0, samplesMax), images: false }, { signal });
@@ -133,7 +133,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
             : 'source must be combined with another criterion: context_ids, thread_ids, or older_than_days',
         );
       }
-      const used = [
+      const criteriaUsed = [
         ids && `context_ids: ${ids.length} IDs`,
         threadIds && `thread_ids: ${threadIds.length} threads`,
         source && `source: ${source}`,
@@ -145,7 +145,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
         onlyHash,
         ...idempotencyOf('delete_context_batch', input),
       });
-      return { ...(dryRun ? dryRunAnswer(removed) : deletedAnswer(removed)), criteria_used: used };
+      return { ...(dryRun ? dryRunAnswer(removed) : deletedAnswer(removed)), criteria_used: criteriaUsed };
     },
   });
 }

@@ -33,7 +33,7 @@ export function createGetStatisticsTool(
       const counts = await entries.statistics({ model: meaning?.model }, { signal });
       // Sequential, because a parallel query would need another connection.
       const database = deps.storage && (await describeDatabase(deps.storage, backend));
-      const coverage = (count: number) => (counts.total === 0 ? 0 : rounded((100 * count) / counts.total));
+      const coverage = (count: number) => (counts.total === 0 ? 0 : twoDecimals((100 * count) / counts.total));
       return {
         total_entries: counts.total,
         by_source: { ...counts.bySource },
@@ -41,7 +41,7 @@ export function createGetStatisticsTool(
         total_images: counts.images,
         unique_tags: counts.uniqueTags,
         total_threads: counts.threads,
-        avg_entries_per_thread: counts.threads === 0 ? 0 : rounded(counts.total / counts.threads),
+        avg_entries_per_thread: counts.threads === 0 ? 0 : twoDecimals(counts.total / counts.threads),
         most_active_threads: counts.mostActive.map(({ threadId, count }) => ({ thread_id: threadId, count })),
         top_tags: counts.topTags.map((tag) => ({ ...tag })),
         backend,
@@ -57,7 +57,7 @@ export function createGetStatisticsTool(
                 dimensions: meaning.dimensions ?? null,
                 context_count: counts.embedded,
                 embedding_count: counts.vectors,
-                average_chunks_per_entry: counts.embedded === 0 ? 0 : rounded(counts.vectors / counts.embedded),
+                average_chunks_per_entry: counts.embedded === 0 ? 0 : twoDecimals(counts.vectors / counts.embedded),
                 coverage_percentage: coverage(counts.embedded),
                 pending_count: counts.total - counts.embedded,
                 ...(meaning.available
@@ -104,7 +104,7 @@ async function describeDatabase(
   const { bytes, version, schema } = await storage.describe();
   const { calls, failures, consecutiveFailures, lastFailure } = storage.metrics;
   return {
-    database_size_mb: rounded(bytes / 1024 / 1024),
+    database_size_mb: twoDecimals(bytes / 1024 / 1024),
     connection_metrics: {
       backend_type: backend,
       engine_version: version,
@@ -112,8 +112,7 @@ async function describeDatabase(
       ...connectionCounts(storage),
       total_queries: calls,
       failed_queries: failures,
-      circuit_state:
-        consecutiveFailures === 0 ? 'healthy' : consecutiveFailures < failedCountMin ? 'degraded' : 'failed',
+      circuit_state: circuitState(consecutiveFailures),
       consecutive_failures: consecutiveFailures,
       last_error: lastFailure?.code ?? null,
       last_error_time: lastFailure?.time ?? null,
@@ -123,6 +122,11 @@ async function describeDatabase(
 
 /** Min consecutive failures for the `circuit_state` `failed`. Unlike mcp-context-server, Carrel keeps querying the database. */
 const failedCountMin = 10;
+
+function circuitState(consecutiveFailures: number): string {
+  if (consecutiveFailures === 0) return 'healthy';
+  return consecutiveFailures < failedCountMin ? 'degraded' : 'failed';
+}
 
 /** Returns the fields that mcp-context-server reports for each kind of database. */
 function connectionCounts({ connections, metrics }: Pick<Storage, 'connections' | 'metrics'>) {
@@ -139,7 +143,7 @@ function connectionCounts({ connections, metrics }: Pick<Storage, 'connections' 
   };
 }
 
-function rounded(value: number): number {
+function twoDecimals(value: number): number {
   return Math.round(value * 100) / 100;
 }
 

@@ -72,7 +72,7 @@ export function createStoreContextBatchTool(parts: WriteParts): Tool {
         items: input.entries,
         atomic: input.atomic,
         parse: (item) => parseNewEntry(item, writes, replaceable),
-        refusal: ({ index, fault }) => `entries, nothing was stored. First error at index ${index}: ${fault}`,
+        rejection: ({ index, fault }) => `entries, nothing was stored. First error at index ${index}: ${fault}`,
         perform: (items) => entries.store({ entries: items, ...idempotencyOf('store_context_batch', input) }),
       });
       wakeBacklogs(parts);
@@ -84,13 +84,13 @@ export function createStoreContextBatchTool(parts: WriteParts): Tool {
       return batchAnswer(results, (succeeded) =>
         succeeded === 0
           ? 'All entries failed validation'
-          : `Stored ${succeeded}/${rows.length} entries successfully${notes(rows, meaning !== undefined)}`,
+          : `Stored ${succeeded}/${rows.length} entries successfully${batchRemarks(rows, meaning !== undefined)}`,
       );
     },
   });
 }
 
-function notes(rows: readonly BatchRow<NewEntry, StoreOutcome>[], embeds: boolean): string {
+function batchRemarks(rows: readonly BatchRow<NewEntry, StoreOutcome>[], embeds: boolean): string {
   const stored = rows.flatMap((row) => ('outcome' in row ? [row] : []));
   return remarks(
     embeds && stored.some(({ outcome }) => !outcome.repeated) && 'embeddings queued',

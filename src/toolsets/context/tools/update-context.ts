@@ -73,7 +73,7 @@ export function createUpdateContextBatchTool(parts: WriteParts): Tool {
         items: input.updates,
         atomic: input.atomic,
         parse: (item) => parseUpdate(item, writes, replaceable),
-        refusal: ({ index, fault }) =>
+        rejection: ({ index, fault }) =>
           `updates, nothing was changed. First error for context_id ${idOf(input.updates[index])} at index ${index}: ${fault}`,
         perform: (updates) =>
           entries.update({ updates, allOrNothing: input.atomic, ...idempotencyOf('update_context_batch', input) }),
@@ -88,14 +88,14 @@ export function createUpdateContextBatchTool(parts: WriteParts): Tool {
         return { index: row.index, context_id: id, success: true, updated_fields: fields, error: null };
       });
       const changed = results.flatMap(({ updated_fields: fields }) => fields ?? []);
-      const done = rows.flatMap((row) =>
-        'outcome' in row && row.outcome.found ? [{ ...row, had: row.outcome.hadSummary }] : [],
+      const updated = rows.flatMap((row) =>
+        'outcome' in row && row.outcome.found ? [{ item: row.item, hadSummary: row.outcome.hadSummary }] : [],
       );
-      const texts = done.filter(({ item }) => item.text !== undefined);
+      const texts = updated.filter(({ item }) => item.text !== undefined);
       const notes = remarks(
         changed.includes('embedding') && 'embeddings queued',
         texts.some(({ item }) => item.needsSummary) && 'summaries queued',
-        texts.some(({ item, had }) => !item.needsSummary && had) && 'summaries cleared',
+        texts.some(({ item, hadSummary }) => !item.needsSummary && hadSummary) && 'summaries cleared',
       );
       return batchAnswer(results, (succeeded) => {
         if (succeeded > 0) return `Updated ${succeeded}/${rows.length} entries successfully${notes}`;

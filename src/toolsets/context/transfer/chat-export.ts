@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../../../base/json.ts';
 import { isBlank } from '../../../base/text.ts';
-import { type FoundEntry, foundEntry } from './found-entry.ts';
+import { type ImportItem, readItem } from './import-item.ts';
 import { timeOf } from './line-file.ts';
 
 /** Reads the messages of a ChatGPT or Claude export (conversations.json). Each conversation becomes a thread. */
-export function* entriesOfChats(conversations: readonly unknown[]): Generator<FoundEntry> {
+export function* entriesOfChats(conversations: readonly unknown[]): Generator<ImportItem> {
   for (const conversation of conversations) {
     if (!isObject(conversation)) continue;
     if (Array.isArray(conversation['chat_messages'])) yield* claudeTurns(conversation, conversation['chat_messages']);
@@ -23,7 +23,7 @@ export function isChatExport(value: unknown): value is readonly unknown[] {
 
 type Json = Readonly<Record<string, unknown>>;
 
-function* claudeTurns(conversation: Json, messages: readonly unknown[]): Generator<FoundEntry> {
+function* claudeTurns(conversation: Json, messages: readonly unknown[]): Generator<ImportItem> {
   const threadId = `claude:${threadName(conversation['uuid'], conversation)}`;
   for (const [index, message] of messages.entries()) {
     if (!isObject(message)) continue;
@@ -52,7 +52,7 @@ function partsOf(content: unknown): string {
 /**
  * Reads the branch that the user saw last: the path from the current node to the root. Edits create other branches.
  */
-function* chatgptTurns(conversation: Json, mapping: Json): Generator<FoundEntry> {
+function* chatgptTurns(conversation: Json, mapping: Json): Generator<ImportItem> {
   const path: Json[] = [];
   const seen = new Set<unknown>();
   for (let at = conversation['current_node']; typeof at === 'string' && !seen.has(at); ) {
@@ -84,9 +84,9 @@ interface Turn {
   time: unknown;
 }
 
-function* turn({ threadId, index, title, source, text, time }: Turn): Generator<FoundEntry> {
+function* turn({ threadId, index, title, source, text, time }: Turn): Generator<ImportItem> {
   if (isBlank(text)) return;
-  yield foundEntry(`message ${index + 1} of ${threadId}`, () => {
+  yield readItem(`message ${index + 1} of ${threadId}`, () => {
     const createdAt = timeOf(time);
     return {
       threadId,

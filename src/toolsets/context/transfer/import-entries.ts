@@ -9,8 +9,8 @@ import type { ImportedEntry, References } from '../../../storage/entries/import-
 import { summaryCharsMin } from '../context-slice.ts';
 import { replacedIdOf } from '../replaced-entries.ts';
 import { entriesOfChats, isChatExport } from './chat-export.ts';
-import type { FoundEntry } from './found-entry.ts';
-import { entriesOfLines, unknownKind } from './line-file.ts';
+import type { ImportItem } from './import-item.ts';
+import { entriesOfLines, unsupportedFormat } from './line-file.ts';
 import { entriesOfOriginal } from './original-server.ts';
 
 const batchSize = 100;
@@ -34,8 +34,8 @@ export interface ImportReport {
 export async function importEntries(entries: EntryStore, path: string, now: string): Promise<ImportReport> {
   const skipped: { place: string; reason: string }[] = [];
   const newIds = new Map<number, number>();
-  const referring: { id: number; from: References }[] = [];
-  const equals = new Map<string, number>();
+  const withReferences: { id: number; from: References }[] = [];
+  const identityCounts = new Map<string, number>();
   let [added, present] = [0, 0];
   let batch: ImportedEntry[] = [];
   const write = async () => {
@@ -46,42 +46,42 @@ export async function importEntries(entries: EntryStore, path: string, now: stri
       else present += 1;
       if (exportedId !== undefined && exportedId !== id) newIds.set(exportedId, id);
       const from = exportedId === undefined ? {} : referencesOf(metadata);
-      if (Object.keys(from).length > 0) referring.push({ id, from });
+      if (Object.keys(from).length > 0) withReferences.push({ id, from });
     }
     batch = [];
   };
-  for await (const found of entriesOfFile(path, now)) {
-    if ('reason' in found) {
-      skipped.push(found);
+  for await (const item of entriesOfFile(path, now)) {
+    if ('reason' in item) {
+      skipped.push(item);
       continue;
     }
-    const { entry, id: exportedId, hasNoTime = false } = found;
+    const { entry, id: exportedId, hasNoTime = false } = item;
     const identity = identityOf(entry, hasNoTime);
-    const duplicatesBefore = equals.get(identity) ?? 0;
-    equals.set(identity, duplicatesBefore + 1);
+    const duplicatesBefore = identityCounts.get(identity) ?? 0;
+    identityCounts.set(identity, duplicatesBefore + 1);
     const needsSummary = entry.summary === undefined && entry.text.length >= summaryCharsMin;
     batch.push({ ...entry, needsSummary, exportedId, duplicatesBefore, hasNoTime });
     if (batch.length >= batchSize) await write();
   }
   await write();
   const [first] = skipped;
-  if (added + present === 0 && first !== undefined) throw noneImportable(first, skipped.length);
-  return { added, present, skipped, newIds, rewritten: await changeReferences(entries, referring, newIds) };
+  if (added + present === 0 && first !== undefined) throw nothingImported(first, skipped.length);
+  return { added, present, skipped, newIds, rewritten: await changeReferences(entries, withReferences, newIds) };
 }
 
 /** Updates references to entries that got new ids. Runs last, because an entry may refer to a later one. */
 async function changeReferences(
   entries: EntryStore,
-  referring: readonly { id: number; from: References }[],
+  withReferences: readonly { id: number; from: References }[],
   newIds: ReadonlyMap<number, number>,
 ): Promise<number> {
-  const here = <Id>(id: Id) => (typeof id === 'number' ? (newIds.get(id) ?? id) : id);
-  const hereOf = ({ context_ids: ids, replaces }: References): References => ({
-    ...(ids === undefined ? {} : { context_ids: ids.map(here) }),
-    ...(replaces === undefined ? {} : { replaces: here(replaces) }),
+  const newIdOf = <Id>(id: Id) => (typeof id === 'number' ? (newIds.get(id) ?? id) : id);
+  const withNewIds = ({ context_ids: ids, replaces }: References): References => ({
+    ...(ids === undefined ? {} : { context_ids: ids.map(newIdOf) }),
+    ...(replaces === undefined ? {} : { replaces: newIdOf(replaces) }),
   });
-  const changes = referring
-    .map(({ id, from }) => ({ id, from, to: hereOf(from) }))
+  const changes = withReferences
+    .map(({ id, from }) => ({ id, from, to: withNewIds(from) }))
     .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to));
   let rewritten = 0;
   for (let at = 0; at < changes.length; at += batchSize) {
@@ -110,12 +110,12 @@ function identityOf({ threadId, source, createdAt = '', text }: NewEntry, hasNoT
     .digest('base64');
 }
 
-async function* entriesOfFile(path: string, now: string): AsyncGenerator<FoundEntry> {
+async function* entriesOfFile(path: string, now: string): AsyncGenerator<ImportItem> {
   const start = firstBytes(path);
   if (start.startsWith('SQLite format 3\0')) yield* entriesOfOriginal(path);
   else if (start.replace(byteOrderMark, '').trimStart().startsWith('[')) {
     const parsed = parse(readFileSync(path, 'utf8').replace(byteOrderMark, ''));
-    if (!isChatExport(parsed)) throw unknownKind();
+    if (!isChatExport(parsed)) throw unsupportedFormat();
     yield* entriesOfChats(parsed);
   } else yield* entriesOfLines(path, now);
 }
@@ -124,15 +124,15 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw unknownKind(error);
+    throw unsupportedFormat(error);
   }
 }
 
-function noneImportable({ place, reason }: { place: string; reason: string }, count: number): CarrelError {
-  const others = count > 1 ? ` ${count - 1} more entries fail for similar reasons.` : '';
+function nothingImported({ place, reason }: { place: string; reason: string }, count: number): CarrelError {
+  const moreErrors = count > 1 ? ` ${count - 1} more entries fail for similar reasons.` : '';
   return new CarrelError(
     'invalid_import',
-    `No entry can be imported. The first error, in ${place}: ${reason}.${others}`,
+    `No entry can be imported. The first error, in ${place}: ${reason}.${moreErrors}`,
   );
 }
 

@@ -9,35 +9,35 @@ import { loadEntries } from '../context-parts.ts';
 import { normaliseTags } from '../inputs.ts';
 import { checkText } from '../write/checked-text.ts';
 import { parseImages, showImage } from '../write/images.ts';
-import { type FoundEntry, foundEntry, unreadable } from './found-entry.ts';
+import { type ImportItem, readItem, unreadable } from './import-item.ts';
 
 /** Reads the entries of a JSONL file: Carrel's export, or a file of the reference memory server. */
-export async function* entriesOfLines(path: string, now: string): AsyncGenerator<FoundEntry> {
-  let [number, isKnown] = [0, false];
+export async function* entriesOfLines(path: string, now: string): AsyncGenerator<ImportItem> {
+  let [number, isSupported] = [0, false];
   for await (const raw of linesOf(path)) {
     number += 1;
     const line = raw.replace(byteOrderMark, '');
     if (line.trim() === '') continue;
-    const found = entryInLine(line, number, now);
+    const item = entryInLine(line, number, now);
     // If the first line is not an entry, the file has another format.
-    if ('reason' in found && !isKnown && found.reason === noEntry) throw unknownKind();
-    isKnown = true;
-    yield found;
+    if ('reason' in item && !isSupported && item.reason === notAnEntry) throw unsupportedFormat();
+    isSupported = true;
+    yield item;
   }
 }
 
-const noEntry = 'it is not an entry';
+const notAnEntry = 'it is not an entry';
 
-function entryInLine(line: string, number: number, now: string): FoundEntry {
+function entryInLine(line: string, number: number, now: string): ImportItem {
   const place = `line ${number}`;
   const parsed = parseLine(line);
-  if (!isObject(parsed)) return { place, reason: noEntry };
+  if (!isObject(parsed)) return { place, reason: notAnEntry };
   if (parsed['type'] !== exportedType) {
-    return foundEntry(
+    return readItem(
       place,
       () => {
         const entry = entryOfMemory(parsed, now);
-        if (entry === undefined) throw unreadable(noEntry);
+        if (entry === undefined) throw unreadable(notAnEntry);
         return entry;
       },
       { hasNoTime: true },
@@ -45,7 +45,7 @@ function entryInLine(line: string, number: number, now: string): FoundEntry {
   }
   const { id } = parsed;
   const validId = typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : undefined;
-  return foundEntry(validId === undefined ? place : `entry ${validId}`, () => entryOfLine(parsed), { id: validId });
+  return readItem(validId === undefined ? place : `entry ${validId}`, () => entryOfLine(parsed), { id: validId });
 }
 
 function parseLine(line: string): unknown {
@@ -58,19 +58,19 @@ function parseLine(line: string): unknown {
 
 /** Splits a file at `\n` only, because a line of JSON may contain other separators, such as U+2028. */
 async function* linesOf(path: string): AsyncGenerator<string> {
-  let rest: string[] = [];
+  let partial: string[] = [];
   for await (const part of createReadStream(path, 'utf8')) {
-    const [first = '', ...others] = String(part).split('\n');
-    rest.push(first);
-    for (const next of others) {
-      yield rest.join('');
-      rest = [next];
+    const [first = '', ...nextLines] = String(part).split('\n');
+    partial.push(first);
+    for (const next of nextLines) {
+      yield partial.join('');
+      partial = [next];
     }
   }
-  yield rest.join('');
+  yield partial.join('');
 }
 
-export function unknownKind(cause?: unknown): CarrelError {
+export function unsupportedFormat(cause?: unknown): CarrelError {
   return new CarrelError(
     'invalid_import',
     'This file format cannot be imported. Supported: exports of Carrel or the memory server (JSONL), mcp-context-server 2.x databases, and conversations.json.',
@@ -78,12 +78,12 @@ export function unknownKind(cause?: unknown): CarrelError {
   );
 }
 
-const thread = 'memory';
+const memoryThread = 'memory';
 
 /** Converts a line of the reference memory server: an entity with its observations, or a relation. */
 function entryOfMemory(line: Readonly<Record<string, unknown>>, now: string): NewEntry | undefined {
   const common = {
-    threadId: thread,
+    threadId: memoryThread,
     source: 'agent' as const,
     images: [],
     summary: undefined,
@@ -193,7 +193,7 @@ export function timeOf(value: unknown): string {
   return date.toISOString();
 }
 
-export function damaged(cause?: unknown): CarrelError {
+export function damagedFile(cause?: unknown): CarrelError {
   return new CarrelError(
     'invalid_import',
     'The file is damaged or of another format: it has an entry without text, source or time.',

@@ -6,13 +6,13 @@ import type { Metadata, NewEntry, NewImage } from '../../../storage/entries/entr
 import { loadSqlite } from '../../../storage/sqlite/sqlite-module.ts';
 import { normaliseTags } from '../inputs.ts';
 import { checkText } from '../write/checked-text.ts';
-import { type FoundEntry, foundEntry, unreadable } from './found-entry.ts';
-import { damaged, timeOf, unknownKind } from './line-file.ts';
+import { type ImportItem, readItem, unreadable } from './import-item.ts';
+import { damagedFile, timeOf, unsupportedFormat } from './line-file.ts';
 
 type Row = Record<string, unknown>;
 
 /** Reads the entries of an mcp-context-server 2.x database, in id order. The file is opened read-only. */
-export function* entriesOfOriginal(path: string): Generator<FoundEntry> {
+export function* entriesOfOriginal(path: string): Generator<ImportItem> {
   const database = new (loadSqlite().DatabaseSync)(path, { readOnly: true });
   try {
     database.exec('PRAGMA trusted_schema = OFF');
@@ -21,10 +21,10 @@ export function* entriesOfOriginal(path: string): Generator<FoundEntry> {
     const images = database.prepare('SELECT * FROM image_attachments WHERE context_entry_id = ? ORDER BY position');
     for (const row of database.prepare('SELECT * FROM context_entries ORDER BY id').iterate()) {
       const id = Number(row['id']);
-      yield foundEntry(`entry ${id}`, () => entryOf(row, tags.all(id), images.all(id)), { id });
+      yield readItem(`entry ${id}`, () => entryOf(row, tags.all(id), images.all(id)), { id });
     }
   } catch (error) {
-    throw isCarrelError(error) ? error : damaged(error);
+    throw isCarrelError(error) ? error : damagedFile(error);
   } finally {
     database.close();
   }
@@ -36,7 +36,7 @@ function checkIsTable(database: DatabaseSync, name: string): void {
     .prepare("SELECT 1 FROM pragma_table_list(?) WHERE schema = 'main' AND type = 'table'")
     .get(name);
   const isComputed = database.prepare('SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden <> 0 LIMIT 1').get(name);
-  if (isTable === undefined || isComputed !== undefined) throw unknownKind();
+  if (isTable === undefined || isComputed !== undefined) throw unsupportedFormat();
 }
 
 function entryOf(row: Row, tags: readonly Row[], images: readonly Row[]): NewEntry {
@@ -59,7 +59,7 @@ function entryOf(row: Row, tags: readonly Row[], images: readonly Row[]): NewEnt
 
 function metadataOf(json: unknown): Metadata | undefined {
   if (json === null || json === undefined || json === '') return undefined;
-  const value = parsed(json);
+  const value = parseJson(json);
   if (value === null) return undefined;
   if (!isObject(value)) throw unreadable('its metadata must be a JSON object');
   return value;
@@ -74,13 +74,13 @@ function imageOf(row: Row, index: number): NewImage {
 /** Parses a JSON object or string, and returns anything else as plain text. */
 function imageMetadata(json: unknown): Metadata | string | undefined {
   if (json === null || json === undefined || json === '') return undefined;
-  const value = parsed(json);
+  const value = parseJson(json);
   if (value === null) return undefined;
   return isObject(value) || typeof value === 'string' ? value : String(json);
 }
 
 /** Parses JSON text. Returns undefined if it is invalid. */
-function parsed(json: unknown): unknown {
+function parseJson(json: unknown): unknown {
   try {
     return typeof json === 'string' ? parseExact(json) : undefined;
   } catch {

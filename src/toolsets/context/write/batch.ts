@@ -25,7 +25,7 @@ interface Batch<Item, Outcome> {
   readonly atomic: boolean;
   parse(item: BatchItem): Item;
   /** The end of a rejected batch's error message; it follows the number of invalid items. */
-  refusal(first: { index: number; fault: string }): string;
+  rejection(first: { index: number; fault: string }): string;
   /** Performs the valid items, in order. */
   perform(items: readonly Item[]): Promise<readonly Outcome[]>;
 }
@@ -36,13 +36,13 @@ export type BatchRow<Item, Outcome> =
 
 /** Performs all items or, if not atomic, the valid ones. Returns a row for every item, in order. */
 export async function runBatch<Item, Outcome>(batch: Batch<Item, Outcome>): Promise<BatchRow<Item, Outcome>[]> {
-  const parsed = batch.items.map((item) => attempt(() => batch.parse(item)));
+  const parsed = batch.items.map((item) => tryParse(() => batch.parse(item)));
   const faults = parsed.flatMap((item, index) => ('fault' in item ? [{ index, fault: item.fault }] : []));
   const [first] = faults;
   if (batch.atomic && first !== undefined) {
     throw new CarrelError(
       'invalid_arguments',
-      `Validation failed for ${faults.length} of ${parsed.length} ${batch.refusal(first)}`,
+      `Validation failed for ${faults.length} of ${parsed.length} ${batch.rejection(first)}`,
     );
   }
   const items = parsed.flatMap((item) => ('value' in item ? [item.value] : []));
@@ -72,7 +72,7 @@ export function batchAnswer<Row extends { success: boolean }>(
 }
 
 /** Parses an item. Returns errors that the caller can fix as a fault, and throws all others. */
-function attempt<Value>(parse: () => Value): { value: Value } | { fault: string } {
+function tryParse<Value>(parse: () => Value): { value: Value } | { fault: string } {
   try {
     return { value: parse() };
   } catch (error) {

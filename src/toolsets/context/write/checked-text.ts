@@ -4,8 +4,8 @@ import { type Bound, bounds, checkBound } from '../inputs.ts';
 
 /** Rejects text that a database would alter. */
 export function checkText(name: string, text: string): void {
-  const why = unstorableReason(text);
-  if (why !== undefined) throw fault(`${name.slice(0, 300)} ${why}`);
+  const reason = unstorableReason(text);
+  if (reason !== undefined) throw invalid(`${name.slice(0, 300)} ${reason}`);
 }
 
 /**
@@ -15,18 +15,18 @@ export function checkText(name: string, text: string): void {
  */
 export function checkJson(name: string, value: unknown, valuesMax?: Bound): void {
   let values = 0;
-  const visit = (path: string, at: unknown, level: number): void => {
+  const visit = (path: string, node: unknown, level: number): void => {
     values += 1;
-    if (level > bounds.levels.max) throw fault(`${name} has more than ${bounds.levels.max} ${bounds.levels.unit}`);
-    if (typeof at === 'string') checkText(path, at);
-    if (typeof at === 'number' && !Number.isFinite(at)) {
-      throw fault(`${path} exceeds 1.8e308 and cannot be stored; send it as text`);
+    if (level > bounds.levels.max) throw invalid(`${name} has more than ${bounds.levels.max} ${bounds.levels.unit}`);
+    if (typeof node === 'string') checkText(path, node);
+    if (typeof node === 'number' && !Number.isFinite(node)) {
+      throw invalid(`${path} exceeds 1.8e308 and cannot be stored; send it as text`);
     }
-    if (Array.isArray(at)) for (const [index, each] of at.entries()) visit(`${path}[${index}]`, each, level + 1);
-    else if (typeof at === 'object' && at !== null) {
-      for (const [key, inner] of Object.entries(at)) {
+    if (Array.isArray(node)) for (const [index, item] of node.entries()) visit(`${path}[${index}]`, item, level + 1);
+    else if (typeof node === 'object' && node !== null) {
+      for (const [key, child] of Object.entries(node)) {
         checkText(`A key in ${path}`, key);
-        visit(`${path}.${formatKey(key)}`, inner, level + 1);
+        visit(`${path}.${formatKey(key)}`, child, level + 1);
       }
     }
   };
@@ -39,6 +39,6 @@ function formatKey(key: string): string {
   return key.replace(/[^\w.-]/g, '?').slice(0, 60);
 }
 
-function fault(message: string): CarrelError {
+function invalid(message: string): CarrelError {
   return new CarrelError('invalid_arguments', message);
 }

@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Logger } from '../../../base/log.ts';
 import type { SharedStore } from '../../../base/shared-store.ts';
 import { createBacklog } from '../../../jobs/backlog.ts';
@@ -49,10 +49,10 @@ export function createEntrySummaries(
       const waiting = await entries.unsummarised({ limit: batchSize });
       let claimed = 0;
       for (let at = 0; at < waiting.length; at += provider.concurrencyMax) {
-        const some = await claim(waiting.slice(at, at + provider.concurrencyMax));
-        claimed += some.length;
+        const batch = await claim(waiting.slice(at, at + provider.concurrencyMax));
+        claimed += batch.length;
         // Successes are kept even if others fail.
-        const outcomes = await Promise.allSettled(some.map((each) => summariseClaimed(each, signal)));
+        const outcomes = await Promise.allSettled(batch.map((text) => summariseClaimed(text, signal)));
         for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
         signal.throwIfAborted();
       }
@@ -88,9 +88,9 @@ export function createEntrySummaries(
    */
   async function claim(texts: readonly TextToSummarise[]): Promise<readonly TextToSummarise[]> {
     if (shared === undefined) return texts;
-    const mine: TextToSummarise[] = [];
-    for (const text of texts) if (await shared.add(claimOf(text), Buffer.alloc(0), claimMs)) mine.push(text);
-    return mine;
+    const claimedTexts: TextToSummarise[] = [];
+    for (const text of texts) if (await shared.add(claimOf(text), Buffer.alloc(0), claimMs)) claimedTexts.push(text);
+    return claimedTexts;
   }
 
   async function summariseClaimed(text: TextToSummarise, signal: AbortSignal): Promise<void> {
@@ -105,7 +105,7 @@ export function createEntrySummaries(
 
   async function summariseOne({ id, textHash, text, source }: TextToSummarise, signal: AbortSignal): Promise<void> {
     // Let calls that have arrived meanwhile run first.
-    await breathe();
+    await yieldToEventLoop();
     const summary = await provider.summarise(text, { source, signal }).catch((error: unknown) => {
       if (!(error instanceof UnusableText)) throw error;
       log.warn("model summary failed; using the entry's own sentences", { id, reason: error.message });

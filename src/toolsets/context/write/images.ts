@@ -16,11 +16,11 @@ export function parseImages(images: readonly Readonly<Record<string, unknown>>[]
   return images.map((image, index) => {
     const data = decode(image['data'], index);
     if (data.length > limits.imageMaxMb * mebibyte) {
-      throw fault(`Image ${index} exceeds ${limits.imageMaxMb}MB limit: it has ${data.length} bytes`);
+      throw invalid(`Image ${index} exceeds ${limits.imageMaxMb}MB limit: it has ${data.length} bytes`);
     }
     total += data.length;
     if (total > limits.imagesMaxMb * mebibyte) {
-      throw fault(`Total image size exceeds ${limits.imagesMaxMb}MB limit: image ${index} makes it ${total} bytes`);
+      throw invalid(`Total image size exceeds ${limits.imagesMaxMb}MB limit: image ${index} makes it ${total} bytes`);
     }
     return {
       data,
@@ -41,15 +41,15 @@ export function showImage({ data, mimeType, metadata }: NewImage) {
 const mebibyte = 1024 * 1024;
 
 function decode(data: unknown, index: number): Uint8Array {
-  if (data === undefined || data === null) throw fault(`Image ${index} is missing required "data" field`);
-  if (typeof data !== 'string') throw fault(`Image ${index} has invalid base64 encoding: it must be a string`);
-  if (data === '') throw fault(`Image ${index} has empty "data" field`);
+  if (data === undefined || data === null) throw invalid(`Image ${index} is missing required "data" field`);
+  if (typeof data !== 'string') throw invalid(`Image ${index} has invalid base64 encoding: it must be a string`);
+  if (data === '') throw invalid(`Image ${index} has empty "data" field`);
   // The data may be line-wrapped, as `base64` and mail programs write it.
-  const joined = data.replace(/[ \t]*[\r\n]+[ \t]*/g, '');
+  const unwrapped = data.replace(/[ \t]*[\r\n]+[ \t]*/g, '');
   // Node's decoder skips invalid input; comparing the re-encoded text detects it.
-  const bytes = Buffer.from(joined, 'base64');
-  if (bytes.length === 0 || bytes.toString('base64') !== joined) {
-    throw fault(`Image ${index} has invalid base64 encoding`);
+  const bytes = Buffer.from(unwrapped, 'base64');
+  if (bytes.length === 0 || bytes.toString('base64') !== unwrapped) {
+    throw invalid(`Image ${index} has invalid base64 encoding`);
   }
   return new Uint8Array(bytes);
 }
@@ -65,7 +65,7 @@ const signatures: readonly [mimeType: string, test: (bytes: Uint8Array) => boole
 
 const rasterType = /^image\/(png|jpe?g|gif|webp|bmp|avif)$/;
 /** A MIME type or, as in mcp-context-server, a single word such as `png`. */
-const anyType = /^[\w.+-]{1,100}(?:\/[\w.+-]{1,100})?(; ?[\w.+-]{1,50}=[\w.+-]{1,50}){0,5}$/;
+const mimeTypePattern = /^[\w.+-]{1,100}(?:\/[\w.+-]{1,100})?(; ?[\w.+-]{1,50}=[\w.+-]{1,50}){0,5}$/;
 
 /**
  * Returns the MIME type of a file. Any declared type is accepted, because files are never rendered. If a raster image
@@ -73,32 +73,32 @@ const anyType = /^[\w.+-]{1,100}(?:\/[\w.+-]{1,100})?(; ?[\w.+-]{1,50}=[\w.+-]{1
  * with a bitmap's `BM` by chance.
  */
 function mimeTypeOf(declared: unknown, data: Uint8Array, index: number): string {
-  const claimed = declared ?? 'image/png';
-  if (typeof claimed !== 'string' || !anyType.test(claimed)) {
-    throw fault(`Image ${index}: mime_type must be like image/png or application/pdf`);
+  const mimeType = declared ?? 'image/png';
+  if (typeof mimeType !== 'string' || !mimeTypePattern.test(mimeType)) {
+    throw invalid(`Image ${index}: mime_type must be like image/png or application/pdf`);
   }
-  if (!rasterType.test(claimed)) return claimed;
-  return signatures.find(([, test]) => test(data))?.[0] ?? claimed;
+  if (!rasterType.test(mimeType)) return mimeType;
+  return signatures.find(([, test]) => test(data))?.[0] ?? mimeType;
 }
 
 /** Checks an image's metadata: an object or, as in early versions of the interface, text. It is stored unchanged. */
 function metadataOf(metadata: unknown, index: number): Metadata | string | undefined {
   if (metadata === undefined || metadata === null) return undefined;
   if (typeof metadata !== 'string' && !isObject(metadata)) {
-    throw fault(`Image ${index} has metadata that is neither an object nor text`);
+    throw invalid(`Image ${index} has metadata that is neither an object nor text`);
   }
   checkJson(`images[${index}].metadata`, metadata);
   return typeof metadata === 'string' ? metadata : { ...metadata };
 }
 
-function startsWith(bytes: Uint8Array, ...wanted: number[]): boolean {
-  return wanted.every((byte, index) => bytes[index] === byte);
+function startsWith(bytes: Uint8Array, ...signature: number[]): boolean {
+  return signature.every((byte, index) => bytes[index] === byte);
 }
 
 function ascii(bytes: Uint8Array, start: number, end: number): string {
   return String.fromCharCode(...bytes.subarray(start, end));
 }
 
-function fault(message: string): CarrelError {
+function invalid(message: string): CarrelError {
   return new CarrelError('invalid_arguments', message);
 }

@@ -57,9 +57,9 @@ interface SummaryLimits {
 }
 
 /** Max UTF-16 units read from the beginning of a text. Later sentences rarely state the main point. */
-const unitsRead = 40_000;
+const unitsMax = 40_000;
 const sentencesMax = 5;
-const onceWeight = 0.05;
+const singleWeight = 0.05;
 /** Min and max length of a usable sentence, in UTF-16 units. Shorter ones say too little, longer ones too much. */
 const sentenceUnitsMin = 20;
 const sentenceUnitsMax = 600;
@@ -77,19 +77,19 @@ interface Sentence {
  */
 export function summarise(text: string, { tokensMax }: SummaryLimits): string | undefined {
   // A line break ends a sentence, unless the next line starts in lower case: such a text is hard-wrapped.
-  const read = text
-    .slice(0, unitsRead)
+  const beginning = text
+    .slice(0, unitsMax)
     .toWellFormed()
     .replace(/\n(?=\p{Ll})/gu, ' ');
-  const sentences = sentencesOf(read, { start: 0, end: read.length })
-    .map(({ start, end }) => ({ start, text: read.slice(start, end).replace(/\s+/g, ' ') }))
+  const sentences = sentencesOf(beginning, { start: 0, end: beginning.length })
+    .map(({ start, end }) => ({ start, text: beginning.slice(start, end).replace(/\s+/g, ' ') }))
     .filter((sentence) => sentence.text.length >= sentenceUnitsMin && sentence.text.length <= sentenceUnitsMax)
     .map((sentence) => ({ ...sentence, words: wordsOf(sentence.text) }))
     .filter(({ words }) => words.length >= 3);
   const weights = new Map<string, number>();
   for (const { words } of sentences) for (const word of words) weights.set(word, (weights.get(word) ?? 0) + 1);
   // Words that occur once say little about the topic.
-  for (const [word, count] of weights) if (count === 1) weights.set(word, onceWeight);
+  for (const [word, count] of weights) if (count === 1) weights.set(word, singleWeight);
   const chosen: Sentence[] = [];
   // A repeated sentence scores higher, but can be chosen only once.
   const candidates = new Set(new Map(sentences.toReversed().map((sentence) => [sentence.text, sentence])).values());
@@ -111,12 +111,12 @@ export function summarise(text: string, { tokensMax }: SummaryLimits): string | 
 
 /** Compares two sentences. With equal scores, the earlier one is better, because candidates are not in text order. */
 function isBetter(next: Sentence, first: Sentence, weights: ReadonlyMap<string, number>): boolean {
-  const difference = worth(next, weights) - worth(first, weights);
+  const difference = scoreOf(next, weights) - scoreOf(first, weights);
   return difference > 0 || (difference === 0 && next.start < first.start);
 }
 
 /** Returns the score of a sentence. The first one gets a bonus, because it usually states the topic. */
-function worth({ words, start }: Sentence, weights: ReadonlyMap<string, number>): number {
+function scoreOf({ words, start }: Sentence, weights: ReadonlyMap<string, number>): number {
   const sum = words.reduce((total, word) => total + (weights.get(word) ?? 0), 0);
   const value = sum / Math.sqrt(words.length);
   return start === 0 ? value * 1.5 : value;

@@ -48,23 +48,23 @@ export function parseNewEntry(
   replaceable: ReadonlySet<number>,
 ): NewEntry {
   const { thread_id: thread, source, text, metadata, tags, images } = item;
-  if (typeof thread !== 'string' || thread === '') throw fault('Missing required field: thread_id');
-  if (source !== 'user' && source !== 'agent') throw fault('Missing or invalid source (must be "user" or "agent")');
-  if (typeof text !== 'string' || text === '') throw fault('Missing required field: text');
-  if (isBlank(thread)) throw fault('thread_id cannot be empty or whitespace');
-  if (isBlank(text)) throw fault('text cannot be empty or whitespace');
+  if (typeof thread !== 'string' || thread === '') throw invalid('Missing required field: thread_id');
+  if (source !== 'user' && source !== 'agent') throw invalid('Missing or invalid source (must be "user" or "agent")');
+  if (typeof text !== 'string' || text === '') throw invalid('Missing required field: text');
+  if (isBlank(thread)) throw invalid('thread_id cannot be empty or whitespace');
+  if (isBlank(text)) throw invalid('text cannot be empty or whitespace');
   checkBound(bounds.thread, thread.trim().length);
   checkText('thread_id', thread);
   const body = boundedText(text.trim());
   const replaced = parseReplaced(item, replaceable);
-  const parsedMetadata = present(metadata) ? parseMetadata('metadata', metadata) : undefined;
+  const parsedMetadata = isPresent(metadata) ? parseMetadata('metadata', metadata) : undefined;
   return {
     threadId: thread.trim(),
     source,
     text: body,
     metadata: replaced === undefined ? parsedMetadata : withReplaced(parsedMetadata, replaced),
-    tags: tags === undefined || tags === null ? [] : parseTags(tags),
-    images: images === undefined || images === null ? [] : parseImages(parseList(images, 'images'), settings),
+    tags: isPresent(tags) ? parseTags(tags) : [],
+    images: isPresent(images) ? parseImages(parseList(images, 'images'), settings) : [],
     summary: undefined,
     needsSummary: wantsSummary(body, settings),
   };
@@ -76,31 +76,30 @@ export function parseUpdate(
   replaceable: ReadonlySet<number>,
 ): EntryUpdate {
   const { context_id: id, text, metadata, metadata_patch: patch, tags, images } = item;
-  if (id === undefined || id === null) throw fault('Missing required field: context_id');
-  if (typeof id !== 'number' || !Number.isSafeInteger(id) || id <= 0)
-    throw fault('context_id must be a positive integer');
-  if (typeof text === 'string' && isBlank(text)) throw fault('text cannot be empty or contain only whitespace');
-  if (text !== undefined && text !== null && typeof text !== 'string') throw fault('text must be a string');
-  if (present(metadata) && present(patch)) {
-    throw fault(
+  if (id === undefined || id === null) throw invalid('Missing required field: context_id');
+  if (!isId(id)) throw invalid('context_id must be a positive integer');
+  if (typeof text === 'string' && isBlank(text)) throw invalid('text cannot be empty or contain only whitespace');
+  if (text !== undefined && text !== null && typeof text !== 'string') throw invalid('text must be a string');
+  if (isPresent(metadata) && isPresent(patch)) {
+    throw invalid(
       'Cannot use both metadata and metadata_patch parameters together. Use metadata for full replacement or metadata_patch for partial updates.',
     );
   }
   const replaced = parseReplaced(item, replaceable);
-  if (replaced === id) throw fault('replaces: an entry cannot replace itself');
-  if (![text, metadata, patch, tags, images, replaced].some(present))
-    throw fault('At least one field must be provided for update');
+  if (replaced === id) throw invalid('replaces: an entry cannot replace itself');
+  if (![text, metadata, patch, tags, images, replaced].some(isPresent))
+    throw invalid('At least one field must be provided for update');
   const body = typeof text === 'string' ? boundedText(text.trim()) : undefined;
   return {
     id,
     ...(body === undefined ? {} : { text: body, needsSummary: wantsSummary(body, settings) }),
-    ...(present(metadata) ? { metadata: replacing(parseMetadata('metadata', metadata), replaced) } : {}),
-    ...(present(patch) ? { metadataPatch: replacing(parseMetadata('metadata_patch', patch), replaced) } : {}),
-    ...(replaced !== undefined && !present(metadata) && !present(patch)
+    ...(isPresent(metadata) ? { metadata: addReplaced(parseMetadata('metadata', metadata), replaced) } : {}),
+    ...(isPresent(patch) ? { metadataPatch: addReplaced(parseMetadata('metadata_patch', patch), replaced) } : {}),
+    ...(replaced !== undefined && !isPresent(metadata) && !isPresent(patch)
       ? { metadataPatch: withReplaced(undefined, replaced) }
       : {}),
-    ...(present(tags) ? { tags: parseTags(tags) } : {}),
-    ...(present(images) ? { images: parseImages(parseList(images, 'images'), settings) } : {}),
+    ...(isPresent(tags) ? { tags: parseTags(tags) } : {}),
+    ...(isPresent(images) ? { images: parseImages(parseList(images, 'images'), settings) } : {}),
   };
 }
 
@@ -109,11 +108,11 @@ export function parseUpdate(
  */
 export function idempotencyOf(
   tool: string,
-  { idempotency_key: key, ...rest }: { idempotency_key?: string | undefined },
+  { idempotency_key: key, ...input }: { idempotency_key?: string | undefined },
 ) {
   if (key === undefined) return {};
   const bodyHash = createHash('sha256')
-    .update(`${tool} ${stableJson(rest)}`)
+    .update(`${tool} ${stableJson(input)}`)
     .digest('hex');
   return { idempotency: { key, bodyHash } satisfies Idempotency };
 }
@@ -129,14 +128,14 @@ function boundedText(text: string): string {
 }
 
 function parseMetadata(name: string, value: unknown): Metadata {
-  if (!isObject(value)) throw fault(`${name} must be an object`);
+  if (!isObject(value)) throw invalid(`${name} must be an object`);
   const metadata = { ...value };
   checkJson(name, metadata, bounds.metadata);
   checkBound(bounds.metadataJson, JSON.stringify(metadata).length, name);
   return metadata;
 }
 
-function replacing(metadata: Metadata, replaced: number | undefined): Metadata {
+function addReplaced(metadata: Metadata, replaced: number | undefined): Metadata {
   return replaced === undefined ? metadata : withReplaced(metadata, replaced);
 }
 
@@ -145,26 +144,26 @@ function isId(value: unknown): value is number {
 }
 
 function parseReplaced({ replaces }: WriteArguments, replaceable: ReadonlySet<number>): number | undefined {
-  if (!present(replaces)) return undefined;
-  if (!isId(replaces)) throw fault('replaces must be a positive integer');
-  if (!replaceable.has(replaces)) throw fault(`replaces: context entry with ID ${replaces} not found`);
+  if (!isPresent(replaces)) return undefined;
+  if (!isId(replaces)) throw invalid('replaces must be a positive integer');
+  if (!replaceable.has(replaces)) throw invalid(`replaces: context entry with ID ${replaces} not found`);
   return replaces;
 }
 
 function parseTags(value: unknown): string[] {
   if (!Array.isArray(value) || !value.every((tag) => typeof tag === 'string')) {
-    throw fault('tags must be a list of strings');
+    throw invalid('tags must be a list of strings');
   }
   for (const tag of value) checkText('a tag', tag);
   return normaliseTags(value);
 }
 
 function parseList(value: unknown, name: string): Readonly<Record<string, unknown>>[] {
-  if (!Array.isArray(value) || !value.every(isObject)) throw fault(`${name} must be a list of objects`);
+  if (!Array.isArray(value) || !value.every(isObject)) throw invalid(`${name} must be a list of objects`);
   return value;
 }
 
-function present(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
@@ -177,6 +176,6 @@ function stableJson(value: unknown): string {
   );
 }
 
-function fault(message: string): CarrelError {
+function invalid(message: string): CarrelError {
   return new CarrelError('invalid_arguments', message);
 }

@@ -4,11 +4,11 @@ import { bounds, checkBound } from '../inputs.ts';
 import { checkJson, checkText } from '../write/checked-text.ts';
 
 /** An item of an imported file: an entry, or the reason why it can't be imported. */
-export type FoundEntry =
+export type ImportItem =
   | {
-      /** Its location in the file, for people. */
+      /** Location in the file, for messages. */
       readonly place: string;
-      /** Its id in the file, if it has one. */
+      /** Id in the file, if any. */
       readonly id?: number | undefined;
       readonly entry: NewEntry;
       /** True if the file has no times. Then createdAt is the import time, and duplicates are found without it. */
@@ -20,15 +20,15 @@ export type FoundEntry =
  * Reads and checks an entry. Returns the reason if it is invalid, because one invalid entry must not block the
  * others.
  */
-export function foundEntry(
+export function readItem(
   place: string,
   read: () => NewEntry,
-  more: { id?: number | undefined; hasNoTime?: boolean } = {},
-): FoundEntry {
+  options: { id?: number | undefined; hasNoTime?: boolean } = {},
+): ImportItem {
   try {
     const entry = read();
-    check(entry);
-    return { place, entry, ...more };
+    checkLimits(entry);
+    return { place, entry, ...options };
   } catch (error) {
     if (!isCarrelError(error) || error.kind !== 'input') throw error;
     return { place, reason: error.message };
@@ -36,7 +36,7 @@ export function foundEntry(
 }
 
 /** Throws if an imported entry exceeds the limits of store_context. Imported entries are never shortened. */
-function check({ threadId, text, metadata, summary, images }: NewEntry): void {
+function checkLimits({ threadId, text, metadata, summary, images }: NewEntry): void {
   if (threadId === '') throw unreadable('it has no thread');
   if (text === '') throw unreadable('it has no text');
   checkBound(bounds.thread, threadId.length);
