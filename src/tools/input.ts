@@ -172,10 +172,10 @@ function describeProblem(issue: z.core.$ZodIssue, schema: JsonSchema): string {
   }
 }
 
-function bound(side: string, origin: string, limit: number | bigint): string {
-  if (origin === 'string') return `must have ${side} ${limit} character${limit === 1 ? '' : 's'}`;
-  if (origin === 'array' || origin === 'set') return `must have ${side} ${limit} item${limit === 1 ? '' : 's'}`;
-  return `must be ${side} ${limit}`;
+function bound(comparison: string, origin: string, limit: number | bigint): string {
+  if (origin === 'string') return `must have ${comparison} ${limit} character${limit === 1 ? '' : 's'}`;
+  if (origin === 'array' || origin === 'set') return `must have ${comparison} ${limit} item${limit === 1 ? '' : 's'}`;
+  return `must be ${comparison} ${limit}`;
 }
 
 /** Returns the end of an error about an exceeded limit: the actual size or value. */

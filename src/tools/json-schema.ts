@@ -5,9 +5,9 @@ import { isObject } from '../base/json.ts';
  * Converts a schema for `tools/list`, without parts that only cost tokens: the default dialect, safe-integer bounds
  * and, in output schemas, `additionalProperties` and nested `required`.
  */
-export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): z.core.JSONSchema.BaseSchema {
+export function toJsonSchema(schema: z.ZodType, direction: 'input' | 'output'): z.core.JSONSchema.BaseSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
-    io: side,
+    io: direction,
     unrepresentable: 'any',
     override({ jsonSchema, path }) {
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
@@ -16,9 +16,9 @@ export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): z.cor
       delete jsonSchema.propertyNames;
       if (isEmpty(jsonSchema.additionalProperties)) delete jsonSchema.additionalProperties;
       // Some hosts reject a tool without `properties`, even if it takes no arguments.
-      const isToolInput = side === 'input' && path.length === 0;
+      const isToolInput = direction === 'input' && path.length === 0;
       if (isEmpty(jsonSchema.properties) && jsonSchema.type === 'object' && !isToolInput) delete jsonSchema.properties;
-      if (side === 'input') return;
+      if (direction === 'input') return;
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       if (path.length > 0) delete jsonSchema.required;
     },
@@ -46,7 +46,7 @@ function withAlternatives(schema: unknown): unknown {
 export function withoutBounds(schema: z.core.JSONSchema.BaseSchema): z.core.JSONSchema.BaseSchema {
   const { minLength: _, maxLength: __, minItems: ___, maxItems: ____, ...rest } = schema;
   if (rest.minimum !== undefined && rest.minimum <= smallMinimum) delete rest.minimum;
-  if (rest.maximum !== undefined && rest.maximum >= greatMaximum) delete rest.maximum;
+  if (rest.maximum !== undefined && rest.maximum >= largeMaximum) delete rest.maximum;
   const { properties, items } = rest;
   // Tools without arguments keep `additionalProperties: false`, as the protocol recommends.
   if (rest.additionalProperties === false && !isEmpty(properties)) delete rest.additionalProperties;
@@ -60,7 +60,7 @@ export function withoutBounds(schema: z.core.JSONSchema.BaseSchema): z.core.JSON
 }
 
 const smallMinimum = 100;
-const greatMaximum = 1_000;
+const largeMaximum = 1_000;
 
 function isEmpty(schema: unknown): boolean {
   return typeof schema === 'object' && schema !== null && Object.keys(schema).length === 0;

@@ -47,7 +47,7 @@ export function findMatches(text: string, query: WordQuery): Match[] {
     if (hasOthers && isQuestionWord(leaf)) return;
     if (leaf.kind === 'term') terms.set(leaf.term, index);
     else if (leaf.kind === 'prefix') prefixes.push([leaf.prefix, index]);
-    else if (leaf.kind === 'near') for (const { term } of leaf.terms) terms.set(term, index);
+    else if (leaf.kind === 'fuzzy') for (const { term } of leaf.terms) terms.set(term, index);
     else phrases.push([leaf, index]);
   });
   const matches: Match[] = [];

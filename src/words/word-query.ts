@@ -27,16 +27,16 @@ export type WordLeaf =
   | { readonly kind: 'prefix'; readonly prefix: string }
   /** Any of the terms most similar to a word that no document has. Created by the index, not by the parser. */
   | {
-      readonly kind: 'near';
+      readonly kind: 'fuzzy';
       /** The stem of the misspelt word, which identifies the leaf. */
       readonly word: string;
       readonly written: string;
-      readonly terms: readonly NearTerm[];
+      readonly terms: readonly FuzzyTerm[];
     }
   /** Adjacent terms. Extra terms of the analysis, such as joined forms, cannot be part of a phrase. */
   | { readonly kind: 'phrase'; readonly terms: readonly string[]; readonly lastIsPrefix: boolean };
 
-export interface NearTerm {
+export interface FuzzyTerm {
   readonly term: string;
   /** The word in the index, whose stem is the term. */
   readonly written: string;
@@ -192,13 +192,13 @@ export function leavesOf(query: WordQuery): WordLeaf[] {
 
 export function leafKey(leaf: WordLeaf): string {
   if (leaf.kind === 'term') return leaf.term;
-  if (leaf.kind === 'near') return leaf.word;
+  if (leaf.kind === 'fuzzy') return leaf.word;
   return leaf.kind === 'prefix' ? `${leaf.prefix}*` : `"${leaf.terms.join(' ')}"${leaf.lastIsPrefix ? '*' : ''}`;
 }
 
 /** Returns each word of a leaf as its own leaf. */
 export function membersOf(leaf: WordLeaf): WordLeaf[] {
-  if (leaf.kind === 'near') return leaf.terms.map(({ term, written }) => ({ kind: 'term', term, written }));
+  if (leaf.kind === 'fuzzy') return leaf.terms.map(({ term, written }) => ({ kind: 'term', term, written }));
   if (leaf.kind !== 'phrase') return [leaf];
   return leaf.terms.map((term, index) =>
     leaf.lastIsPrefix && index === leaf.terms.length - 1 ? { kind: 'prefix', prefix: term } : { kind: 'term', term },

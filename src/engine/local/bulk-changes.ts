@@ -69,9 +69,9 @@ function tooMany(
   { matched, total, percent }: { matched: number; total: number; percent: number },
   threshold: number,
 ): CarrelError {
-  const share = Math.round(percent * 10) / 10;
-  const message = `This would change ${matched} of ${total} documents (${share} %), more than the ${threshold} % allowed without force. Narrow the selection, or repeat with force if this is intended.`;
+  const rounded = Math.round(percent * 10) / 10;
+  const message = `This would change ${matched} of ${total} documents (${rounded} %), more than the ${threshold} % allowed without force. Narrow the selection, or repeat with force if this is intended.`;
   return new CarrelError('safety_threshold_exceeded', message, {
-    data: { message, matched, total, percent: share, threshold },
+    data: { message, matched, total, percent: rounded, threshold },
   });
 }

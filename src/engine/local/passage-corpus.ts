@@ -45,10 +45,10 @@ export function createPassageCorpus(options: PassageCorpusOptions) {
       const [query, limit] = [plainQuery(text), Math.max(depth, retrieverCandidates)];
       const words = searchesWords ? { query, limit, offset: 0, filter, counts: countsAll } : undefined;
       let found: FoundPassages | undefined;
-      let near: MeaningCandidates | undefined;
+      let nearest: MeaningCandidates | undefined;
       let failure: ReturnType<typeof failureOf> | undefined;
       try {
-        near = await meaning?.find({
+        nearest = await meaning?.find({
           text,
           limit: depth,
           filter: filter.labels === undefined ? undefined : filter,
@@ -73,16 +73,17 @@ export function createPassageCorpus(options: PassageCorpusOptions) {
         failure,
         corrected: found.words?.corrected ?? [],
         async scoreMissing() {
-          const nearest = near && 'scored' in near.candidates ? bestOfOwners(near.candidates.scored, depth) : [];
-          const keys = [...new Set([...byWords.slice(0, wordMatchesRead), ...nearest].map(({ id }) => id))];
-          const request = { keys, query, vectors: near && vectorsOf(near, byWords, depth), ownersMax: 2 * depth };
+          const scored =
+            nearest && 'scored' in nearest.candidates ? bestOfOwners(nearest.candidates.scored, depth) : [];
+          const keys = [...new Set([...byWords.slice(0, wordMatchesRead), ...scored].map(({ id }) => id))];
+          const request = { keys, query, vectors: nearest && vectorsOf(nearest, byWords, depth), ownersMax: 2 * depth };
           const completed = await passages.complete(request, { signal });
           for (const passage of completed.passages) read.set(passage.key, passage);
           const matches = completed.words ? wordMatches(completed.words) : [];
           for (const match of matches) scoredWords.set(match.id, match);
           return {
             words: searchesWords ? matches : undefined,
-            meaning: near && meaningScores(near, byWords, depth, completed.scored),
+            meaning: nearest && meaningScores(nearest, byWords, depth, completed.scored),
           };
         },
       };
@@ -115,12 +116,12 @@ export function createPassageCorpus(options: PassageCorpusOptions) {
   };
 
   function meaningScores(
-    near: MeaningCandidates,
+    meaningCandidates: MeaningCandidates,
     byWords: readonly WordMatch[],
     depth: number,
     scored: readonly ScoredVector[],
   ): MeaningScores {
-    const { candidates, pending, model } = near;
+    const { candidates, pending, model } = meaningCandidates;
     const nearest = bestOfOwners(candidateVectors(candidates, scored), depth);
     const wordOnlyIds = new Set(idsMissingFrom(nearest, byWords));
     const wordOnly = bestOfOwners(

@@ -150,13 +150,13 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
         isProviderDown = !signal.aborted;
         throw providerError;
       });
-      const [only, ...others] = texts;
-      if (only === undefined || others.length > 0) {
+      const [first] = texts;
+      if (first === undefined || texts.length > 1) {
         const embedded: PutVectors['texts'][number][] = [];
         for (const each of texts) embedded.push(...(await embedTexts([each], signal)));
         return embedded;
       }
-      const { owner, textHash } = only;
+      const { owner, textHash } = first;
       log.warn('a text cannot be embedded and will be found by keyword only', { owner, reason: reasonOf(error) });
       return [{ owner, textHash, windows: [] }];
     }

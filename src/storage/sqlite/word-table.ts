@@ -136,7 +136,7 @@ function render(query: WordQuery): string {
       return quoted(query.term);
     case 'prefix':
       return `${quoted(query.prefix)} *`;
-    case 'near':
+    case 'fuzzy':
       return query.terms.map(({ term }) => quoted(term)).join(' OR ');
     case 'phrase':
       // Phrases must be adjacent in the main terms; the extra terms have no meaningful order.

@@ -2,7 +2,14 @@ import { isCommonWord } from '../../words/common-words.ts';
 import { stemOf } from '../../words/language.ts';
 import { countedLeaves, type IndexStatistics } from '../../words/ranking/bm25.ts';
 import { createVocabulary, type Vocabulary } from '../../words/vocabulary.ts';
-import { leafKey, leavesOf, type NearTerm, type WordLeaf, type WordQuery, withLeaves } from '../../words/word-query.ts';
+import {
+  type FuzzyTerm,
+  leafKey,
+  leavesOf,
+  type WordLeaf,
+  type WordQuery,
+  withLeaves,
+} from '../../words/word-query.ts';
 import type { Statements, VocabularyCache, WordIndex } from '../dialect.ts';
 import { numberOf, optionalTextOf } from '../rows.ts';
 
@@ -68,13 +75,13 @@ export async function correctQuery(
     const written = leaf.written ?? leaf.term;
     if (isCommonWord(written)) continue;
     const terms = await likeliestOf(vocabulary.nearest(written), countLeaves);
-    if (terms.length > 0) corrected.set(leaf.term, { kind: 'near', word: leaf.term, written, terms });
+    if (terms.length > 0) corrected.set(leaf.term, { kind: 'fuzzy', word: leaf.term, written, terms });
   }
   return corrected.size === 0 ? query : withLeaves(query, (leaf) => corrected.get(leafKey(leaf)) ?? leaf);
 }
 
 /** Returns the words that most documents contain. Omits words that only deleted documents contained. */
-async function likeliestOf(words: readonly string[], countLeaves: CountLeaves): Promise<NearTerm[]> {
+async function likeliestOf(words: readonly string[], countLeaves: CountLeaves): Promise<FuzzyTerm[]> {
   if (words.length === 0) return [];
   const leaves = words.map((term) => ({ kind: 'term' as const, term }));
   const { counts } = await countLeaves(leaves);

@@ -5,8 +5,8 @@ import {
   highestScore,
   type IndexStatistics,
   leafWeight,
-  nearIn,
   scoreTerms,
+  similarWordsIn,
 } from '../../words/ranking/bm25.ts';
 import { essentialDocumentsMin, isAlternatives, planCandidates, poolIsFinal } from '../../words/ranking/candidates.ts';
 import { type Candidate, rankPool, scorePool } from '../../words/ranking/rank-pool.ts';
@@ -105,14 +105,14 @@ async function findPool({ db, index, query, filter, words: { statistics, counts 
       weightOf,
       limit: poolMax,
     });
-    const near = leaves.filter((leaf) => leaf.kind === 'near').map((leaf) => ({ leaf, terms: new Set<string>() }));
+    const near = leaves.filter((leaf) => leaf.kind === 'fuzzy').map((leaf) => ({ leaf, terms: new Set<string>() }));
     /** The document that contains corrections for the most words; the higher score breaks ties. Its spellings come first. */
     let best: { readonly has: string[][]; readonly count: number; readonly score: number } | undefined;
     const scored: Candidate[] = [];
     for await (const rows of termRows(db, index, keys, statistics)) {
       for (const row of rows) {
         const terms = documentTerms(row);
-        const has = near.map(({ leaf }) => nearIn(leaf, terms));
+        const has = near.map(({ leaf }) => similarWordsIn(leaf, terms));
         for (const [at, each] of near.entries()) for (const term of has[at] ?? []) each.terms.add(term);
         const id = index.tieBreaker === 'id' ? textOf(row, 'id') : '';
         const rank = score(terms);

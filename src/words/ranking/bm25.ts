@@ -1,5 +1,5 @@
 import type { DocumentTerms, TermText } from '../document-terms.ts';
-import { leafKey, membersOf, type NearTerm, type WordLeaf } from '../word-query.ts';
+import { type FuzzyTerm, leafKey, membersOf, type WordLeaf } from '../word-query.ts';
 
 export interface IndexStatistics {
   readonly documents: number;
@@ -69,13 +69,13 @@ export interface TermScore {
 }
 
 /** Returns the words of the document that are similar to a misspelt query word. */
-export function nearIn({ terms }: Extract<WordLeaf, { kind: 'near' }>, document: DocumentTerms): string[] {
-  const has = ({ term }: NearTerm) => fields.some((field) => countLeaf({ kind: 'term', term }, document[field]) > 0);
+export function similarWordsIn({ terms }: Extract<WordLeaf, { kind: 'fuzzy' }>, document: DocumentTerms): string[] {
+  const has = ({ term }: FuzzyTerm) => fields.some((field) => countLeaf({ kind: 'term', term }, document[field]) > 0);
   return terms.filter(has).map(({ written }) => written);
 }
 
 function nearField(leaf: WordLeaf, document: DocumentTerms): { near?: readonly string[] } {
-  return leaf.kind === 'near' ? { near: nearIn(leaf, document) } : {};
+  return leaf.kind === 'fuzzy' ? { near: similarWordsIn(leaf, document) } : {};
 }
 
 /** Returns the highest possible score. A score divided by it is from 0 to 1. */
@@ -123,7 +123,7 @@ const gainExponent = 1.5;
 const writtenShare = 0.2;
 
 /** Weight of words similar to a misspelt one, relative to a word that is spelt right. */
-const nearShare = 0.4;
+const fuzzyWeight = 0.4;
 
 interface WeightedLeaf {
   readonly leaf: WordLeaf;
@@ -149,16 +149,16 @@ function withWeights(
     weight: formsWeight(leaf, documentsWith, documents),
     writtenWeight: writtenWeight(leaf, documentsWith, documents),
     writtenTerm: writtenOf(leaf) === undefined ? undefined : ` ${writtenOf(leaf)} `,
-    near: weightedNear(leaf, documentsWith, statistics),
+    near: weightedFuzzy(leaf, documentsWith, statistics),
   }));
 }
 
-function weightedNear(
+function weightedFuzzy(
   leaf: WordLeaf,
   documentsWith: ReadonlyMap<string, number>,
   statistics: IndexStatistics,
 ): WeightedLeaf['near'] {
-  if (leaf.kind !== 'near') return [];
+  if (leaf.kind !== 'fuzzy') return [];
   const weighted = withWeights(membersOf(leaf), documentsWith, statistics);
   return weighted.map((each, index) => ({ ...each, share: leaf.terms[index]?.share ?? 0 }));
 }
@@ -199,14 +199,14 @@ export function leafWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, nu
 /** Estimates how many documents contain a leaf, from the counts of its words. */
 export function documentsOf(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>): number {
   const counts = membersOf(leaf).map((member) => documentsWith.get(leafKey(member)) ?? 0);
-  return leaf.kind === 'near' ? counts.reduce((sum, count) => sum + count, 0) : Math.min(...counts);
+  return leaf.kind === 'fuzzy' ? counts.reduce((sum, count) => sum + count, 0) : Math.min(...counts);
 }
 
 /** Weighs a leaf by rarity. A phrase is as rare as its words combined. */
 function formsWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {
-  if (leaf.kind === 'near') {
+  if (leaf.kind === 'fuzzy') {
     const [likeliest] = membersOf(leaf);
-    return likeliest === undefined ? 0 : nearShare * leafWeight(likeliest, documentsWith, documents);
+    return likeliest === undefined ? 0 : fuzzyWeight * leafWeight(likeliest, documentsWith, documents);
   }
   let weight = 0;
   for (const member of membersOf(leaf)) weight += rarity(documentsWith.get(leafKey(member)), documents);
@@ -232,7 +232,7 @@ function countLeaf(leaf: WordLeaf, text: TermText): number {
 }
 
 function countStored(leaf: WordLeaf, stored: string, text: TermText): number {
-  if (leaf.kind === 'near') return Math.max(...membersOf(leaf).map((member) => countLeaf(member, text)));
+  if (leaf.kind === 'fuzzy') return Math.max(...membersOf(leaf).map((member) => countLeaf(member, text)));
   const { main, extra } = text;
   // Phrases are not searched in `extra`, whose terms are not in text order.
   return countIn(main, stored) + (leaf.kind === 'phrase' || extra === '' ? 0 : countIn(extra, stored));
@@ -247,7 +247,7 @@ function storedForm(leaf: WordLeaf): string {
       return ` ${leaf.prefix}`;
     case 'phrase':
       return ` ${leaf.terms.join(' ')}${leaf.lastIsPrefix ? '' : ' '}`;
-    case 'near':
+    case 'fuzzy':
       return '';
   }
 }

@@ -17,7 +17,7 @@ export function tsquery(query: WordQuery): string {
       return quoted(query.term);
     case 'prefix':
       return `${quoted(query.prefix)}:*`;
-    case 'near':
+    case 'fuzzy':
       return query.terms.map(({ term }) => quoted(term)).join(' | ');
     case 'phrase':
       return phraseMembers(query).join(' & ');

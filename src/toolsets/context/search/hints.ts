@@ -68,7 +68,7 @@ export function wordsOf(query: WordQuery): QueryWord[] {
 function formatLeaf(leaf: ReturnType<typeof leavesOf>[number]): string {
   if (leaf.kind === 'phrase') return leaf.terms.join(' ');
   if (leaf.kind === 'prefix') return `${leaf.prefix}*`;
-  return leaf.kind === 'near' ? leaf.written : (leaf.written ?? leaf.term);
+  return leaf.kind === 'fuzzy' ? leaf.written : (leaf.written ?? leaf.term);
 }
 
 function entryCount(count: number): string {
