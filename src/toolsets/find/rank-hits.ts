@@ -59,7 +59,10 @@ function coverageOf({ title, snippet }: SourceHit, query: string): number {
   return matched.size / Math.max(1, leavesOf(words).length);
 }
 
-/** Lowers the relevance of hits that stand out only in their own source. `lead`: how far the logit is above those of the other hits. */
+/**
+ * Lowers the relevance of hits that stand out only in their own source. `lead` is how far a hit's logit is above the
+ * others.
+ */
 function compareAcrossSources(hits: readonly FoundHit[], { judge }: Pick<Reranker, 'judge'>): FoundHit[] {
   return hits.map((hit) => {
     const { logit, lead } = hit.scores ?? {};

@@ -66,7 +66,7 @@ export function parseNewEntry(
     tags: isPresent(tags) ? parseTags(tags) : [],
     images: isPresent(images) ? parseImages(parseList(images, 'images'), settings) : [],
     summary: undefined,
-    needsSummary: wantsSummary(body, settings),
+    needsSummary: needsSummary(body, settings),
   };
 }
 
@@ -92,7 +92,7 @@ export function parseUpdate(
   const body = typeof text === 'string' ? boundedText(text.trim()) : undefined;
   return {
     id,
-    ...(body === undefined ? {} : { text: body, needsSummary: wantsSummary(body, settings) }),
+    ...(body === undefined ? {} : { text: body, needsSummary: needsSummary(body, settings) }),
     ...(isPresent(metadata) ? { metadata: addReplaced(parseMetadata('metadata', metadata), replaced) } : {}),
     ...(isPresent(patch) ? { metadataPatch: addReplaced(parseMetadata('metadata_patch', patch), replaced) } : {}),
     ...(replaced !== undefined && !isPresent(metadata) && !isPresent(patch)
@@ -117,7 +117,7 @@ export function idempotencyOf(
   return { idempotency: { key, bodyHash } satisfies Idempotency };
 }
 
-function wantsSummary(text: string, { summaryCharsMin }: WriteSettings): boolean {
+function needsSummary(text: string, { summaryCharsMin }: WriteSettings): boolean {
   return summaryCharsMin !== undefined && text.length >= summaryCharsMin;
 }
 
