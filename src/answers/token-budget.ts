@@ -19,7 +19,7 @@ export interface BudgetReport<Id> {
 }
 
 /** How items are measured and truncated. */
-export interface Budgeted<Item, Id> {
+export interface BudgetRules<Item, Id> {
   id(item: Item): Id;
   text(item: Item): string;
   withText(item: Item, text: string): Item;
@@ -38,7 +38,7 @@ const tooSmall = 'The budget is too small for one result; this is the best one, 
 export function fitBudget<Item extends object, Id>(
   items: readonly Item[],
   budget: number | undefined,
-  shape: Budgeted<Item, Id>,
+  shape: BudgetRules<Item, Id>,
 ): { items: Item[]; report: { budget?: BudgetReport<Id> } } {
   if (budget === undefined) return { items: [...items], report: {} };
   const costOf = (item: Item): number => estimateTokens(JSON.stringify(shape.counted?.(item) ?? item));
@@ -75,7 +75,7 @@ export function fitBudget<Item extends object, Id>(
 /** Min tokens of a truncated text. */
 const truncatedTokensMin = 40;
 
-function shortenItem<Item, Id>(item: Item, tokens: number, shape: Budgeted<Item, Id>) {
+function shortenItem<Item, Id>(item: Item, tokens: number, shape: BudgetRules<Item, Id>) {
   const characters = Array.from(shape.text(item));
   const cost = estimateTokens(shape.text(item));
   if (tokens < truncatedTokensMin || cost <= tokens) return undefined;

@@ -1,4 +1,4 @@
-/** Reads and writes JSON without rounding integers. Integers beyond 2^53 become bigints, which threads can exchange. */
+/** Reads and writes JSON without rounding integers. Integers beyond 2^53 become bigints, which can be passed between threads. */
 
 declare global {
   interface JSON {

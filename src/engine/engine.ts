@@ -43,7 +43,7 @@ export interface Engine {
   /** Changes the source path, for a file that was moved without changes. */
   moveDocument(id: number, sourcePath: string, options?: EngineCall): Promise<EngineDocument>;
   updateNote(id: number, text: string, options?: EngineCall): Promise<EngineDocument>;
-  /** Lists tags in order, only those after `after`. */
+  /** Lists tags in order, starting after the tag `after`. */
   tags(options?: EngineCall & { after?: string | undefined; limit?: number | undefined }): Promise<TagCount[]>;
   bulkDelete(selection: BulkSelection, options?: EngineCall): Promise<BulkOutcome>;
   bulkTags(selection: BulkSelection, change: BulkTagChange, options?: EngineCall): Promise<BulkOutcome>;

@@ -5,13 +5,13 @@ const handshakeRevisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-0
 /** Revisions without sessions: every request names its revision and describes its client. */
 export const modernRevisions = ['2026-07-28'] as const;
 
-/** `handshake`: up to 2025-11-25. `modern`: 2026-07-28 and later. The MCP SDK also calls these eras. */
+/** `handshake`: up to 2025-11-25. `modern`: 2026-07-28 and later. "Era" is the MCP SDK's word. */
 export type ProtocolEra = 'handshake' | 'modern';
 
 export interface SupportedRevisions {
   handshake: readonly string[];
   modern: boolean;
-  /** True with `--cody`: is lenient about headers, and also serves the HTTP+SSE transport of 2024-11-05. */
+  /** True with `--cody`: the server is lenient about headers and also serves the HTTP+SSE transport of 2024-11-05. */
   cody: boolean;
 }
 

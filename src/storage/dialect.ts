@@ -4,7 +4,7 @@ import type { Vocabulary } from '../words/vocabulary.ts';
 import type { WordLeaf, WordQuery } from '../words/word-query.ts';
 import type { EntryFilter } from './entries/entry.ts';
 import type { PassageFilter } from './passages/passage.ts';
-import type { BoundValue, Condition, Row, SqlValue } from './rows.ts';
+import type { BoundValue, Row, SqlFragment, SqlValue } from './rows.ts';
 import type { ModelState, NearestRequest, ScoredVector, VectorCorpus } from './vectors/vector.ts';
 
 /** Runs SQL in one transaction or one consistent read. Stores access the database only through it. */
@@ -59,7 +59,7 @@ export interface Dialect {
   /** Max rows per INSERT. */
   readonly rowsPerInsert: number;
   /** Returns the part of an INSERT that follows its column list. Generated keys ascend in the order of the rows. */
-  rows(types: readonly ColumnType[], rows: readonly (readonly (string | number | null)[])[]): Condition;
+  rows(types: readonly ColumnType[], rows: readonly (readonly (string | number | null)[])[]): SqlFragment;
   readonly keys: ExplicitKeys;
   readonly words: WordTable;
   readonly vectors: VectorTable;
@@ -107,7 +107,7 @@ export interface WordIndex {
 }
 
 /** A SELECT of the keys that a search may return, in any order. Keys may be repeated. */
-export interface KeyFilter extends Condition {
+export interface KeyFilter extends SqlFragment {
   /** The same filter as groups of labels, if it tests nothing else. A document must have at least one label of each group. */
   readonly labels?: readonly (readonly string[])[] | undefined;
 }
@@ -126,7 +126,7 @@ export type WriteWords = (
   db: Statements,
   index: WordIndex,
   keys: readonly number[],
-  otherWrites?: readonly Condition[],
+  otherWrites?: readonly SqlFragment[],
 ) => Promise<void>;
 
 export interface CandidateRequest {
@@ -159,7 +159,7 @@ export interface WordTable {
   /** Counts the documents that contain each leaf. May estimate common words from `documents`, the number of all documents. */
   count(db: Statements, index: WordIndex, leaves: readonly WordLeaf[], documents: number): Promise<number[]>;
   /** Returns `FROM … WHERE …` for the rows `w` of documents that match the query and pass the filter. */
-  matches(index: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition;
+  matches(index: WordIndex, query: WordQuery, filter: KeyFilter | undefined): SqlFragment;
   /** Returns a filter for documents with at least one label of each group; undefined if there are no groups. */
   labelFilter(index: WordIndex, groups: readonly (readonly string[])[]): KeyFilter | undefined;
   /** Replaces the labels of a document's passages in the index. Call it before the passages themselves are relabelled. */

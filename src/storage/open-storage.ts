@@ -30,13 +30,13 @@ export async function inspectStorage(config: StorageLocation): Promise<SchemaSta
 }
 
 async function inspectFile(location: DatabaseLocation): Promise<SchemaState> {
-  const [{ checkOwner, openDatabase }, { checkNotMissing }, { schemaVersion }, { storageError }] = await Promise.all([
+  const [{ checkOwner, openDatabase }, { checkNotLost }, { schemaVersion }, { storageError }] = await Promise.all([
     import('./sqlite/database.ts'),
     import('./sqlite/database-file.ts'),
     import('./sqlite/migrate.ts'),
     import('./sqlite/storage-error.ts'),
   ]);
-  checkNotMissing(location);
+  checkNotLost(location);
   const { path } = location;
   if (!existsSync(path)) return { schema: undefined, newest: newestSchema };
   try {

@@ -9,8 +9,8 @@ export interface ListValue {
 
 export type BoundValue = SqlValue | ListValue;
 
-/** A condition or statement, with the values for its question marks, in order. */
-export interface Condition {
+/** A condition, assignment or statement, with the values for its question marks, in order. */
+export interface SqlFragment {
   readonly sql: string;
   readonly values: readonly BoundValue[];
 }
@@ -22,7 +22,7 @@ export function valuesOf(row: Readonly<Record<string, BoundValue>>) {
 }
 
 /** Returns the assignments of `UPDATE … SET` for a row. */
-export function assignmentOf(row: Readonly<Record<string, BoundValue>>): Condition {
+export function assignmentOf(row: Readonly<Record<string, BoundValue>>): SqlFragment {
   return {
     sql: Object.keys(row)
       .map((column) => `${column} = ?`)

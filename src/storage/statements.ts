@@ -1,8 +1,8 @@
 import type { Statements } from './dialect.ts';
-import { type BoundValue, type Condition, numberOf, type Row, textOf, valuesOf } from './rows.ts';
+import { type BoundValue, numberOf, type Row, type SqlFragment, textOf, valuesOf } from './rows.ts';
 
 /** Joins conditions with AND. Without any, returns a condition that is always true. */
-export function allOf(conditions: readonly Condition[]): Condition {
+export function allOf(conditions: readonly SqlFragment[]): SqlFragment {
   return {
     sql: conditions.length === 0 ? '1 = 1' : conditions.map(({ sql }) => sql).join(' AND '),
     values: conditions.flatMap(({ values }) => values),
@@ -13,7 +13,7 @@ export function allOf(conditions: readonly Condition[]): Condition {
 export async function readPage(
   db: Statements,
   columns: string,
-  { sql, values }: Condition,
+  { sql, values }: SqlFragment,
   order: string,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<{ rows: Row[]; total: number }> {
@@ -25,7 +25,7 @@ export async function readPage(
   return { rows, total: await countRows(db, { sql, values }) };
 }
 
-export async function countRows(db: Statements, { sql, values }: Condition): Promise<number> {
+export async function countRows(db: Statements, { sql, values }: SqlFragment): Promise<number> {
   const [row = {}] = await db.query(`SELECT count(*) AS total FROM ${sql}`, values);
   return numberOf(row, 'total');
 }

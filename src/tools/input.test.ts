@@ -39,7 +39,12 @@ test('JSON within JSON is parsed too (upstreams 1.2)', () => {
 });
 
 test('accepts numbers as text only if the toolset says so (upstreams 1.1)', () => {
-  const lax = createInputParser(tool, { name: 't', tools: [tool], failures: { as: 'result' }, readsNumbers: true });
+  const lax = createInputParser(tool, {
+    name: 't',
+    tools: [tool],
+    failures: { as: 'result' },
+    acceptsTextValues: true,
+  });
   assert.deepEqual(lax.parse({ text: '5', limit: '5' }).input, { text: '5', limit: 5 });
   assert.throws(() => lax.parse({ text: 'x', limit: '11' }), /limit must be at most 10/);
   for (const limit of ['ten', '5x', '', ' ', '0x5', '1e1', 'true']) {

@@ -26,7 +26,7 @@ export interface InputParser {
  * wrong results.
  */
 export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
-  const { readsNumbers = false } = toolset;
+  const { acceptsTextValues = false } = toolset;
   const mayWait = mayBecomeJob(tool, toolset);
   const strict = (mayWait ? tool.input.extend(waitInput) : tool.input).strict();
   const schema = toJsonSchema(strict, 'input');
@@ -34,7 +34,7 @@ export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
   return {
     schema: toolset.listsBounds === true ? schema : withoutBounds(schema),
     parse(raw) {
-      const args = isObject(raw) ? relax(raw, schema, readsNumbers) : raw === undefined || raw === null ? {} : raw;
+      const args = isObject(raw) ? relax(raw, schema, acceptsTextValues) : raw === undefined || raw === null ? {} : raw;
       const outcome = strict.safeParse(args, { reportInput: true });
       if (outcome.success) {
         const { wait, ...input } = outcome.data;
@@ -70,14 +70,18 @@ function sentence({ field, problem }: Fault): string {
  * Parses JSON text where the schema expects an array or object, and drops nulls that stand for omitted fields. Copies
  * `value` only if something changes.
  */
-function relax(value: Record<string, unknown>, schema: JsonSchema, readsNumbers: boolean): Record<string, unknown> {
+function relax(
+  value: Record<string, unknown>,
+  schema: JsonSchema,
+  acceptsTextValues: boolean,
+): Record<string, unknown> {
   const properties = schema.properties ?? {};
   let relaxed: Record<string, unknown> | undefined;
   for (const [key, member] of Object.entries(value)) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (property === undefined || typeof property === 'boolean') continue;
     const isOmitted = member === null && !schema.required?.includes(key) && !accepts(property, 'null');
-    const converted = isOmitted ? undefined : relaxValue(member, property, readsNumbers);
+    const converted = isOmitted ? undefined : relaxValue(member, property, acceptsTextValues);
     if (converted === member) continue;
     // Without a prototype, `__proto__` stays a plain argument.
     relaxed ??= Object.assign(Object.create(null), value) as Record<string, unknown>;
@@ -87,28 +91,28 @@ function relax(value: Record<string, unknown>, schema: JsonSchema, readsNumbers:
   return relaxed ?? value;
 }
 
-function relaxValue(value: unknown, schema: JsonSchema, readsNumbers: boolean): unknown {
+function relaxValue(value: unknown, schema: JsonSchema, acceptsTextValues: boolean): unknown {
   // A bigint is too large for any number argument, so the range check rejects the converted value.
   if (typeof value === 'bigint' && schema.type !== undefined) return Number(value);
-  if (typeof value === 'string' && !accepts(schema, 'string')) return parseIfFits(value, schema, readsNumbers);
+  if (typeof value === 'string' && !accepts(schema, 'string')) return parseIfFits(value, schema, acceptsTextValues);
   if (Array.isArray(value) && isObject(schema.items)) {
     const items: JsonSchema = schema.items;
-    return value.map((item) => relaxValue(item, items, readsNumbers));
+    return value.map((item) => relaxValue(item, items, acceptsTextValues));
   }
-  if (isObject(value) && schema.properties) return relax(value, schema, readsNumbers);
+  if (isObject(value) && schema.properties) return relax(value, schema, acceptsTextValues);
   return value;
 }
 
-function parseIfFits(text: string, schema: JsonSchema, readsNumbers: boolean): unknown {
+function parseIfFits(text: string, schema: JsonSchema, acceptsTextValues: boolean): unknown {
   const wantsArray = accepts(schema, 'array');
   const wantsObject = accepts(schema, 'object');
-  if (!wantsArray && !wantsObject) return readsNumbers ? numberOrBoolean(text, schema) : text;
+  if (!wantsArray && !wantsObject) return acceptsTextValues ? numberOrBoolean(text, schema) : text;
   try {
     const once = parseExact(text);
     // Some clients encode JSON twice.
     const parsed: unknown = typeof once === 'string' ? parseExact(once) : once;
     if (Array.isArray(parsed) ? wantsArray : isObject(parsed) && wantsObject) {
-      return relaxValue(parsed, schema, readsNumbers);
+      return relaxValue(parsed, schema, acceptsTextValues);
     }
   } catch {
     // Not JSON: keep the text, and the schema check reports it.

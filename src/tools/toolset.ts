@@ -51,7 +51,7 @@ export interface Toolset {
   /** True if `tools/list` shows all argument bounds, as some specifications demand. */
   listsBounds?: boolean;
   /** True if integers and booleans are also accepted as text, as mcp-context-server does. */
-  readsNumbers?: boolean;
+  acceptsTextValues?: boolean;
   /** Adapts outgoing errors to the toolset's specification. */
   translate?(error: CarrelError): CarrelError;
   /**
@@ -83,7 +83,7 @@ export interface SecretRoute {
   pathPrefix: string;
   /** The accepted HTTP method. */
   method: string;
-  /** Throws a `CarrelError` with a message for the client. */
+  /** If it fails, throws a `CarrelError` with a message for the client. */
   handle(request: SecretRequest): Promise<object>;
 }
 

@@ -15,11 +15,11 @@ const term = new RegExp(`^[\\p{L}\\p{M}]{${shortest},${longest}}$`, 'u');
 const unspaced = new RegExp(`[${unspacedScripts}]`, 'u');
 
 /** Returns the terms that can serve as corrections. */
-export function spellingsIn(streams: Iterable<string>): Set<string> {
+export function spellingsIn(texts: Iterable<string>): Set<string> {
   const spellings = new Set<string>();
   const seen = new Set<string>();
-  for (const stream of streams) {
-    for (const each of stream.split(' ')) {
+  for (const text of texts) {
+    for (const each of text.split(' ')) {
       if (seen.has(each)) continue;
       seen.add(each);
       if (asciiTerm.test(each) || (term.test(each) && !unspaced.test(each))) spellings.add(each);

@@ -10,7 +10,7 @@ import { quote, suggestion, usageError } from '../usage-error.ts';
 import { type Client, type ClientFile, clients, type Launch, type Remote } from './clients.ts';
 import { findClientFiles, type PlannedEdit, planEdit, snippetOf } from './edit-client.ts';
 import { type ServerReport, testLaunch, testRemote } from './handshake.ts';
-import { type LaunchOptions, launchOf, localVariables, remoteOf } from './launch-command.ts';
+import { type LaunchOptions, launchOf, remoteOf, terminalVariables } from './launch-command.ts';
 import { type Machine, thisMachine } from './machine.ts';
 import type { Entry } from './server-entry.ts';
 
@@ -144,7 +144,7 @@ async function writeAll(
       : `URL: ${target.remote.url}`,
   );
   printLine(describe(report, target));
-  const variables = 'launch' in target ? localVariables(line) : [];
+  const variables = 'launch' in target ? terminalVariables(line) : [];
   if (variables.length > 0) {
     printLine(
       `These variables are set here, but clients won't pass them on: ${variables.join(', ')}. Put their values in config.json in the data folder.`,

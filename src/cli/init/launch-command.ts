@@ -73,7 +73,7 @@ export function remoteOf({ flags }: CommandLine): Remote {
 }
 
 /** Returns the environment variables that settings came from. Clients probably won't pass them on to the server. */
-export function localVariables({ flags }: CommandLine): string[] {
+export function terminalVariables({ flags }: CommandLine): string[] {
   const { settings } = loadRoleConfig(serveRole, flags);
   return [...new Set(settings.map(({ source }) => source).filter((source) => /^[A-Z][A-Z0-9_]+$/.test(source)))];
 }

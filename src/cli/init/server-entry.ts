@@ -77,7 +77,7 @@ export function checkOutcome(
     sameData(findEntry(after, entryPath), entry) &&
     sameData(withoutEntry(before, entryPath), withoutEntry(after, entryPath));
   if (!isSafe) {
-    throw new FileFault(1, 1, "its layout can't be edited safely; --print shows what to add manually");
+    throw new FileFault(1, 1, "the file's layout can't be edited safely; --print shows what to add manually");
   }
 }
 

@@ -17,12 +17,12 @@ test('fits a table into the terminal, keeps the end of paths and wraps passages'
     ['0.1', 'a.md', '', 'Short.'],
   ];
   for (const width of [40, 60, 80, 120, 200]) {
-    const lines = renderTable(columns, rows, { columns: width, style }).split('\n');
+    const lines = renderTable(columns, rows, { totalWidth: width, style }).split('\n');
     for (const line of lines) assert.ok(widthOf(line) <= width, `${width}: ${line}`);
     assert.match(lines[1] ?? '', /ues\.pdf +12 +Dues/);
   }
   assert.equal(
-    renderTable(columns, [['1', 'a.md', '', 'Short.']], { columns: 80, style }),
+    renderTable(columns, [['1', 'a.md', '', 'Short.']], { totalWidth: 80, style }),
     'SCORE  PATH  PASSAGE\n    1  a.md  Short.\n',
     'a column that says nothing is left out',
   );
@@ -39,13 +39,13 @@ test('counts wide characters as two columns, and combining ones as none', () => 
       ['港', 'x'],
       ['ab', 'y'],
     ],
-    { columns: 40, style },
+    { totalWidth: 40, style },
   );
   assert.equal(table, 'A   B\n港  x\nab  y\n');
 });
 
 test("hostile cells can't break or colour a line", () => {
-  const table = renderTable([{ title: 'A' }], [['x\n\u001b[31my\u202e']], { columns: 40, style });
+  const table = renderTable([{ title: 'A' }], [['x\n\u001b[31my\u202e']], { totalWidth: 40, style });
   assert.equal(table, 'A\nx \ufffd[31my\ufffd\n');
 });
 

@@ -13,7 +13,8 @@ export interface Column {
 }
 
 export interface TableOptions {
-  readonly columns: number;
+  /** Width of the terminal, in characters. */
+  readonly totalWidth: number;
   readonly style: (text: string) => string;
 }
 
@@ -25,7 +26,7 @@ const weightedWidthMin = 8;
 export function renderTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
-  { columns: totalWidth, style }: TableOptions,
+  { totalWidth, style }: TableOptions,
 ): string {
   const cells = rows.map((row) => columns.map((_, index) => printableLine(row[index] ?? '')));
   // Columns that are empty in every row are dropped.

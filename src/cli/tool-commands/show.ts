@@ -26,7 +26,7 @@ export function show<R>(
   } else {
     const style = (text: string): string => styleText('bold', text, { stream: process.stdout });
     const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
-    process.stdout.write(renderTable(columns, cells, { columns: process.stdout.columns || 80, style }));
+    process.stdout.write(renderTable(columns, cells, { totalWidth: process.stdout.columns || 80, style }));
   }
 }
 

@@ -105,7 +105,10 @@ function readEntry(bytes: Uint8Array, view: DataView, at: number, shift: number)
   };
 }
 
-/** Reads a member's packed size and offset. If one is 0xffffffff, the zip64 field has it, in this order (APPNOTE 4.5.3). */
+/**
+ * Reads a member's packed size and offset. The value 0xffffffff is a placeholder: the zip64 field has the real one, in the order
+ * unpacked size, packed size, offset (APPNOTE 4.5.3).
+ */
 function zip64Sizes(view: DataView, at: number, extra: number, length: number): { packed: number; offset: number } {
   let packed = view.getUint32(at + 20, true);
   let offset = view.getUint32(at + 42, true);

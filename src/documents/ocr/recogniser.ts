@@ -39,7 +39,7 @@ const upright = 1;
 
 const loaded = new Map<string, Promise<Recogniser>>();
 
-/** Loads OCR with the first image, once per process and list of languages. */
+/** Loads OCR on first use, once for each list of languages. */
 export function loadRecogniser(languages: readonly string[]): Promise<Recogniser> {
   const names = languages.join('+');
   const recogniser = loaded.get(names) ?? load(languages);
@@ -50,7 +50,7 @@ export function loadRecogniser(languages: readonly string[]): Promise<Recogniser
 async function load(languages: readonly string[]): Promise<Recogniser> {
   // Languages become names of packages and files, so they are checked.
   if (languages.some((language) => !/^[a-z]{3}(?:_[a-z]{3,10})?$/.test(language))) {
-    const message = 'KB_OCR_LANGUAGES has an invalid language. Write them as eng, deu or chi_sim.';
+    const message = 'KB_OCR_LANGUAGES has an invalid language code. Use codes such as eng, deu or chi_sim.';
     throw new CarrelError('no_text_in_document', message);
   }
   const require = createRequire(import.meta.url);

@@ -53,7 +53,7 @@ function readRelation(document: OoxmlPackage, { type, target }: Relation, readWo
   }
 }
 
-/** Reads an embedded workbook. Undefined if it can't be read, because the document is read anyway. */
+/** Reads an embedded workbook. Returns undefined if the workbook can't be read; the document still can. */
 function readEmbedded(document: OoxmlPackage, part: string, readWorkbook: ReadWorkbook): string | undefined {
   const bytes = part.toLowerCase().endsWith('.xlsx') ? document.bytesOf(part) : undefined;
   try {

@@ -2,7 +2,7 @@ import { type Chunk, chunkUnitsMax, type Span } from './chunk.ts';
 import { forcedPieces } from './sentences.ts';
 
 const headerUnitsMax = 300;
-/** Max length of a row with quoted cells. After a longer one, quotes are ignored: one of them is stray. */
+/** Max length of a row with quoted cells. A longer row has a stray quote, so from there on quotes are ignored. */
 const quotedUnitsMax = 20_000;
 
 /** Chunks CSV between rows (RFC 4180: quoted cells may have line breaks). Each chunk's path is the column names. */

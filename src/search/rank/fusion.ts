@@ -5,7 +5,7 @@ export interface WordMatch {
   id: number;
   /** BM25 as a share of the query's highest possible score: 0 to 1. */
   share: number;
-  /** Share of the query's words that the passage has, weighted by rarity: 1 if it has all. Undefined far down a list. */
+  /** Share of the query's words that the passage has, weighted by rarity: 1 if it has all. Not computed for low ranks. */
   coverage?: number | undefined;
   /** The query's terms in the passage. Only set for displayed matches, because it needs a database read. */
   terms?: readonly TermShare[];
@@ -74,7 +74,7 @@ export const retrieverCandidates = 100;
 /** Weight of the meaning score, 0 to 1; the word score gets the rest. See docs/decisions/0016-ranking-settings.md. */
 const meaningWeights = { question: 0.7, keywords: 0.3 } as const;
 
-/** Number of cosines, from the best, from which the span of an unmeasured model is estimated. */
+/** For an unmeasured model, the span is estimated from this many of the highest cosines. */
 const spanRank = 50;
 
 /** Factor on the score of a repeated passage, so that versions of one document do not fill the page. */

@@ -189,7 +189,7 @@ function tokensOf(text: string): Token[] {
     const isStart = sentenceStart.test(text.slice(Math.max(0, start - 5), start));
     tokens.push({
       term,
-      word: subjectWord(term),
+      word: topicalStem(term),
       isAdjacent: lastEnd > 0 && adjacentGap.test(gap),
       isAfterColon: /:\s/.test(gap),
       isAfterSentence: /[.;!?\n]\s/.test(gap),
@@ -208,7 +208,7 @@ function chunkAround(text: string, start: number, end: number): string {
   return head + (/^\S*/.exec(text.slice(start, end + 40))?.[0] ?? '');
 }
 
-function subjectWord(term: string): string | undefined {
+function topicalStem(term: string): string | undefined {
   const stem = stemOf(term);
   const isTopical = /\p{L}/u.test(term) && term.length > 1 && !questionWords.has(term) && !changeWords.has(term);
   return isTopical && ![term, stem].some((form) => values.has(form) || general.has(form)) ? stem : undefined;
@@ -256,7 +256,7 @@ function neighbours(pairs: readonly (readonly [word: string, neighbour: string])
   return new Map([...sets].map(([word, found]) => [word, new Set(found.map(([, neighbour]) => neighbour))]));
 }
 
-/** The share of the shorter statement's words that both have must exceed this. */
+/** Both statements must share more than this fraction of the shorter one's words. */
 const sharedMin = 0.5;
 /** Min share of each statement's words that both have. */
 const coveredMin = { older: 0.4, newer: 0.25 } as const;
@@ -280,7 +280,7 @@ function haveSameSubject(older: Statement, newer: Statement): boolean {
   const { subject } = older;
   const shared = [...older.words].filter((word) => newer.words.has(word));
   if (!shared.some((word) => !older.names.has(word) && !newer.names.has(word))) return false;
-  const [olderSize, newerSize] = [subjectSize(older, newer), subjectSize(newer, older)];
+  const [olderSize, newerSize] = [comparableSize(older, newer), comparableSize(newer, older)];
   if (shared.length / Math.min(olderSize, newerSize) <= sharedMin) return false;
   if (shared.length / olderSize < coveredMin.older || shared.length / newerSize < coveredMin.newer) return false;
   if (isAboutAnotherPerson(older, newer) || (olderSize === 1 && newerSize > 1 && !haveSimilarValues(older, newer)))
@@ -314,8 +314,8 @@ function isAboutAnotherPerson(older: Statement, newer: Statement): boolean {
   return newer.isThirdPerson || newer.mine.some((word) => !older.words.has(word));
 }
 
-/** Counts the words of the subject. Names that the other text lacks are not part of it. */
-function subjectSize({ words, names }: Statement, other: Statement): number {
+/** Counts a statement's topical words, without names that the other text lacks. */
+function comparableSize({ words, names }: Statement, other: Statement): number {
   return Math.max(1, [...words].filter((word) => !names.has(word) || other.words.has(word)).length);
 }
 

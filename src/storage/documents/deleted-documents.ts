@@ -3,13 +3,13 @@ import type { Statements } from '../dialect.ts';
 import { restorableDays } from '../entries/entry.ts';
 import { lock } from '../idempotency.ts';
 import {
-  type Condition,
   columnsOf,
   field,
   numberOf,
   optionalTextOf,
   type RecordOf,
   recordOf,
+  type SqlFragment,
   textOf,
 } from '../rows.ts';
 import { allOf, readPage } from '../statements.ts';
@@ -68,7 +68,7 @@ export async function purgeDeleted(
   return rows.map((row) => textOf(row, 'content_hash'));
 }
 
-function restorable(db: Statements, scope: Scope): Condition {
+function restorable(db: Statements, scope: Scope): SqlFragment {
   const isRecent = { sql: 'deleted_at >= ?', values: [daysBefore(db.now, restorableDays)] };
   return allOf([isRecent, ...visibleRows(scope, db.dialect)]);
 }

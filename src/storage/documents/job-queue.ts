@@ -1,5 +1,5 @@
 import type { Statements } from '../dialect.ts';
-import { type BoundValue, type Condition, field, numberOf, type RecordOf, recordOf, textOf } from '../rows.ts';
+import { type BoundValue, field, numberOf, type RecordOf, recordOf, type SqlFragment, textOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { getJob, jobColumns, jobOf, type PhaseProgress, type StoredJob } from './jobs.ts';
 
@@ -85,7 +85,7 @@ export interface LeasedJob {
 }
 
 /** Changes a job. `change` follows SET. Returns false if the owner has lost its lease and must stop. */
-export async function changeLeasedJob(db: Statements, { id, owner }: LeasedJob, change: Condition): Promise<boolean> {
+export async function changeLeasedJob(db: Statements, { id, owner }: LeasedJob, change: SqlFragment): Promise<boolean> {
   const rows = await db.query(
     `UPDATE kb_jobs SET ${change.sql} WHERE key = ? AND status = 'processing' AND lease_owner = ? RETURNING key`,
     [...change.values, id, owner],
@@ -110,7 +110,7 @@ export async function renewJob(
   });
 }
 
-function progressChange({ now }: Statements, { phase, done, total }: PhaseProgress): Condition {
+function progressChange({ now }: Statements, { phase, done, total }: PhaseProgress): SqlFragment {
   return {
     sql: 'phase = ?, phase_done = ?, phase_total = ?, updated_at = ?',
     values: [phase, done ?? null, total ?? null, now],

@@ -1,5 +1,5 @@
 import type { Dialect } from '../dialect.ts';
-import type { Condition, ListValue, SqlValue } from '../rows.ts';
+import type { ListValue, SqlFragment, SqlValue } from '../rows.ts';
 import { allOf } from '../statements.ts';
 import { bothForms, storable } from '../storable.ts';
 
@@ -14,7 +14,7 @@ export function isVisible(tags: readonly string[], { anyTags }: Scope): boolean 
 }
 
 /** Returns the SQL condition for rows that the caller may see. Their column `tags` contains a JSON array. */
-export function visibleRows({ anyTags }: Scope, { elements, texts }: Dialect): Condition[] {
+export function visibleRows({ anyTags }: Scope, { elements, texts }: Dialect): SqlFragment[] {
   if (anyTags === undefined) return [];
   const sql = `EXISTS (SELECT 1 FROM ${elements('tags')} WHERE element.value IN (${texts}))`;
   return [{ sql, values: [{ list: anyTags.map(storable) }] }];
@@ -35,8 +35,8 @@ export interface DocumentSelection extends Scope {
 }
 
 /** Returns a selection as a condition on the documents `o`. An empty selection matches all. */
-export function selectionCondition(selection: DocumentSelection, dialect: Dialect): Condition {
-  const condition = (sql: string, value: SqlValue | ListValue | undefined): Condition[] =>
+export function selectionCondition(selection: DocumentSelection, dialect: Dialect): SqlFragment {
+  const condition = (sql: string, value: SqlValue | ListValue | undefined): SqlFragment[] =>
     value === undefined ? [] : [{ sql, values: [value] }];
   const tagged = `o.key IN (SELECT t.document FROM kb_document_tags t WHERE t.tag = ?)`;
   return allOf([
@@ -52,7 +52,7 @@ export function selectionCondition(selection: DocumentSelection, dialect: Dialec
 }
 
 /** Returns the SQL condition for documents that the caller may see. `id` is SQL for the document's id. */
-export function taggedWithAny(id: string, { anyTags }: Scope, { texts }: Dialect): Condition[] {
+export function taggedWithAny(id: string, { anyTags }: Scope, { texts }: Dialect): SqlFragment[] {
   if (anyTags === undefined) return [];
   const sql = `${id} IN (SELECT t.document FROM kb_document_tags t WHERE t.tag IN (${texts}))`;
   return [{ sql, values: [{ list: anyTags.map(storable) }] }];
@@ -87,7 +87,7 @@ export function labelsOf(docType: string, tags: readonly string[]): string[] {
  * Returns the condition for documents whose title or path contains the word, in upper or lower case. SQLite's `lower` converts only
  * ASCII, so other words are compared in four spellings. Accents may be composed or decomposed, because file systems differ.
  */
-function nameCondition(word: string, dialect: Dialect): Condition {
+function nameCondition(word: string, dialect: Dialect): SqlFragment {
   const lower = word.toLowerCase();
   const spellings = bothForms([lower, word, word.toUpperCase(), capitalised(lower)]);
   const values: string[] = [];

@@ -1,5 +1,5 @@
 import type { Statements } from '../dialect.ts';
-import { type Condition, field, numberOf, type RecordOf, recordOf, textOf } from '../rows.ts';
+import { field, numberOf, type RecordOf, recordOf, type SqlFragment, textOf } from '../rows.ts';
 import { allOf, countRows } from '../statements.ts';
 import { storable } from '../storable.ts';
 import type { ThreadScope } from './entry.ts';
@@ -134,7 +134,7 @@ async function countTags(db: Statements, scope: ThreadScope): Promise<TagCount[]
 }
 
 /** Returns the condition that the column `entry` refers to a visible entry that is not removed. */
-function ofLiveEntries(db: Statements, scope: ThreadScope, entry: string): Condition {
+function ofLiveEntries(db: Statements, scope: ThreadScope, entry: string): SqlFragment {
   const visible = inVisibleThreads(scope, db.dialect);
   // Usually few entries are removed, so it is cheaper to exclude those.
   if (visible.length === 0) {
@@ -144,7 +144,7 @@ function ofLiveEntries(db: Statements, scope: ThreadScope, entry: string): Condi
   return { sql: `${entry} IN (SELECT o.key FROM context_entries o WHERE ${sql})`, values };
 }
 
-async function count(db: Statements, table: string, { sql, values }: Condition): Promise<number> {
+async function count(db: Statements, table: string, { sql, values }: SqlFragment): Promise<number> {
   return countRows(db, { sql: `${table} WHERE ${sql}`, values });
 }
 

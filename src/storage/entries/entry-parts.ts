@@ -1,5 +1,5 @@
 import type { ColumnType, Statements } from '../dialect.ts';
-import { batchesOf, type Condition, columnsOf, type RecordOf, recordOf } from '../rows.ts';
+import { batchesOf, columnsOf, type RecordOf, recordOf, type SqlFragment } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { entryWords, removeWords, writeWords } from '../words/word-indexes.ts';
 import { entryFields, type Metadata, type NewImage } from './entry.ts';
@@ -41,7 +41,7 @@ export async function replaceWords(db: Statements, entry: number, text: string):
 export async function addWords(
   db: Statements,
   entries: readonly { readonly id: number; readonly text: string }[],
-  otherWrites: readonly Condition[] = [],
+  otherWrites: readonly SqlFragment[] = [],
 ): Promise<void> {
   const documents = entries.map(({ id, text }) => ({ key: id, title: '', heading: '', body: text }));
   await writeWords(db, entryWords, documents, otherWrites);
@@ -50,7 +50,7 @@ export async function addWords(
 export function insertTags(
   db: Statements,
   entries: readonly { readonly id: number; readonly tags: readonly string[] }[],
-): Condition[] {
+): SqlFragment[] {
   const rows = entries.flatMap(({ id, tags }) => tags.map((tag) => [id, tag]));
   return insertRows(db, 'context_tags (entry, tag)', ['bigint', 'text'], rows);
 }
@@ -61,7 +61,7 @@ export function insertFields(
   db: Statements,
   entries: readonly { readonly id: number; readonly metadata: Metadata | undefined }[],
   index: FieldIndex,
-): Condition[] {
+): SqlFragment[] {
   const rows = entries.flatMap(({ id, metadata = {} }) =>
     metadataFields(metadata, index).map(({ path, member, kind, head, folded, exact, number }) => {
       return [id, path, member, kind, head, folded, exact === folded ? null : exact, number];
@@ -108,13 +108,13 @@ function insertRows(
   into: string,
   types: readonly ColumnType[],
   rows: readonly (readonly (string | number | null)[])[],
-): Condition[] {
+): SqlFragment[] {
   return [...batchesOf(rows, rowsMax)].map((batch) => {
     const { sql, values } = db.dialect.rows(types, batch);
     return { sql: `INSERT INTO ${into} ${sql} ON CONFLICT DO NOTHING`, values };
   });
 }
 
-export async function runAll(db: Statements, statements: readonly Condition[]): Promise<void> {
+export async function runAll(db: Statements, statements: readonly SqlFragment[]): Promise<void> {
   for (const { sql, values } of statements) await db.query(sql, values);
 }

@@ -12,7 +12,7 @@ export interface EntryFilter {
   readonly visibleThreads?: readonly string[] | undefined;
   readonly source?: Source | undefined;
   readonly contentType?: ContentType | undefined;
-  /** The entry must have at least one of these tags, with composed or decomposed accents. */
+  /** The entry must have at least one of these tags. Composed and decomposed accents are equal. */
   readonly tags?: readonly string[] | undefined;
   /** ISO 8601, UTC, with milliseconds. Both ends are included. */
   readonly createdFrom?: string | undefined;
@@ -125,5 +125,5 @@ export interface WriteRequest {
 /** Max length of an entry's metadata as JSON, in UTF-16 code units. */
 export const metadataUnitsMax = 1024 * 1024;
 
-/** Days for which deleted data can be restored. Earlier versions and idempotency keys are stored as long. */
+/** Days for which deleted data can be restored. Earlier versions and idempotency keys are kept for the same time. */
 export const restorableDays = 30;

@@ -1,16 +1,16 @@
 import { isLong } from '../../base/exact-json.ts';
 import type { Dialect } from '../dialect.ts';
-import type { Condition } from '../rows.ts';
+import type { SqlFragment } from '../rows.ts';
 import { allOf } from '../statements.ts';
 import { bothForms, storable } from '../storable.ts';
 import type { EntryFilter, MetadataCondition, Scalar, ThreadScope } from './entry.ts';
 import { comparable, comparableText, pathText } from './metadata.ts';
 
 /** SQL condition for entries `o` that are not removed. */
-export const isLive: Condition = { sql: 'o.deleted_at IS NULL', values: [] };
+export const isLive: SqlFragment = { sql: 'o.deleted_at IS NULL', values: [] };
 
 /** Returns the filter's conditions on columns of an entry `o` that never change. */
-export function columnConditions(filter: EntryFilter, dialect: Dialect): Condition[] {
+export function columnConditions(filter: EntryFilter, dialect: Dialect): SqlFragment[] {
   const { ids } = filter;
   return [
     ...(ids === undefined ? [] : [{ sql: `o.key IN (${dialect.integers})`, values: [{ list: ids }] }]),
@@ -25,7 +25,7 @@ export function columnConditions(filter: EntryFilter, dialect: Dialect): Conditi
 }
 
 /** Returns the condition for entries `o` that the caller may see; none if the caller may see all. */
-export function inVisibleThreads({ visibleThreads: threads }: ThreadScope, dialect: Dialect): Condition[] {
+export function inVisibleThreads({ visibleThreads: threads }: ThreadScope, dialect: Dialect): SqlFragment[] {
   if (threads === undefined) return [];
   return [{ sql: `o.thread_id IN (${dialect.texts})`, values: [{ list: threads.map(storable) }] }];
 }
@@ -33,9 +33,9 @@ export function inVisibleThreads({ visibleThreads: threads }: ThreadScope, diale
 /** Returns the filter's conditions on parts that an update can change. `fields` are the conditions on metadata. */
 export function changingConditions(
   { contentType, tags }: EntryFilter,
-  fields: readonly Condition[],
+  fields: readonly SqlFragment[],
   { texts }: Dialect,
-): Condition[] {
+): SqlFragment[] {
   const tagged = isListed(`t.entry FROM context_tags t WHERE t.tag IN (${texts})`);
   return [
     ...conditionsOn([['o.content_type = ?', contentType]]),
@@ -49,7 +49,7 @@ function isListed(select: string): string {
   return `(o.key IN (SELECT ${select})) IS TRUE`;
 }
 
-function conditionsOn(columns: readonly [sql: string, value: string | undefined][]): Condition[] {
+function conditionsOn(columns: readonly [sql: string, value: string | undefined][]): SqlFragment[] {
   return columns.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, values: [value] }]));
 }
 
@@ -65,7 +65,7 @@ export function matchesAll(filter: EntryFilter): boolean {
 /** A metadata condition in SQL. */
 interface FieldCondition {
   /** Matches every entry that meets the condition, and maybe others. Undefined if SQL cannot exclude any entry. */
-  readonly necessary: Condition | undefined;
+  readonly necessary: SqlFragment | undefined;
   /** True if `necessary` matches no other entries. If false, `matchesMetadata` decides. */
   readonly isExact: boolean;
 }
@@ -85,7 +85,7 @@ export function fieldCondition(condition: MetadataCondition, isIndexed: boolean,
 }
 
 /** Returns a condition that searches the JSON text for the key and, in simple cases, its value. The JSON has no spaces. */
-function inJson(condition: MetadataCondition, dialect: Dialect): Condition | undefined {
+function inJson(condition: MetadataCondition, dialect: Dialect): SqlFragment | undefined {
   const key = condition.path.at(-1) ?? '';
   if (condition.operator === 'not_exists' || !isPrintableAscii(key)) return undefined;
   const part = `${JSON.stringify(key)}:${condition.operator === 'eq' ? jsonOf(condition.value, condition.caseSensitive) : ''}`;
@@ -103,10 +103,10 @@ function isPrintableAscii(text: string): boolean {
 }
 
 /** A test on the rows `f` of one metadata path. */
-interface FieldTest extends Condition {
+interface FieldTest extends SqlFragment {
   /** Default: true. */
   readonly isExact?: boolean;
-  /** Condition on the rows to test: the field itself (the default) or members of an array. */
+  /** SqlFragment on the rows to test: the field itself (the default) or members of an array. */
   readonly members?: string;
 }
 
@@ -149,7 +149,7 @@ const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 /** Tests if a field has one of the values. Not exact for long integers, because the index stores the nearest double. */
 function oneOf(expected: readonly Scalar[], caseSensitive: boolean, dialect: Dialect): FieldTest {
   const values = expected.map(comparable);
-  const tests: Condition[] = [];
+  const tests: SqlFragment[] = [];
   const texts = values.filter(({ kind }) => kind === 'string');
   if (texts.length > 0) {
     const heads = texts.map(({ head }) => head);
@@ -174,7 +174,7 @@ function oneOf(expected: readonly Scalar[], caseSensitive: boolean, dialect: Dia
   };
 }
 
-function isOneOf(column: string, values: readonly (string | number)[], list: string): Condition {
+function isOneOf(column: string, values: readonly (string | number)[], list: string): SqlFragment {
   if (values.length === 1) return { sql: `${column} = ?`, values };
   return { sql: `${column} IN (${list})`, values: [{ list: [...new Set(values)] }] };
 }
@@ -199,7 +199,7 @@ function hasPart(
   position: '= 1' | '> 0',
   { value, caseSensitive }: { readonly value: string; readonly caseSensitive: boolean },
   dialect: Dialect,
-): Condition {
+): SqlFragment {
   // The databases disagree about the position of an empty text.
   if (value === '') return { sql: isText, values: [] };
   return {

@@ -1,5 +1,5 @@
 import type { Statements } from '../dialect.ts';
-import { type Condition, numberOf, type Row, textOf } from '../rows.ts';
+import { numberOf, type Row, type SqlFragment, textOf } from '../rows.ts';
 import { allOf } from '../statements.ts';
 import type { Entry, EntryFilter, NewImage, ThreadScope } from './entry.ts';
 import { entriesOf, entryColumns, imageOf } from './entry-history.ts';
@@ -170,7 +170,7 @@ async function loadFitting(
   };
 }
 
-function newestFirst(columns: string, condition: Condition, limit: number, offset = 0, before?: Row): Condition {
+function newestFirst(columns: string, condition: SqlFragment, limit: number, offset = 0, before?: Row): SqlFragment {
   const cursor = before === undefined ? [] : [textOf(before, 'created_at'), numberOf(before, 'key')];
   return {
     sql: `SELECT ${columns} FROM context_entries o WHERE ${condition.sql}
@@ -202,7 +202,7 @@ async function testedRows(
   return passing.slice(offset, offset + limit);
 }
 
-function amongIds(db: Statements, request: GetRequest): Condition {
+function amongIds(db: Statements, request: GetRequest): SqlFragment {
   return allOf([
     { sql: `o.key IN (${db.dialect.fewIntegers})`, values: [{ list: request.ids }] },
     ...inVisibleThreads(request, db.dialect),
@@ -215,7 +215,7 @@ function truncateText(entry: Entry, chars: number): Entry {
   return { ...entry, text: characters.slice(0, chars).join('') };
 }
 
-export async function planOf(db: Statements, { sql, values }: Condition, { unindexed }: Selection): Promise<string> {
+export async function planOf(db: Statements, { sql, values }: SqlFragment, { unindexed }: Selection): Promise<string> {
   const rows = await db.query(db.dialect.explain(sql), values);
   const tested = unindexed.map((name) => `metadata ${name}: not indexed, read from each of these entries`);
   return [...rows.map(db.dialect.planLine), ...tested].join('\n');

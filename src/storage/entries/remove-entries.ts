@@ -4,7 +4,7 @@ import { CarrelError } from '../../base/errors.ts';
 import { idsHash } from '../../base/text-hash.ts';
 import type { Dialect, Statements } from '../dialect.ts';
 import { once } from '../idempotency.ts';
-import { batchesOf, type Condition, field, numberOf, type RecordOf, type Row, recordOf, textOf } from '../rows.ts';
+import { batchesOf, field, numberOf, type RecordOf, type Row, recordOf, type SqlFragment, textOf } from '../rows.ts';
 import { allOf, readPage, writeSetting } from '../statements.ts';
 import { storable } from '../storable.ts';
 import { entryWords, removeWords } from '../words/word-indexes.ts';
@@ -145,7 +145,7 @@ export async function purgeEntries(
   return rows.length;
 }
 
-function restorable({ now }: Statements): Condition {
+function restorable({ now }: Statements): SqlFragment {
   return { sql: 'o.deleted_at >= ?', values: [daysBefore(now, restorableDays)] };
 }
 
@@ -199,7 +199,7 @@ async function missingThreads(db: Statements, { threadIds, ...scope }: RemoveReq
   return threadIds.filter((threadId) => !existing.has(storable(threadId)));
 }
 
-function removeCondition(request: RemoveRequest, now: string, dialect: Dialect): Condition {
+function removeCondition(request: RemoveRequest, now: string, dialect: Dialect): SqlFragment {
   const { ids, threadIds, olderThanDays } = request;
   assert(ids !== undefined || threadIds !== undefined || olderThanDays !== undefined, 'would remove everything');
   const threads = { sql: `o.thread_id IN (${dialect.texts})`, values: [{ list: threadIds?.map(storable) ?? [] }] };

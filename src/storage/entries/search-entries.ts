@@ -1,7 +1,7 @@
 import type { FoundPage, Ranked, ScoredWords, ScoreWordsRequest } from '../../words/ranking/word-index.ts';
 import type { WordQuery } from '../../words/word-query.ts';
 import type { Statements } from '../dialect.ts';
-import type { Condition } from '../rows.ts';
+import type { SqlFragment } from '../rows.ts';
 import { allOf, readSetting } from '../statements.ts';
 import { findWords, scoreWords } from '../words/find-words.ts';
 import { entryWords } from '../words/word-indexes.ts';
@@ -35,7 +35,7 @@ export async function searchEntryWords(
   db: Statements,
   { query: words, filter, limit, offset, counts, explain }: WordSearchRequest,
 ): Promise<ScoredPage> {
-  const keysOf = (where: Condition) => ({
+  const keysOf = (where: SqlFragment) => ({
     sql: `SELECT o.key FROM context_entries o WHERE ${where.sql}`,
     values: where.values,
   });

@@ -1,5 +1,5 @@
 import type { Statements } from '../dialect.ts';
-import { type Condition, numberOf, type Row } from '../rows.ts';
+import { numberOf, type Row, type SqlFragment } from '../rows.ts';
 import { allOf } from '../statements.ts';
 import { bothForms } from '../storable.ts';
 import { type EntryFilter, type MetadataCondition, metadataOf } from './entry.ts';
@@ -12,7 +12,7 @@ import { matchesMetadata } from './metadata.ts';
 /** How to find the entries that pass a filter. */
 export interface Selection {
   /** The condition on entries `o`. */
-  readonly condition: Condition;
+  readonly condition: SqlFragment;
   /** Tests a row, which needs `key` and `metadata`. Undefined if the condition alone decides. */
   readonly passes: ((row: Row) => boolean) | undefined;
   /** Fields that are not indexed, for the query plan. */
@@ -50,7 +50,7 @@ export async function selectEntries(db: Statements, filter: EntryFilter, use: 'r
 }
 
 /** Returns the condition for entries that existed at a time: they had been created and were not removed. */
-export function existedAt(asOf: string): Condition {
+export function existedAt(asOf: string): SqlFragment {
   return {
     sql: `o.created_at <= ? AND (o.deleted_at IS NULL OR o.deleted_at > ?) AND NOT EXISTS (SELECT 1
       FROM context_absences a WHERE a.entry = o.key AND a.removed_at <= ? AND a.restored_at > ?)`,
@@ -123,7 +123,7 @@ const scanRows = 20_000;
 export async function searchCondition(
   db: Statements,
   filter: EntryFilter,
-): Promise<{ condition: Condition | undefined; selection: Selection }> {
+): Promise<{ condition: SqlFragment | undefined; selection: Selection }> {
   const selection = await selectEntries(db, filter, 'search');
   // No condition is needed: the word index contains only entries that are not removed.
   if (matchesAll(filter)) return { condition: undefined, selection };
@@ -134,7 +134,7 @@ export async function searchCondition(
 
 /** Translates metadata conditions into SQL. `matchesMetadata` must decide the `undecided` ones. */
 async function metadataConditions(db: Statements, conditions: readonly MetadataCondition[]) {
-  const fields: Condition[] = [];
+  const fields: SqlFragment[] = [];
   const undecided: MetadataCondition[] = [];
   const unindexed: string[] = [];
   if (conditions.length === 0) return { fields, undecided, unindexed };

@@ -33,7 +33,7 @@ import { inVisibleThreads } from './filter-condition.ts';
 import { readFieldNames } from './indexed-fields.ts';
 import { mergePatch } from './metadata.ts';
 
-/** The last entry of a thread that came from one source. */
+/** The last entry that one source (user or agent) added to a thread. */
 interface Turn {
   /** 0 until the entry is written. */
   id: number;

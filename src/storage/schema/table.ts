@@ -133,9 +133,10 @@ function columnLine(backend: Backend, name: string, { type, isOptional, isIdenti
 
 /** Returns the table options for SQLite. WITHOUT ROWID stores rows in key order; it does not suit integer keys and large rows. */
 function sqliteOptions({ columns, primaryKey: [first = '', ...others] = [] }: Table): string {
-  const hasNumber = first === '' || (others.length === 0 && columns[first]?.kind === 'number');
+  // Without `primaryKey`, the key is `t.key`.
+  const hasIntegerKey = first === '' || (others.length === 0 && columns[first]?.kind === 'number');
   const isLarge = Object.values(columns).some(({ kind }) => kind === 'bytes');
-  return hasNumber || isLarge ? ' STRICT' : ' STRICT, WITHOUT ROWID';
+  return hasIntegerKey || isLarge ? ' STRICT' : ' STRICT, WITHOUT ROWID';
 }
 
 function createIndex(

@@ -30,7 +30,7 @@ export interface DatabaseLocation {
 
 /** Creates the database file if it is missing, and returns its identity. A new file gets its name only when it is complete. */
 export function ensureDatabaseFile(location: DatabaseLocation): FileIdentity {
-  checkNotMissing(location);
+  checkNotLost(location);
   const existing = identityOf(location.path);
   if (existing !== undefined) return existing;
   try {
@@ -51,7 +51,7 @@ function unusable(cause: unknown): CarrelError {
 }
 
 /** Throws if the database existed but is missing or empty. Creating a new one would hide the loss. */
-export function checkNotMissing({ path, documentsDir }: DatabaseLocation): void {
+export function checkNotLost({ path, documentsDir }: DatabaseLocation): void {
   const real = realDatabase(path);
   const stats = statIfExists(real);
   if (stats === undefined) {

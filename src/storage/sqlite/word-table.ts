@@ -10,7 +10,7 @@ import { countedMax, type IndexedTexts } from '../../words/ranking/word-index.ts
 import { spellingsIn } from '../../words/vocabulary.ts';
 import { anyOf, type WordQuery } from '../../words/word-query.ts';
 import type { KeyFilter, WordIndex, WordTable } from '../dialect.ts';
-import { type Condition, numberOf } from '../rows.ts';
+import { numberOf, type SqlFragment } from '../rows.ts';
 import { indexedColumns } from '../schema/sqlite-schema.ts';
 import { storable } from '../storable.ts';
 import { createVocabularyCache } from '../words/count-words.ts';
@@ -64,7 +64,7 @@ export function createWordTable(database: Database): WordTable {
     },
   };
 
-  function matching({ name }: WordIndex, match: string, filter: KeyFilter | undefined): Condition {
+  function matching({ name }: WordIndex, match: string, filter: KeyFilter | undefined): SqlFragment {
     const condition = filter && filterCondition(name, filter);
     return {
       sql: `FROM ${name}_words w WHERE ${name}_words MATCH ? ${condition?.sql ?? ''}`,
@@ -120,7 +120,7 @@ function candidateQuery(query: WordQuery, plan: CandidatePlan): string {
 }
 
 /** Returns a filter as a condition on the rows `w` of a word index. */
-function filterCondition(name: string, { labels, sql, values }: KeyFilter): Condition {
+function filterCondition(name: string, { labels, sql, values }: KeyFilter): SqlFragment {
   // FTS5 combines the two MATCH conditions into one query.
   if (labels !== undefined) return { sql: `AND ${name}_words MATCH ?`, values: [matchLabels(labels)] };
   // Tests each match. Listing all documents that pass would take longer, unless they are few.

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { CarrelError } from '../../base/errors.ts';
 import type { Statements } from '../dialect.ts';
 import { ofEntryBefore } from '../entries/search-entries.ts';
-import { batchesOf, type Condition, numberOf, optionalTextOf, type Row, textOf, textsOf } from '../rows.ts';
+import { batchesOf, numberOf, optionalTextOf, type Row, type SqlFragment, textOf, textsOf } from '../rows.ts';
 import { findModel, isLive, type ModelRequest, ownersOf } from './models.ts';
 import type { PutVectors, TextToEmbed, VectorCorpus } from './vector.ts';
 
@@ -202,7 +202,7 @@ async function currentHashes(
 }
 
 /** Returns the condition for rows `u` of a model and, if set, of these owners. */
-function unembedded(db: Statements, model: number, owners: readonly number[] | undefined): Condition {
+function unembedded(db: Statements, model: number, owners: readonly number[] | undefined): SqlFragment {
   if (owners === undefined) return { sql: 'u.model = ?', values: [model] };
   return { sql: `u.model = ? AND u.owner IN (${db.dialect.integers})`, values: [model, { list: owners }] };
 }

@@ -1,6 +1,6 @@
 import type { IndexedDocument } from '../../words/ranking/word-index.ts';
 import type { Statements, WordIndex } from '../dialect.ts';
-import { type Condition, textOf, textsOf } from '../rows.ts';
+import { type SqlFragment, textOf, textsOf } from '../rows.ts';
 
 export const noteWords: WordIndex = {
   name: 'note',
@@ -53,7 +53,7 @@ export async function writeWords(
   db: Statements,
   index: WordIndex,
   documents: readonly IndexedDocument[],
-  otherWrites: readonly Condition[] = [],
+  otherWrites: readonly SqlFragment[] = [],
 ): Promise<void> {
   const keys = documents.map(({ key }) => key);
   await db.dialect.words.tokenize(documents)(db, index, keys, otherWrites);

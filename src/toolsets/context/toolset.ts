@@ -151,7 +151,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
     ],
     consoleTools: createContextConsoleTools(view),
     failures: { as: 'result' },
-    readsNumbers: true,
+    acceptsTextValues: true,
     instructions: `Memory: look up what is known before a task (${search}; get_context_by_ids for whole entries), and store decisions, results and the user's preferences as they come up (store_context, one thread_id per task).`,
     resources: [createEntryResources(view.entries)],
     prompts: createContextPrompts(view.entries, { search }),

@@ -30,7 +30,7 @@ export async function openSqliteSource(
     await originals.unlink();
   };
   try {
-    database = openRows(path);
+    database = openReadOnly(path);
     // In WAL mode, a reader blocks no writer and sees the same snapshot until its transaction ends.
     database.exec('BEGIN');
     onProgress('checking', 0, 0);
@@ -76,7 +76,7 @@ function storedValue(value: SQLOutputValue, kind: ColumnKind): StoredValue {
   return typeof value === 'bigint' ? Number(value) : value;
 }
 
-function openRows(path: string): DatabaseSync {
+function openReadOnly(path: string): DatabaseSync {
   const database = new (loadSqlite().DatabaseSync)(path, { readOnly: true });
   // An untrusted file must not run code through its schema.
   database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON`);

@@ -157,7 +157,7 @@ async function replaceFile<T>(
 /** Renames the new file to the path. Throws if another process has the database open. Without `fresh`, only checks. */
 function replaceOrReject(path: string, force: boolean, fresh?: string): void {
   try {
-    // An empty file is a lost database, so replacing it needs no --force.
+    // An empty file has no data to lose, so replacing it needs no --force.
     if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0) replaceDatabase(path, force, fresh);
     else if (fresh !== undefined) replaceUnreadable(path, fresh);
   } catch (thrown) {
@@ -186,7 +186,7 @@ function replaceDatabase(path: string, force: boolean, fresh: string | undefined
   }
 }
 
-/** Moves the old file and its log aside for a recovery. SQLite would also apply the old log to the new file. */
+/** Moves the old file and its log aside, so that they can be recovered. SQLite would apply a log that stayed to the new file. */
 function replaceUnreadable(path: string, fresh: string): void {
   for (const suffix of ['-wal', '-shm', '']) {
     if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${path}.damaged${suffix}`);

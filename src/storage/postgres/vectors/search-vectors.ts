@@ -1,10 +1,10 @@
 import type { Operation, Statements } from '../../dialect.ts';
-import { type Condition, numberOf, type Row } from '../../rows.ts';
+import { numberOf, type Row, type SqlFragment } from '../../rows.ts';
 import { findModel } from '../../vectors/models.ts';
 import type { NearestRequest, ScoredVector, VectorCorpus } from '../../vectors/vector.ts';
 
 /** A filter: a condition on the vectors `v`, or a list of owners. Undefined if all vectors pass. */
-export type Matching = Condition | ArrayLike<number> | undefined;
+export type Matching = SqlFragment | ArrayLike<number> | undefined;
 
 /** Vectors to find per requested owner. A long text has several vectors, of which only the nearest counts. */
 const vectorsPerOwner = 2;
@@ -106,7 +106,7 @@ interface Search {
   readonly limit: number;
 }
 
-function conditionOf(matching: Matching, isOwner: string): Condition {
+function conditionOf(matching: Matching, isOwner: string): SqlFragment {
   if (matching === undefined) return { sql: 'TRUE', values: [] };
   return 'length' in matching ? { sql: isOwner, values: [arrayText(matching)] } : matching;
 }

@@ -1,11 +1,11 @@
 import { isAlternatives, isConjunction, roughlyRankedWords } from '../../../words/ranking/candidates.ts';
 import { anyOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
 import type { CandidateRequest, Candidates, KeyFilter, Statements, WordIndex } from '../../dialect.ts';
-import { type Condition, numberOf, type Row } from '../../rows.ts';
+import { numberOf, type Row, type SqlFragment } from '../../rows.ts';
 import { exactCondition, hasPhrase, joined, labelQuery, tsquery } from './tsquery.ts';
 
 /** Returns `FROM … WHERE …` for the rows `w` of documents that match. */
-export function matching({ name }: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition {
+export function matching({ name }: WordIndex, query: WordQuery, filter: KeyFilter | undefined): SqlFragment {
   const exact = hasPhrase(query) ? exactCondition(query) : undefined;
   const tests = [exact, filter && filterCondition('w.key', filter)].filter((test) => test !== undefined);
   return {
@@ -17,12 +17,12 @@ export function matching({ name }: WordIndex, query: WordQuery, filter: KeyFilte
 }
 
 /** Returns the condition for a filter. Undefined for a filter of labels, because the word query already contains them. */
-function filterCondition(key: string, filter: KeyFilter): Condition | undefined {
+function filterCondition(key: string, filter: KeyFilter): SqlFragment | undefined {
   return filter.labels === undefined ? inSelect(key, filter) : undefined;
 }
 
 /** Returns the condition that the SELECT returns `key`. Without IS TRUE, PostgreSQL might plan a slow join. */
-function inSelect(key: string, { sql, values }: Condition): Condition {
+function inSelect(key: string, { sql, values }: SqlFragment): SqlFragment {
   return { sql: `(${key} IN (${sql})) IS TRUE`, values };
 }
 
@@ -62,7 +62,11 @@ export async function findCandidates(
 }
 
 /** Returns the conditions that the index can't check. */
-function remainingCondition(index: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition | undefined {
+function remainingCondition(
+  index: WordIndex,
+  query: WordQuery,
+  filter: KeyFilter | undefined,
+): SqlFragment | undefined {
   if (!hasPhrase(query)) return filter && filterCondition('m.key', filter);
   const { sql, values } = matching(index, query, filter);
   return inSelect('m.key', { sql: `SELECT w.key ${sql}`, values });

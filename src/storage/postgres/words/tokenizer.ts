@@ -12,7 +12,7 @@ export interface TokenizeRequest {
 
 /** Tokenises texts. Long texts are tokenised on another thread, because a million characters take a second. */
 export interface Tokenizer {
-  /** Starts tokenising. Returns the results in order, grouped by statement. */
+  /** Starts tokenising. Returns a promise for each group of texts, in order. One SQL statement writes a group. */
   tokenize(texts: readonly IndexedTexts[]): readonly Promise<TermRows>[];
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import type { WordLeaf, WordQuery } from '../../../words/word-query.ts';
-import type { Condition } from '../../rows.ts';
+import type { SqlFragment } from '../../rows.ts';
 
 /** Prefix that marks a lexeme as a label. Terms contain no spaces. */
 export const labelMark = ' ';
@@ -49,7 +49,7 @@ export function hasPhrase(query: WordQuery): boolean {
 }
 
 /** Returns the exact condition for a query with phrases. A tsvector has no positions beyond 16,383, so terms are searched. */
-export function exactCondition(query: WordQuery): Condition {
+export function exactCondition(query: WordQuery): SqlFragment {
   if (!hasPhrase(query)) return { sql: 'w.words @@ ?::tsquery', values: [tsquery(query)] };
   switch (query.kind) {
     case 'phrase': {

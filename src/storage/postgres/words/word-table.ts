@@ -2,7 +2,7 @@ import { createCountCache } from '../../../words/ranking/candidates.ts';
 import { countedMax } from '../../../words/ranking/word-index.ts';
 import type { WordLeaf } from '../../../words/word-query.ts';
 import type { Statements, WordIndex, WordTable } from '../../dialect.ts';
-import { type Condition, type ListValue, numberOf, textsOf } from '../../rows.ts';
+import { type ListValue, numberOf, type SqlFragment, textsOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { createVocabularyCache } from '../../words/count-words.ts';
 import { findCandidates, matching } from './find-candidates.ts';
@@ -59,7 +59,7 @@ function insertWords(
   { name }: WordIndex,
   keys: readonly number[],
   { streams, lengths, vectors, spellings }: TermRows,
-): Condition[] {
+): SqlFragment[] {
   const lists = (...all: readonly ListValue['list'][]) => all.map((list) => ({ list }));
   return [
     {
@@ -82,7 +82,7 @@ function insertWords(
 }
 
 /** Runs writes to different tables as one statement, in one round trip. */
-async function runTogether(db: Statements, statements: readonly Condition[]): Promise<void> {
+async function runTogether(db: Statements, statements: readonly SqlFragment[]): Promise<void> {
   const parts = statements.map(({ sql }, index) => `part_${index} AS (${sql})`);
   const values = statements.flatMap((statement) => statement.values);
   await db.query(`WITH ${parts.join(', ')} SELECT`, values);

@@ -1,5 +1,5 @@
 import { itemBytesMax } from '../../../answers/answer-limit.ts';
-import { type Budgeted, type BudgetReport, fitBudget } from '../../../answers/token-budget.ts';
+import { type BudgetReport, type BudgetRules, fitBudget } from '../../../answers/token-budget.ts';
 import { countCharacters } from '../../../base/text.ts';
 import { fittingUnits, wireBytes } from '../../../base/wire-bytes.ts';
 import type { Entry } from '../../../storage/entries/entry.ts';
@@ -146,7 +146,7 @@ export function fitEntries<Item extends Pick<ShownEntry, 'id' | 'text_content'>>
   budget: number | undefined,
   input: AsOf = {},
 ): { entries: Item[]; report: { budget?: BudgetReport<number> & { omitted_next?: string } } } {
-  const budgetedEntry: Budgeted<Item, number> = {
+  const budgetedEntry: BudgetRules<Item, number> = {
     id: ({ id }) => id,
     text: (entry) => entry.text_content,
     withText: (entry, text) => ({ ...entry, text_content: text }),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { itemBytesMax } from '../../../answers/answer-limit.ts';
-import { type Budgeted, budgetInput, fitBudget } from '../../../answers/token-budget.ts';
+import { type BudgetRules, budgetInput, fitBudget } from '../../../answers/token-budget.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
@@ -10,7 +10,7 @@ import { historyWarnings } from '../search/search-answer.ts';
 import { asOfInput, filterInput, parseFilters } from '../search/search-input.ts';
 
 /** Rows are never truncated, only omitted. */
-const untruncatedRows: Budgeted<{ context_id: number }, number> = {
+const untruncatedRows: BudgetRules<{ context_id: number }, number> = {
   id: ({ context_id: id }) => id,
   text: () => '',
   withText: (row) => row,

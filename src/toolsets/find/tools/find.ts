@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { explainInput, rounded, weakHint } from '../../../answers/explain.ts';
-import { type Budgeted, fitBudget } from '../../../answers/token-budget.ts';
+import { type BudgetRules, fitBudget } from '../../../answers/token-budget.ts';
 import { type Reranker, rerankingField } from '../../../search/rerank/reranker.ts';
 import type { Call } from '../../../tools/call.ts';
 import { originField } from '../../../tools/origin.ts';
@@ -177,7 +177,7 @@ function explainHit(hit: FoundHit) {
   };
 }
 
-const budgetedHit: Budgeted<ReturnType<typeof showHit>, string> = {
+const budgetedHit: BudgetRules<ReturnType<typeof showHit>, string> = {
   id: ({ uri }) => uri,
   text: ({ snippet }) => snippet,
   withText: (hit, snippet) => ({ ...hit, snippet }),

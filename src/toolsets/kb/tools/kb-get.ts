@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { fitItems, itemBytesMax } from '../../../answers/answer-limit.ts';
-import { type Budgeted, fitBudget } from '../../../answers/token-budget.ts';
+import { type BudgetRules, fitBudget } from '../../../answers/token-budget.ts';
 import { estimateTokens } from '../../../answers/token-estimate.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { wireBytes } from '../../../base/wire-bytes.ts';
@@ -72,7 +72,7 @@ async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, 
   const header = showDocument({ ...document, chunk_count: document.chunk_count ?? chunks.length });
   const tokensLeft = page.budget_tokens - estimateTokens(JSON.stringify(header));
   const fitsBudget =
-    chunksLeft === 0 && fitBudget(chunks, tokensLeft, budgetedChunks(id)).items.length === chunks.length;
+    chunksLeft === 0 && fitBudget(chunks, tokensLeft, chunkBudgetRules(id)).items.length === chunks.length;
   const isLong = page.first_chunk === 0 && !fitsBudget;
   const outline = isLong ? outlineOf(await locateChunks(engine, part, options), page.budget_tokens * outlineShare) : [];
   const tokensForChunks = Math.max(
@@ -81,7 +81,7 @@ async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, 
   );
 
   const fitting = fitItems(chunks.slice(0, page.max_chunks), page.bytesMax - wireBytes(outline, 2));
-  const { items, report } = fitBudget(fitting, tokensForChunks, budgetedChunks(id));
+  const { items, report } = fitBudget(fitting, tokensForChunks, chunkBudgetRules(id));
   const truncated = items.length === 1 ? (report.budget?.cut ?? []) : [];
   // Returns whole chunks, unless the first one alone does not fit.
   const shown =
@@ -119,7 +119,7 @@ async function locateChunks(
   return locations;
 }
 
-function budgetedChunks(documentId: number): Budgeted<EngineChunk, number | string> {
+function chunkBudgetRules(documentId: number): BudgetRules<EngineChunk, number | string> {
   return {
     id: (chunk) => chunk.id,
     text: (chunk) => chunk.text,

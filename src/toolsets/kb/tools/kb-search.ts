@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { fitItems, itemBytesMax } from '../../../answers/answer-limit.ts';
 import { explainInput, weakHint } from '../../../answers/explain.ts';
-import { type Budgeted, budgetInput, fitBudget } from '../../../answers/token-budget.ts';
+import { type BudgetRules, budgetInput, fitBudget } from '../../../answers/token-budget.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import type { Engine, EngineHit, EngineSearchAnswer } from '../../../engine/engine.ts';
 import { rerankingField } from '../../../search/rerank/reranker.ts';
@@ -105,7 +105,7 @@ function omittedFields(hits: readonly MergedHit[]) {
   };
 }
 
-const budgetAdapter: Budgeted<MergedHit, number | string> = {
+const budgetAdapter: BudgetRules<MergedHit, number | string> = {
   id: (hit) => hit.chunk_id,
   text: (hit) => hit.text,
   withText: (hit, text) => ({ ...hit, text, ...(hit.range ? { range: [0, text.length] as [number, number] } : {}) }),

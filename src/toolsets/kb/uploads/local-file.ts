@@ -36,7 +36,7 @@ export async function submitPath(
     );
   }
   const folders = { configured: allowedRoots, client: (await call.roots?.()) ?? [] };
-  const { filename: fileName, size, content, close } = await openLocalFile(path, folders);
+  const { filename: nameOnDisk, size, content, close } = await openLocalFile(path, folders);
   try {
     if (size > bytesMax) {
       throw new CarrelError(
@@ -44,7 +44,7 @@ export async function submitPath(
         `The file has ${size} bytes; the limit is ${bytesMax} (KB_UPLOAD_BYTES_MAX).`,
       );
     }
-    return await engine.submit({ filename: filename ?? fileName, content, size, source_path, ...attributes }, call);
+    return await engine.submit({ filename: filename ?? nameOnDisk, content, size, source_path, ...attributes }, call);
   } finally {
     await close();
   }
@@ -109,7 +109,7 @@ async function resolveInside(
   const notFound = (cause?: unknown): CarrelError =>
     folders.length === 0
       ? notAllowed(
-          `No folder may be read by path. ${allowHint} kb_upload_start without path also uploads a file.`,
+          `Files can't be added by path, because no folder is allowed. ${allowHint} Or upload the file: call kb_upload_start without path.`,
           cause,
         )
       : notAllowed(`There is no such file in the allowed folders: ${folders.join(', ')}. ${allowHint}`, cause);
