@@ -104,7 +104,7 @@ describe('background work on PostgreSQL', { skip: serverObstacle() ?? false }, (
     const [source] = databaseSources(
       config as never,
       {
-        storage: async () => ({ part: two, release: async () => {} }),
+        storage: async () => ({ resource: two, release: async () => {} }),
       } as never,
     );
     while ((await source?.measure())?.length === 0) await pause(5);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { CarrelError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
@@ -49,8 +49,10 @@ const opened: EntryMeaning[] = [];
 before(async () => {
   storage = await createSqliteStorage({ path: join(folder, 'test.db') });
 });
+// Otherwise, earlier instances would embed a test's texts.
+beforeEach(closeOpened);
 after(async () => {
-  for (const meaning of opened) await meaning.close();
+  await closeOpened();
   await storage.close();
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
@@ -59,6 +61,10 @@ function open(provider: EmbeddingProvider, vectors = storage.vectors.context): E
   const meaning = createMeaning({ vectors, provider, log: silentLogger });
   opened.push(meaning);
   return meaning;
+}
+
+async function closeOpened(): Promise<void> {
+  for (const meaning of opened.splice(0)) await meaning.close();
 }
 
 async function store(text: string): Promise<number> {
@@ -128,10 +134,11 @@ test('ranks by nearness, applies filters and forgets changed or removed texts', 
   assert.equal((await ids(one, 'jjj kkk'))[0], later);
 });
 
-test('a search prioritises its texts and reports how many are missing', async () => {
+test('a search prioritises its texts and reports how many are missing', async (t) => {
   const provider = fakeProvider();
   const embedded: string[] = [];
   const gate = Promise.withResolvers<void>();
+  t.after(() => gate.resolve());
   provider.embed = async (texts, { purpose } = {}) => {
     if (purpose !== 'query') {
       embedded.push(...texts);
@@ -157,9 +164,10 @@ test('a search prioritises its texts and reports how many are missing', async ()
   assert.equal(before.includes('slow 10'), false, 'it was embedded before newer texts');
 });
 
-test('with too many texts, a search waits for the newest and reports how many are missing', async () => {
+test('with too many texts, a search waits for the newest and reports how many are missing', async (t) => {
   const provider = fakeProvider();
   const over = Promise.withResolvers<void>();
+  t.after(() => over.resolve());
   let batches = 0;
   provider.embed = async (texts, { purpose } = {}) => {
     if (purpose !== 'query') batches += 1;
@@ -168,8 +176,7 @@ test('with too many texts, a search waits for the newest and reports how many ar
     return texts.map(letters);
   };
   await complete(open(fakeProvider()), 'everything else');
-  // They would embed some of the texts below.
-  for (const previous of opened.splice(0)) await previous.close();
+  await closeOpened();
   for (let place = 0; place < 70; place += 1) await store(`one of many ${place}`);
   const last = await store('the last');
   const meaning = createMeaning({
@@ -226,7 +233,7 @@ test('a process without embedding leaves texts to others and does not wait for t
   assert.deepEqual(passages, []);
 });
 
-test('contract §2: a search cancelled while waiting for vectors gives no answer', async () => {
+test('contract §2: a search cancelled while waiting for vectors gives no answer', async (t) => {
   const provider = fakeProvider();
   const cancel = new AbortController();
   let fresh = 0;
@@ -241,6 +248,7 @@ test('contract §2: a search cancelled while waiting for vectors gives no answer
     },
   });
   const gate = Promise.withResolvers<void>();
+  t.after(() => gate.resolve());
   await complete(meaning, 'everything else');
   provider.embed = async (texts, { purpose } = {}) => {
     if (purpose !== 'query') await gate.promise;
@@ -250,5 +258,4 @@ test('contract §2: a search cancelled while waiting for vectors gives no answer
   const search = meaning.search({ text: 'x', limit: 5, waitMs: 600_000, signal: cancel.signal });
   await assert.rejects(search, { code: 'cancelled' });
   assert.ok(cancel.signal.aborted);
-  gate.resolve();
 });

@@ -44,7 +44,10 @@ async function start(t: TestContext, path?: string) {
     store: async (...texts: string[]) => (await entries.store({ entries: texts.map(entry) })).map(({ id }) => id),
     summary: async (id = 0) => (await entries.get({ ids: [id], images: false }))[0]?.summary,
     run: (provider: SummaryProvider) =>
-      createEntrySummaries({ charsMin: 500 }, { entries, provider: provider, local, log: silentLogger }),
+      createEntrySummaries(
+        { charsMin: 500, waitMs: 60_000 },
+        { entries, provider: provider, local, log: silentLogger },
+      ),
   };
 }
 

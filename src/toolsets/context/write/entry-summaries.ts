@@ -40,7 +40,7 @@ const claimMs = 300_000;
 const pollAgainMs = 5_000;
 
 export function createEntrySummaries(
-  { charsMin }: { charsMin: number },
+  { charsMin, waitMs = backlogWaitMs }: { charsMin: number; waitMs?: number },
   { entries, provider, local, shared, log }: EntrySummariesDeps,
 ): EntrySummaries {
   let pollTimer: NodeJS.Timeout | undefined;
@@ -69,7 +69,7 @@ export function createEntrySummaries(
     },
     wake: () => backlog.wake(),
     waitForLocal: async () => {
-      if (provider.isLocal) await backlog.whenIdle(backlogWaitMs);
+      if (provider.isLocal) await backlog.whenIdle(waitMs);
     },
     async close() {
       clearTimeout(pollTimer);
