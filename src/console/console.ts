@@ -83,7 +83,7 @@ const tokenBytesMax = 16 * 1024;
 
 export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console {
   const signIns = createSignIns();
-  /** One pace per set of rights, because callers with different rights see different parts of the queue. */
+  /** Ingestion speed, measured per set of rights: callers with different rights see different parts of the ingestion queue. */
   const paces = new BoundedMap<string, Pace>(pacesMax);
   const paceOf = (principal: Principal | undefined): Pace => {
     const key = rightsKey(principal?.rights ?? fullRights);

@@ -24,7 +24,7 @@ export function isOwnForm({ headers }: IncomingMessage): boolean {
   return origin !== undefined && URL.parse(origin)?.host === host;
 }
 
-/** True if the visitor followed a link from another site or port. That site may have set its own session cookie. */
+/** True if the visitor followed a link from another site or port. That site may have planted the cookie of another session. */
 export function comesFromOtherSite({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   return site === 'same-site' || site === 'cross-site';

@@ -25,9 +25,10 @@ export interface ListenOptions {
 export interface ListenLimits extends ConnectionLimits {
   /** Max bytes of unread answers, over all connections. */
   readonly unsentBytesMax: number;
-  /** Max time for sending the headers of a request. `requestTimeoutMs`: for sending its body. */
+  /** Max time for a client to send the headers of a request. */
   readonly headersTimeoutMs: number;
-  readonly requestTimeoutMs: number;
+  /** Default max time for a client to send the body. */
+  readonly bodyTimeoutDefaultMs: number;
   /** Time after which a client that does not read its answer is disconnected. It may take up to twice as long. */
   readonly unreadMs: number;
 }
@@ -37,7 +38,7 @@ export const listenLimits: ListenLimits = {
   perAddressMax: 500,
   unsentBytesMax: 32 * 1024 * 1024,
   headersTimeoutMs: 10_000,
-  requestTimeoutMs: 30_000,
+  bodyTimeoutDefaultMs: 30_000,
   unreadMs: 15_000,
 };
 
@@ -51,7 +52,7 @@ export async function listen(
   { bodyTimeoutMs, onError, onRefused, limits }: ListenOptions,
 ): Promise<HttpListener> {
   const bounds = { ...listenLimits, ...limits };
-  const { headersTimeoutMs, requestTimeoutMs, unreadMs } = bounds;
+  const { headersTimeoutMs, bodyTimeoutDefaultMs, unreadMs } = bounds;
   const busy = new WeakSet<Socket>();
   const server = createServer(
     {
@@ -71,7 +72,7 @@ export async function listen(
         busy.delete(socket);
         release();
       });
-      limitBodyTime(request, bodyTimeoutMs?.(request) ?? requestTimeoutMs);
+      limitBodyTime(request, bodyTimeoutMs?.(request) ?? bodyTimeoutDefaultMs);
       handle(request, response);
     },
   );

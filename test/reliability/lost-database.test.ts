@@ -30,7 +30,7 @@ describe('a database that disappears while it is open', () => {
     'deleted with its log': ({ path }) => {
       for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix);
     },
-    'without its folder': ({ folder }) => rmSync(folder, { recursive: true }),
+    'without its folder': ({ folder }) => rmSync(folder, { recursive: true, maxRetries: 5 }),
     'in a folder that was moved': ({ folder }) => renameSync(folder, `${folder}-old`),
     'in a folder that was replaced by a copy': ({ folder }) => {
       cpSync(folder, `${folder}-copy`, { recursive: true });

@@ -73,7 +73,9 @@ const service = await serveOverHttp({
     ),
   ),
   sessions: { sessionsMax: 1000, idleMs: 600_000 },
-  ...(values.impatient ? { listenLimits: { headersTimeoutMs: 3_000, requestTimeoutMs: 5_000, unreadMs: 3_000 } } : {}),
+  ...(values.impatient
+    ? { listenLimits: { headersTimeoutMs: 3_000, bodyTimeoutDefaultMs: 5_000, unreadMs: 3_000 } }
+    : {}),
   acceptsBareCalls: values.bare,
   health: (detailed) => (detailed ? { status: 'ok', version: '1.0.0' } : { status: 'ok' }),
 });

@@ -6,7 +6,7 @@ export type AddEvent =
   | { event: 'found'; files: number; bytes: number; passed_over: SkipCounts }
   | { event: 'accepted'; path: string; job_id: JobId }
   | ({ event: 'added' } & Stored)
-  /** `former_id` differs from `document_id` if the engine can't replace documents. */
+  /** If the engine can't replace a document in place, `former_id` is the old document's id. Else it equals `document_id`. */
   | ({ event: 'replaced'; former_id: number } & Stored)
   | { event: 'moved'; path: string; from: string; document_id: number }
   | { event: 'removed'; path: string; document_id: number }

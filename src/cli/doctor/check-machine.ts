@@ -137,12 +137,12 @@ async function isCarrel(host: string, port: number): Promise<boolean> {
 
 /** Reports how the processes that read documents are sandboxed. */
 export function checkReaders(): Check {
-  const found = 'documents are read in processes without access to files, environment';
-  if (networkBarrier() !== undefined) return { name: 'readers', ok: true, found: `${found} or network` };
+  const found = 'documents are read in processes without access to files';
+  if (networkBarrier() !== undefined) return { name: 'readers', ok: true, found: `${found}, environment or network` };
   const reason = process.platform === 'linux' ? '`unshare --user --net` is not permitted here and ' : '';
   return {
     name: 'readers',
     ok: true,
-    found: `${found}; they can reach the network, because ${reason}Node ${process.versions.node} cannot block it (25 can)`,
+    found: `${found} or environment; they can reach the network, because ${reason}Node ${process.versions.node} cannot block it (25 can)`,
   };
 }

@@ -16,7 +16,7 @@ export const filterNames = ['source', 'collection', 'type', 'tag', 'date', 'sort
 export interface SearchRequest {
   text: string;
   filters: Partial<Record<(typeof filterNames)[number], string>>;
-  /** True requests only keyword results. */
+  /** If true, only keyword results are requested. */
   wordsOnly: boolean;
 }
 

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readRtf } from './rtf.ts';
 
-function text(rtf: string): string {
+function read(rtf: string) {
   const bytes = Buffer.from(rtf, 'latin1');
-  return readRtf(bytes, { mode: 'markdown', charsMax: 100_000, stopAt: Number.POSITIVE_INFINITY }).text;
+  return readRtf(bytes, { mode: 'markdown', charsMax: 100_000, stopAt: Number.POSITIVE_INFINITY });
 }
+
+const text = (rtf: string): string => read(rtf).text;
 
 test('reads characters in code pages, font charsets and Unicode', () => {
   assert.equal(text("{\\rtf1\\ansi\\ansicpg1252 Gr\\'fc\\'dfe}"), 'Grüße');
@@ -19,6 +21,12 @@ test('skips pictures, fonts, styles, unknown destinations and hidden text', () =
   const rtf =
     '{\\rtf1{\\fonttbl{\\f0 Arial;}}{\\*\\unknown secret}{\\pict 89504e47}a {\\v hidden}b{\\info{\\author X}}\\par}';
   assert.equal(text(rtf), 'a b');
+});
+
+test('reads title and author, and no other document information', () => {
+  const rtf = '{\\rtf1{\\info{\\title Pump manual}{\\author Ada}{\\keywords secret}{\\*\\company X}}body\\par}';
+  const { title, byline, text: output } = read(rtf);
+  assert.deepEqual([title, byline, output], ['Pump manual', 'Ada', 'body']);
 });
 
 test('keeps headings, lists and tables', () => {

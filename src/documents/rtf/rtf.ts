@@ -8,7 +8,7 @@ import { type RtfToken, rtfTokens } from './rtf-tokens.ts';
 
 /** The state of the current group. Copied at every opening brace. */
 interface Group {
-  /** Destination of its text: `body`, `none` (dropped), one of `destinations`, or the name of a field. */
+  /** Destination of its text: `body`, `none` (dropped), one of `destinations`, `title` or `author`. */
   to: string;
   /** Number of characters after a `\u` that repeat it for older readers. They are skipped. */
   fallbackChars: number;
@@ -112,7 +112,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
     if (destination !== undefined && (group.to !== 'none' || name === 'shptxt')) {
       group.to = destination;
       if (destination === 'note') body.startNote();
-    }
+    } else if (group.to === 'info' && (name === 'title' || name === 'author')) group.to = name;
     // `\*` marks a destination that readers may skip if they do not know it.
     else if (isStarred && !knownStarred.has(name)) group.to = 'none';
     isStarred = false;
@@ -141,9 +141,10 @@ function append(fields: Map<string, string>, name: string, text: string): void {
 
 /** Control words that start a group whose text is not body text, or has a special role. */
 const destinations = new Map<string, string>([
-  ...'colortbl info pict object header headerl headerr headerf footer footerl footerr footerf nonshppict themedata datastore xmlnstbl listtable listoverridetable rsidtbl generator fldinst bkmkstart bkmkend pn pnseclvl pntxta pntxtb annotation atnid atnauthor mmathPr latentstyles sp shprslt revtbl filetbl'
+  ...'colortbl pict object header headerl headerr headerf footer footerl footerr footerf nonshppict themedata datastore xmlnstbl listtable listoverridetable rsidtbl generator fldinst bkmkstart bkmkend pn pnseclvl pntxta pntxtb annotation atnid atnauthor mmathPr latentstyles sp shprslt revtbl filetbl'
     .split(' ')
     .map((name): [string, string] => [name, 'none']),
+  ['info', 'info'],
   ['fonttbl', 'fonts'],
   ['stylesheet', 'style'],
   ['listtext', 'marker'],

@@ -18,7 +18,7 @@ export const searchRequest = z.object({
   doc_type: optional(z.string()),
   fts_only: optional(z.boolean()),
   vec_only: optional(z.boolean()),
-  /** Omits hits below this relevance, instead of omitting weak hits. */
+  /** Min relevance of a hit. Replaces the default rule, which omits weak hits. */
   threshold: optional(z.number()),
   include_weak: optional(z.boolean()),
   /** How many chunks before and after each hit to include. */

@@ -51,7 +51,7 @@ export interface Session {
   listen(response: ServerResponse): boolean;
   /** Resumes a stream after an event. Returns false if the event is unknown. */
   resume(response: ServerResponse, lastEventId: string): boolean;
-  /** Sends a message of another process, if this one has the client's stream. */
+  /** Sends a message from another process to the client, if this process has the client's stream. */
   deliver(message: object): void;
   close(): Promise<void>;
 }
@@ -212,7 +212,7 @@ function undeliverable({ id }: { id: unknown }): Record<string, unknown> {
   };
 }
 
-/** True if a stream starts with an empty event to resume from: since 2025-11-25. Older clients may fail on it. */
+/** True if streams start with an empty event, from which a client can resume. Clients of older MCP revisions may fail on it. */
 function startsWithEmptyEvent(revision: string | undefined): boolean {
   return revision !== undefined && revision >= '2025-11-25';
 }

@@ -14,14 +14,14 @@ export type Ask = (questions: Questions) => Promise<Answers | undefined>;
 /** The request during which the user is asked. */
 export interface ElicitationRequest {
   readonly signal: AbortSignal;
-  /** Up to 2025-11-25: sends a request to the client, such as showing a form, and resolves with its result. */
+  /** MCP revisions up to 2025-11-25: sends a request to the client, such as showing a form, and resolves with its result. */
   send(method: string, params: Record<string, unknown>, timeoutMs: number): Promise<unknown>;
-  /** Since 2026-07-28: the answers in a repeated call. */
+  /** Since MCP revision 2026-07-28: the answers in a repeated call. */
   readonly inputResponses?: Record<string, unknown> | undefined;
   readonly requestState?: unknown;
 }
 
-/** Thrown to ask a client of 2026-07-28, where servers send no requests: the client repeats the call with the answers. */
+/** Thrown to ask the user under MCP revision 2026-07-28, in which the client repeats the call with the answers. */
 export class InputRequired extends Error {
   override readonly name = 'InputRequired';
   readonly result: object;
@@ -42,7 +42,7 @@ export function canAsk(capabilities: unknown): boolean {
   return isObject(elicitation) && ('form' in elicitation || Object.keys(elicitation).length === 0);
 }
 
-/** Up to 2025-11-25: asks the client while its call waits. */
+/** MCP revisions up to 2025-11-25: asks the client while its call waits. */
 export function askWithinCall(request: ElicitationRequest, answerMs = answerMsDefault): Ask {
   return async (questions) => {
     const responses: Record<string, unknown> = {};
@@ -64,8 +64,8 @@ export function askWithinCall(request: ElicitationRequest, answerMs = answerMsDe
 }
 
 /**
- * Since 2026-07-28: answers the call with questions; the client repeats it with answers. The signed state makes sure that
- * the answers belong to this caller, call and question.
+ * Since MCP revision 2026-07-28: answers the call with questions; the client repeats it with answers. The signed state makes
+ * sure that the answers belong to this caller, call and question.
  */
 export function askBetweenCalls(
   request: ElicitationRequest,
@@ -84,11 +84,11 @@ export function askBetweenCalls(
   };
 }
 
-const stateLastsMs = 3_600_000;
+const stateLifetimeMs = 3_600_000;
 
 /** Accepts each answer once, across all processes that share a store. */
 export function createUsedAnswers(shared: SharedStore | undefined): CallCounter {
-  const once = { limit: 1, windowMs: 2 * stateLastsMs };
+  const once = { limit: 1, windowMs: 2 * stateLifetimeMs };
   return shared === undefined ? createSlidingWindow(once) : createSharedWindow(shared, 'answer', once);
 }
 
@@ -102,7 +102,7 @@ function signState(
 function isSignedState(subject: string, state: unknown): boolean {
   const stamp = typeof state === 'string' ? (/^([0-9a-z]{1,12}\.[\w-]{12})-/.exec(state)?.[1] ?? '') : '';
   const isOurs = isSigned(Buffer.from(String(state)), Buffer.from(signState(subject, stamp)));
-  return isOurs && Date.now() - Number.parseInt(stamp, 36) < stateLastsMs;
+  return isOurs && Date.now() - Number.parseInt(stamp, 36) < stateLifetimeMs;
 }
 
 /** Converts questions to the form they have in a result or task. */

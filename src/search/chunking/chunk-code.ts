@@ -15,7 +15,7 @@ const depthMax = 12;
  * Chunks code, and data with nested structure (YAML, JSON), by indentation. A declaration that fits stays whole, with its
  * comments; a longer one is split within its body. A chunk's path is the names of the declarations around it.
  */
-export function chunkCode(text: string, language: string | undefined, unitsMax = chunkUnitsMax): Chunk[] {
+export function chunkCode(text: string, language: string | undefined, lengthMax = chunkUnitsMax): Chunk[] {
   const chunks: Chunk[] = [];
   for (const part of partsOf(text)) pack(codeLines(text, part), [], 0);
   return chunks;
@@ -28,15 +28,15 @@ export function chunkCode(text: string, language: string | undefined, unitsMax =
     };
     for (const unit of unitsOf(lines)) {
       const { start, end } = spanOf(unit);
-      if (end - start > unitsMax) {
+      if (end - start > lengthMax) {
         close();
         splitUnit(unit, path, depth);
         continue;
       }
       const name = declaredName(unit.head.text, language);
       const isShared = name !== undefined || (open?.names.length ?? 0) > 0;
-      if (open && isShared && end - open.start > unitsMax * sharedFraction && !unit.isTail) close();
-      if (open && end - open.start > unitsMax) close();
+      if (open && isShared && end - open.start > lengthMax * sharedFraction && !unit.isTail) close();
+      if (open && end - open.start > lengthMax) close();
       open = { start: open?.start ?? start, end, names: open?.names ?? [] };
       if (name !== undefined) open.names.push(name);
     }
@@ -68,14 +68,14 @@ export function chunkCode(text: string, language: string | undefined, unitsMax =
     for (const { start, end, isBlank } of lines) {
       const last = pieces.at(-1);
       if (isBlank) continue;
-      if (last && end - last.start <= unitsMax) last.end = end;
+      if (last && end - last.start <= lengthMax) last.end = end;
       else pieces.push({ start, end });
     }
     return pieces;
   }
 
   function push({ start, end }: Span, titlePath: readonly string[]): void {
-    const pieces = end - start > unitsMax ? forcedPieces(text, { start, end }, unitsMax) : [{ start, end }];
+    const pieces = end - start > lengthMax ? forcedPieces(text, { start, end }, lengthMax) : [{ start, end }];
     for (const piece of pieces) {
       chunks.push({ ...piece, text: text.slice(piece.start, piece.end), titlePath });
     }

@@ -35,7 +35,7 @@ export interface Reranker {
   readonly provider: RerankingProvider | undefined;
   /** Weight of a logit relative to the fused score. */
   readonly weight: number;
-  /** How the model reads a short answer together with its question; undefined if it can't. */
+  /** How to score a short chat message together with the question before it; undefined if the model can't. */
   readonly questionContext: QuestionContext | undefined;
   /** Scores passages. If the model fails, returns the state `failed` instead of throwing. */
   score(query: string, passages: readonly string[], signal?: AbortSignal): Promise<Scored>;
@@ -44,9 +44,9 @@ export interface Reranker {
 }
 
 export interface QuestionContext {
-  /** Max length of either message. */
+  /** Max length of the message, and of the one before it. */
   readonly charsMax: number;
-  /** Returns the text to put before a message; undefined if the message ranks better alone. */
+  /** Returns the text to put before a message, made from the previous one; undefined if the message ranks better alone. */
   prefixFor(previousMessage: string): string | undefined;
 }
 

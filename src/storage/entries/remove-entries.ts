@@ -16,7 +16,7 @@ import { lockThreads } from './write-entries.ts';
 /** Max ids and max threads listed in an answer. */
 const listedMax = 100;
 
-/** Entries per UPDATE. PostgreSQL plans the trigger's statements for few rows; for many, the plan would be slow. */
+/** Entries per UPDATE. The table has a trigger whose statements PostgreSQL plans for few rows; that plan is slow for many. */
 const changedAtOnce = 25;
 
 /** Selects entries that meet all criteria that are set. At least one of `ids`, `threadIds` and `olderThanDays` is required. */
@@ -33,7 +33,7 @@ interface RemoveRequest extends WriteRequest, ThreadScope {
 
 export interface RemoveOutcome {
   readonly count: number;
-  /** The lowest of their ids, ascending; at most `listedMax`. */
+  /** Ids of the removed entries, ascending; only the first `listedMax`. */
   readonly ids: readonly number[];
   /** Hash of all ids. Only set in a dry run. */
   readonly hash?: string;

@@ -10,7 +10,7 @@ export const noteTables: Table[] = [
     name: 'notes',
     columns: {
       key: t.key,
-      id: unique(check(t.name, 'length(?) = 36')),
+      id: unique(check(t.exactText, 'length(?) = 36')),
       title: check(t.text, 'length(?) BETWEEN 1 AND 200'),
       content: check(t.text, 'length(?) BETWEEN 1 AND 50000'),
       tags: t.list(10),
@@ -31,7 +31,7 @@ export const entryTables: Table[] = [
     name: 'context_entries',
     columns: {
       key: t.key,
-      thread_id: check(t.name, "? <> ''"),
+      thread_id: check(t.exactText, "? <> ''"),
       source: check(t.text, "? IN ('user', 'agent')"),
       content_type: check(t.text, "? IN ('text', 'multimodal')"),
       text_content: check(t.text, "? <> ''"),
@@ -59,7 +59,7 @@ export const entryTables: Table[] = [
   },
   {
     name: 'context_tags',
-    columns: { tag: t.name, entry: t.reference('context_entries') },
+    columns: { tag: t.exactText, entry: t.reference('context_entries') },
     primaryKey: ['tag', 'entry'],
     indexes: { context_tags_entry: { columns: 'entry, tag' } },
   },
@@ -67,12 +67,12 @@ export const entryTables: Table[] = [
     name: 'context_fields',
     columns: {
       entry: t.reference('context_entries'),
-      path: t.name,
+      path: t.exactText,
       member: t.integer,
-      kind: t.name,
-      head: t.name,
-      folded: t.name,
-      exact: optional(t.name),
+      kind: t.exactText,
+      head: t.exactText,
+      folded: t.exactText,
+      exact: optional(t.exactText),
       number: optional(t.real),
     },
     primaryKey: ['entry', 'path', 'member'],
@@ -88,7 +88,7 @@ export const entryTables: Table[] = [
   },
   {
     name: 'idempotency_keys',
-    columns: { key: t.name, body_hash: t.text, answer: t.text, created_at: t.name },
+    columns: { key: t.exactText, body_hash: t.text, answer: t.text, created_at: t.exactText },
     primaryKey: ['key'],
     indexes: { idempotency_keys_age: { columns: 'created_at' } },
   },
@@ -98,8 +98,8 @@ export const entryTables: Table[] = [
     columns: {
       key: t.key,
       entry: t.reference('context_entries'),
-      updated_at: t.name,
-      replaced_at: t.name,
+      updated_at: t.exactText,
+      replaced_at: t.exactText,
       content_type: t.text,
       text_content: optional(t.text),
       summary: optional(t.text),
@@ -119,7 +119,7 @@ export const entryTables: Table[] = [
   },
   {
     name: 'context_absences',
-    columns: { entry: t.reference('context_entries'), removed_at: t.name, restored_at: t.name },
+    columns: { entry: t.reference('context_entries'), removed_at: t.exactText, restored_at: t.exactText },
     indexes: { context_absences_entry: { columns: 'entry' } },
   },
 ];

@@ -25,8 +25,8 @@ const modelTable: Table = {
   name: 'vector_models',
   columns: {
     key: t.key,
-    corpus: t.name,
-    name: optional(t.name),
+    corpus: t.exactText,
+    name: optional(t.exactText),
     dimensions: optional(check(t.integer, '? > 0')),
     chosen: t.number,
   },
@@ -41,7 +41,7 @@ function vectorTables({ name, owners }: Corpus): Table[] {
       columns: {
         model: t.reference(modelTable.name),
         owner: t.reference(owners),
-        claimed_by: optional(t.name),
+        claimed_by: optional(t.exactText),
         claimed_until: optional(t.number),
       },
       primaryKey: ['model', 'owner'],
@@ -93,7 +93,7 @@ function termTable([name, owner]: readonly [string, string]): Table {
 /** Every word that ever occurred in an index. Used to correct misspelt words of a query. `place` is only a row key. */
 const vocabularyTable: Table = {
   name: 'word_vocabulary',
-  columns: { place: t.key, word_index: t.name, term: t.text },
+  columns: { place: t.key, word_index: t.exactText, term: t.text },
   indexes: { word_vocabulary_term: { columns: 'term', method: 'hash' } },
 };
 

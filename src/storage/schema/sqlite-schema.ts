@@ -15,7 +15,7 @@ const segments: Readonly<Record<keyof typeof wordOwners, number>> = { note: 8, c
 const statistics: Table = {
   name: 'word_statistics',
   columns: {
-    word_index: t.name,
+    word_index: t.exactText,
     documents: t.number,
     title_length: t.number,
     heading_length: t.number,

@@ -34,7 +34,7 @@ export interface Table {
   readonly indexes?: Readonly<Record<string, Index>>;
 }
 
-const name: Column = { kind: 'text', type: { sqlite: 'TEXT', postgres: 'text COLLATE "C"' } };
+const exactText: Column = { kind: 'text', type: { sqlite: 'TEXT', postgres: 'text COLLATE "C"' } };
 const text: Column = { kind: 'text', type: 'TEXT' };
 const number: Column = { kind: 'number', type: { sqlite: 'INTEGER', postgres: 'bigint' } };
 
@@ -49,11 +49,11 @@ export const t = {
   },
   text,
   /** A text that both databases compare byte by byte. */
-  name,
+  exactText,
   /** ISO 8601 with milliseconds, UTC. */
-  time: check(name, 'length(?) = 24'),
+  time: check(exactText, 'length(?) = 24'),
   /** SHA-256 in hexadecimal digits. */
-  hash: check(name, 'length(?) = 64'),
+  hash: check(exactText, 'length(?) = 64'),
   object: check(text, { sqlite: "json_type(?) = 'object'", postgres: '' }),
   array: check(text, { sqlite: "json_type(?) = 'array'", postgres: '' }),
   /** 32 bits on PostgreSQL. */

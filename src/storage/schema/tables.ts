@@ -9,7 +9,7 @@ const tokenTables: Table[] = [
     name: 'access_tokens',
     columns: {
       key: t.key,
-      name: t.name,
+      name: t.exactText,
       hash: unique(t.hash),
       rights: t.object,
       created_at: t.time,
@@ -22,7 +22,7 @@ const tokenTables: Table[] = [
 ];
 
 /** See `readSetting`. */
-const settingsTable: Table = { name: 'settings', columns: { name: t.name, value: t.text }, primaryKey: ['name'] };
+const settingsTable: Table = { name: 'settings', columns: { name: t.exactText, value: t.text }, primaryKey: ['name'] };
 
 /** The tables that both databases have, each after the tables it refers to. A backup contains their rows. */
 export const tables: readonly Table[] = [

@@ -66,12 +66,12 @@ function readParent(meta: unknown): Parent | undefined {
   const match = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:-|$)/.exec(traceparent);
   const [, traceId, spanId, flags] = match ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
-  const isList =
+  const isValidTracestate =
     typeof tracestate === 'string' && tracestate.length <= tracestateCharsMax && /^[\x20-\x7e]+$/.test(tracestate);
   return {
     traceId,
     spanId,
     isSampled: (Number.parseInt(flags, 16) & 1) === 1,
-    ...(isList ? { tracestate } : {}),
+    ...(isValidTracestate ? { tracestate } : {}),
   };
 }

@@ -15,6 +15,7 @@ export interface ContextParts {
   readonly meaning: EntryMeaning | undefined;
   /** Undefined if summaries are disabled. */
   readonly summaries: EntrySummaries | undefined;
+  /** Worker thread that highlights, excerpts and outlines long texts. */
   readonly texts: TextThread;
   readonly backend: 'sqlite' | 'postgresql';
   readonly writes: WriteSettings;

@@ -8,7 +8,7 @@ export function quoted(lexeme: string): string {
   return `'${lexeme.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }
 
-/** Returns a query in tsquery form. It may match more than the query: of a phrase, it only requires all words. */
+/** Returns a query in tsquery form. It may match more: for a phrase, it only requires that all words occur. */
 export function tsquery(query: WordQuery): string {
   switch (query.kind) {
     case 'nothing':
@@ -48,7 +48,7 @@ export function hasPhrase(query: WordQuery): boolean {
   return 'parts' in query ? query.parts.some(hasPhrase) : query.kind === 'phrase';
 }
 
-/** Returns the exact condition for a query with phrases. A tsvector has no positions beyond 16,383, so terms are searched. */
+/** Returns the exact condition for a query with phrases. A tsvector has no positions beyond 16,383, so it searches the stored terms. */
 export function exactCondition(query: WordQuery): SqlFragment {
   if (!hasPhrase(query)) return { sql: 'w.words @@ ?::tsquery', values: [tsquery(query)] };
   switch (query.kind) {

@@ -13,7 +13,7 @@ import { checkJson, checkText } from './checked-text.ts';
 import { type ImageLimits, parseImages } from './images.ts';
 
 export interface WriteSettings extends ImageLimits {
-  /** Min characters for a summary. Undefined if summaries are disabled. */
+  /** Min length of a text that gets a summary, in characters. Undefined if summaries are disabled. */
   readonly summaryCharsMin: number | undefined;
 }
 

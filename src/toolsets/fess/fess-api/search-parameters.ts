@@ -18,7 +18,7 @@ export interface SearchParameters {
   num: number;
   /** The facet queries as sent, in the caller's order. */
   facetQueries: readonly string[];
-  /** Facet queries that this server adds. They count the results that have the label, lack it, and match the query. */
+  /** Facet queries that this server adds. They count the results with the label, those without it, and those that match the query. */
   counts: { labelled: string; outside: string; matching: string | undefined };
 }
 

@@ -10,12 +10,12 @@ interface DuckDuckGoConfig {
   timeoutMs: number;
 }
 
-/** Max bytes of an answer. Results pages have about 40 KB, and parsing much more would delay other calls. */
+/** Max bytes of an answer. Results pages are about 40 KB, and parsing much more would delay other calls. */
 const bytesMax = 512 * 1024;
 
 /**
- * Creates the provider for DuckDuckGo, which needs no key. It reads the HTML results page. A JSON answer is read as
- * one of the Instant Answer API (summary and related topics), which knows far fewer pages.
+ * Creates the provider for DuckDuckGo, which needs no key. It reads the HTML results page. A JSON answer is
+ * taken to be from the Instant Answer API (summary and related topics), which covers far fewer pages.
  */
 export function createDuckDuckGo({ address, userAgent, timeoutMs }: DuckDuckGoConfig): SearchProvider {
   return {
