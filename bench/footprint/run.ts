@@ -45,7 +45,7 @@ try {
 
   for (;;) {
     const { queue, unembedded = 0 } = await statusOf(client);
-    if (unembedded === 0 && Object.values(queue).every((count) => count === 0)) break;
+    if (unembedded + queue.queued + queue.processing === 0) break;
     await delay(1_000);
   }
   report(`all embedded, ${(await statusOf(client)).chunks} passages`);
@@ -72,7 +72,7 @@ async function call(client: Client, name: string, args: Record<string, unknown>)
 
 async function statusOf(client: Client) {
   const status: unknown = await call(client, 'kb_status', {});
-  return status as { chunks: number; queue: Record<string, number>; unembedded?: number };
+  return status as { chunks: number; queue: { queued: number; processing: number }; unembedded?: number };
 }
 
 async function search(clients: readonly Client[], count: number): Promise<void> {
