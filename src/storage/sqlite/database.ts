@@ -82,7 +82,8 @@ export function openDatabase(config: DatabaseConfig): Database {
       try {
         return await work();
       } finally {
-        connection.exec('COMMIT');
+        // A failed read may have ended the transaction. A second error would hide the first one.
+        if (connection.isTransaction) connection.exec('COMMIT');
       }
     },
     close: () => connection.close(),
