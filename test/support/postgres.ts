@@ -87,8 +87,8 @@ export async function createTestDatabase(server: PostgresServer): Promise<TestDa
   return copyDatabase(server, server.template === undefined ? 'template0' : `${server.template} STRATEGY file_copy`);
 }
 
-/** Creates a database without tables, for tests of migrations. */
-export async function createEmptyDatabase(server: PostgresServer): Promise<TestDatabase> {
+/** Creates a database without tables. */
+async function createEmptyDatabase(server: PostgresServer): Promise<TestDatabase> {
   return copyDatabase(server, 'template0');
 }
 

@@ -81,6 +81,16 @@ function open(answerMs: number) {
 const isQuestion = ({ method }: Fields): boolean => method === 'elicitation/create';
 const isWithdrawn = ({ method }: Fields): boolean => method === 'notifications/cancelled';
 
+/** The client must withdraw the form, and a late answer changes nothing. */
+async function checkWithdrawn(client: ReturnType<typeof open>, question: unknown): Promise<void> {
+  const { params } = await client.wait(isWithdrawn);
+  assert.equal((params as Fields)['requestId'], question);
+  client.send({ id: question, result: { action: 'accept', content: { confirm: true } } });
+  client.send({ id: 2, method: 'ping' });
+  await client.wait((message) => message['id'] === 2);
+  assert.equal(client.removed(), 0);
+}
+
 test('an unanswered question ends the call with a clear error, and nothing is deleted', async () => {
   const client = open(50);
   client.call(1);
@@ -90,13 +100,7 @@ test('an unanswered question ends the call with a clear error, and nothing is de
   assert.equal(isError, true);
   assert.equal(structuredContent.error['code'], 'not_confirmed');
   assert.match(String(structuredContent.error['message']), /no usable answer. Nothing was changed/);
-  // The client must withdraw the form, and a late answer changes nothing.
-  const { params } = await client.wait(isWithdrawn);
-  assert.equal((params as Fields)['requestId'], id);
-  client.send({ id, result: { action: 'accept', content: { confirm: true } } });
-  client.send({ id: 2, method: 'ping' });
-  await client.wait((message) => message['id'] === 2);
-  assert.equal(client.removed(), 0);
+  await checkWithdrawn(client, id);
   await client.close();
 });
 
@@ -105,11 +109,6 @@ test('cancelling a call withdraws its question, and nothing is deleted', async (
   client.call(1);
   const { id } = await client.wait(isQuestion);
   client.send({ method: 'notifications/cancelled', params: { requestId: 1 } });
-  const { params } = await client.wait(isWithdrawn);
-  assert.equal((params as Fields)['requestId'], id);
-  client.send({ id, result: { action: 'accept', content: { confirm: true } } });
-  client.send({ id: 2, method: 'ping' });
-  await client.wait((message) => message['id'] === 2);
-  assert.equal(client.removed(), 0);
+  await checkWithdrawn(client, id);
   await client.close();
 });
