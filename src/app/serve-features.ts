@@ -88,7 +88,7 @@ async function serveStreams(
     return {
       url: undefined,
       ended: (service?.ended ?? Promise.resolve()).then(finish),
-      close: async () => service?.close(),
+      close: async () => service?.close(stopGraceMs),
     };
   }
   const service = serveOverStdio({ features, revisions, limits, input: process.stdin, output: process.stdout });
@@ -145,7 +145,7 @@ async function serveHttp(
     url: service.url,
     ended: ended.promise.then(finish),
     async close() {
-      await Promise.all([service.close(stopGraceMs), commands?.close()]);
+      await Promise.all([service.close(stopGraceMs), commands?.close(stopGraceMs)]);
       await close();
       ended.resolve();
     },

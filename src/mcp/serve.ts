@@ -37,7 +37,7 @@ export interface HttpServeOptions extends ServeOptions, Omit<HttpServiceOptions,
   acceptsBareCalls: boolean;
 }
 
-/** How long running calls may continue after the client closed its input. Then they are aborted. */
+/** How long running calls may continue after the client closed its input. Clients soon kill a server that keeps running. */
 const drainMs = 1_500;
 
 /** Notifies clients of changes that they have rights to see. */

@@ -60,5 +60,5 @@ test('lines of a restored session wait for the replay and keep their order', asy
   await last.promise;
   assert.deepEqual(got, ['0 initialized', '0 subscribe', '1 write', '2 read']);
   socket.destroy();
-  await service.close();
+  await service.close(0);
 });

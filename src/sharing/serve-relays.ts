@@ -38,7 +38,8 @@ export interface RelayService {
   print(text: string): void;
   /** Resolves when no clients are connected and none can connect. */
   readonly ended: Promise<void>;
-  close(): Promise<void>;
+  /** Stops accepting clients. Aborts calls that still run after the grace period. */
+  close(graceMs: number): Promise<void>;
 }
 
 /** Max time for a relay's hello. */
@@ -52,7 +53,7 @@ const frameOverheadMax = 1024;
 
 interface Connection {
   socket: Socket;
-  finish(): Promise<void>;
+  finish(graceMs: number): Promise<void>;
   print(text: string): void;
 }
 
@@ -150,10 +151,10 @@ export function serveRelays(options: RelayServiceOptions): Promise<RelayService>
     const connection: Connection = {
       socket,
       print: output.print,
-      async finish() {
+      async finish(graceMs) {
         closing = true;
         output.leave(lastLine);
-        await lines.finish();
+        await lines.finish(graceMs);
       },
     };
     connections.add(connection);
@@ -204,10 +205,10 @@ export function serveRelays(options: RelayServiceOptions): Promise<RelayService>
           for (const connection of connections) connection.print(text);
         },
         ended: ended.promise,
-        async close() {
+        async close(graceMs) {
           const open = [...connections];
           stopAccepting();
-          await Promise.all(open.map((connection) => connection.finish()));
+          await Promise.all(open.map((connection) => connection.finish(graceMs)));
           await Promise.all(open.map(({ socket }) => new Promise<void>((done) => socket.end(done))));
           connections.clear();
           ended.resolve();

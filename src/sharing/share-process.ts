@@ -99,7 +99,7 @@ export async function shareProcess(
       leave: () => withdraw(files, prepared),
     });
     if (!(await announce(files, prepared))) {
-      await service.close();
+      await service.close(0);
       reportState('other');
       return undefined;
     }

@@ -12,8 +12,8 @@ export interface ClientLines {
   receive(bytes: Buffer, line: number): void;
   /** Rejects a line that exceeds the size limit. */
   refuse(line: number): void;
-  /** Call at the end of the input. Running requests are answered, or aborted after a while. */
-  finish(): Promise<void>;
+  /** Call at the end of the input. Requests still running after `graceMs` are aborted. */
+  finish(graceMs?: number): Promise<void>;
   /** Call when the client no longer reads answers. */
   abandon(): Promise<void>;
 }
@@ -87,13 +87,13 @@ export function serveLines(baseOptions: ClientLinesOptions): ClientLines {
     return peer;
   };
 
-  const drainAndClose = async (closing: Peer): Promise<void> => {
-    await closing.drain(options.drainMs);
+  const drainAndClose = async (closing: Peer, graceMs = options.drainMs): Promise<void> => {
+    await closing.drain(graceMs);
     await closing.close();
   };
 
-  const finish = async (): Promise<void> => {
-    await Promise.all([probeClosed, peer && drainAndClose(peer)]);
+  const finish = async (graceMs?: number): Promise<void> => {
+    await Promise.all([probeClosed, peer && drainAndClose(peer, graceMs)]);
     await output.end();
   };
 
@@ -115,8 +115,8 @@ export function serveLines(baseOptions: ClientLinesOptions): ClientLines {
       const problem = `Invalid request: a message may have at most ${limits.bytesMax} bytes.`;
       output.write(errorAnswer(null, rpcCodes.invalidRequest, problem), line);
     },
-    finish() {
-      finished ??= finish();
+    finish(graceMs) {
+      finished ??= finish(graceMs);
       return finished;
     },
     async abandon() {
