@@ -8,7 +8,7 @@ import { createMemory, openSegment, type Segment, segmentLayout, segmentRows } f
 
 export interface VectorIndexConfig {
   dimensions: number;
-  /** Max vectors. One of 384 dimensions takes 396 bytes, plus about 50 for its id. */
+  /** Max vectors. One of 384 dimensions takes 396 bytes, plus about 100 for its id and group. */
   vectorsMax: number;
 }
 
@@ -48,6 +48,7 @@ export function createVectorIndex(config: VectorIndexConfig) {
   const layout = segmentLayout(config.dimensions);
   const segments: Segment[] = [];
   const rowOfId = new Map<number, number>();
+  const idsOfGroup = new Map<number, number[]>();
   /** The id in each row; -1 for a free row. */
   const idOfRow: number[] = [];
   const freeRows: number[] = [];
@@ -87,6 +88,10 @@ export function createVectorIndex(config: VectorIndexConfig) {
       const { row, count } = reserveRows(end - start);
       for (let at = 0; at < count; at += 1) {
         const id = ids[start + at] ?? 0;
+        const group = groups[start + at] ?? 0;
+        const groupIds = idsOfGroup.get(group);
+        if (groupIds) groupIds.push(id);
+        else idsOfGroup.set(group, [id]);
         rowOfId.set(id, row + at);
         idOfRow[row + at] = id;
       }
@@ -102,6 +107,10 @@ export function createVectorIndex(config: VectorIndexConfig) {
   function remove(id: number): boolean {
     const row = rowOfId.get(id);
     if (row === undefined) return false;
+    const group = groupOf(row);
+    const remaining = idsOfGroup.get(group)?.filter((each) => each !== id) ?? [];
+    if (remaining.length > 0) idsOfGroup.set(group, remaining);
+    else idsOfGroup.delete(group);
     segmentOf(row).clearRow(row % segmentRows);
     rowOfId.delete(id);
     idOfRow[row] = -1;
@@ -154,10 +163,7 @@ export function createVectorIndex(config: VectorIndexConfig) {
     add,
     delete: remove,
     /** Returns the ids of all vectors in these groups. */
-    idsOf(groups: readonly number[]): number[] {
-      const included = new Set(groups);
-      return idOfRow.filter((id, row) => id >= 0 && included.has(groupOf(row)));
-    },
+    idsOf: (groups: readonly number[]): number[] => groups.flatMap((group) => idsOfGroup.get(group) ?? []),
     candidates,
     async close(): Promise<void> {
       await thread?.terminate();
