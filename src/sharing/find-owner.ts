@@ -117,7 +117,7 @@ export function createOwnerFinder(
   };
 }
 
-/** Saves up to 100 MB: by default, Node.js lets that much garbage collect in a busy process. */
+/** Saves about 40 MB: by default, Node.js lets more garbage accumulate in a busy process. */
 const memoryFlag = '--max-semi-space-size=16';
 
 /** Starts an owner that outlives this process. Returns its first line, or its exit code, or `killed`. */
