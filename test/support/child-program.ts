@@ -140,8 +140,11 @@ export function makeFolder(t: Owner): string {
 /** Settings that turn the models off, because loading them takes 1.5 s of CPU time. */
 const withoutModels = { EMBEDDING_PROVIDER: 'none', ENABLE_RERANKING: 'false' };
 
-/** Settings that turn the bundled models on, for tests of semantic search. */
-export const withModels = { EMBEDDING_PROVIDER: 'local', ENABLE_RERANKING: 'true' };
+/**
+ * Settings that turn the bundled models on, for tests of semantic search. The large time limit makes the order of results
+ * independent of the machine: passages that the reranking model doesn't read in time come last.
+ */
+export const withModels = { EMBEDDING_PROVIDER: 'local', ENABLE_RERANKING: 'true', RERANKING_BUDGET_MS: '60000' };
 
 /** Returns an environment without the machine's own settings. */
 export function cleanEnv(dataDir: string, env: Record<string, string> = {}): Record<string, string> {

@@ -15,7 +15,7 @@ const long = `The deployment pipeline was rewritten. ${'It builds, tests and pub
 onEachDatabase('search tools of 002', searchTools, withModels);
 
 function searchTools(server: ContextServer): void {
-  const { call, fail, store } = server;
+  const { callEmbedded: call, fail, store } = server;
   let database = 0;
   let cat = 0;
   let picture = 0;

@@ -94,9 +94,9 @@ function tablesOf002(server: ContextServer): void {
     );
     for (const tool of tools) {
       const input = tool === 'search_context' ? {} : { query };
-      plain.push(await server.call(tool, input));
+      plain.push(await server.callEmbedded(tool, input));
       const more = tool === 'fts_search_context' ? { highlight: true } : {};
-      asked.push(await server.call(tool, { ...input, explain_query: true, include_images: true, ...more }));
+      asked.push(await server.callEmbedded(tool, { ...input, explain_query: true, include_images: true, ...more }));
     }
   });
 
