@@ -97,7 +97,7 @@ function asText(file: string, report: BackupReport, action: string): string {
 
 const backendNames = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
 
-/** Describes a move between databases. The counts are of copied tables; derived tables such as indexes are rebuilt. */
+/** Describes a move between databases. Counts only copied tables; derived ones, such as indexes, are rebuilt. */
 function movedText(file: string, { backend, bytes }: BackupReport, { tables, originals }: RestoreReport): string {
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   const vectors = tables.reduce((sum, { name, rows: count }) => sum + (name.endsWith('_vectors') ? count : 0), 0);

@@ -30,7 +30,7 @@ test('accepts short flags, words after -- and values that start with a dash', ()
 });
 
 test('names a missing argument, except with --help', () => {
-  assert.match(refused(['search']), /carrel search needs what to look for/);
+  assert.match(refused(['search']), /carrel search needs a query/);
   assert.equal(parseCommandLine(['search', '--help']).flags['help'], true);
   assert.match(refused(['bench', 'something']), /unexpected argument/);
   for (const name of ['add', 'backup', 'restore', 'export', 'import']) {
@@ -48,7 +48,7 @@ test('help lists every command, and the flags of each', () => {
   assert.throws(() => commandHelp('serach'), /Did you mean search\?/);
 });
 
-test('flags are unique per command and mean the same in all shells', () => {
+test('a command has each flag once, and a flag takes the same value in every command', () => {
   const kinds = new Map<string, string>();
   for (const { name, flags } of commands) {
     assert.equal(new Set(flags.map((flag) => flag.name)).size, flags.length, name);

@@ -33,10 +33,10 @@ export async function roleCommand({ command, flags }: CommandLine, start: Start)
     remark: start.remark,
     snippets: async (url, needsToken) => (await import('./init/connect-snippets.ts')).connectSnippets(url, needsToken),
   });
-  let stopping = false;
+  let isStopping = false;
   const stop = (): void => {
-    if (stopping) return;
-    stopping = true;
+    if (isStopping) return;
+    isStopping = true;
     setTimeout(() => process.exit(0), stopMs).unref();
     // If the signal arrives during startup, the program stops when it has started.
     void starting.then((program) => program.close()).catch(() => {});

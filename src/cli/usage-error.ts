@@ -14,13 +14,14 @@ export function suggestion(word: string, candidates: readonly string[], prefix =
 
 /** Max edit distance relative to the word's length. */
 const distanceMax = 0.4;
+const prefixDistance = 0.5;
 
 export function closestWord(input: string, candidates: readonly string[]): string | undefined {
   const word = input.toLowerCase().slice(0, 40);
   let best: { word: string; distance: number } | undefined;
   for (const candidate of candidates) {
     const isPrefix = word.length >= 3 && candidate.startsWith(word);
-    const distance = isPrefix ? 0.5 : editDistance(word, candidate);
+    const distance = isPrefix ? prefixDistance : editDistance(word, candidate);
     const isClose = distance <= Math.max(1, Math.floor(Math.max(word.length, candidate.length) * distanceMax));
     if (isClose && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { word: candidate, distance };
   }

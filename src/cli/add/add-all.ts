@@ -11,7 +11,7 @@ export interface AddRun {
   readonly tags: readonly string[];
   readonly signal: AbortSignal;
   /** True if the engine runs in this process, so that the command must wait for the embeddings. */
-  readonly waits: boolean;
+  readonly waitsForVectors: boolean;
 }
 
 /** Files submitted to the engine at the same time. */
@@ -49,14 +49,14 @@ const pollMs = 300;
 /** Max polls without progress, which is two minutes. */
 const idlePollsMax = 400;
 
-/** Waits for the embeddings if `waits` is set. Returns the number of chunks that still have none. */
-export async function waitForVectors({ engine, reporter, waits, signal }: AddRun): Promise<number> {
+/** Waits for the embeddings if `waitsForVectors` is set. Returns the number of chunks that still have none. */
+export async function waitForVectors({ engine, reporter, waitsForVectors, signal }: AddRun): Promise<number> {
   let total = 0;
   let fewest = Number.POSITIVE_INFINITY;
   let idlePolls = 0;
   for (;;) {
     const { unembedded = 0, degraded } = await engine.status({ signal });
-    if (unembedded === 0 || !waits || degraded !== undefined) return unembedded;
+    if (unembedded === 0 || !waitsForVectors || degraded !== undefined) return unembedded;
     // Without progress, another process may be embedding the chunks with a newer model.
     idlePolls = unembedded < fewest ? 0 : idlePolls + 1;
     if (idlePolls > idlePollsMax) return unembedded;

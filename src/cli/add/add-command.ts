@@ -32,9 +32,9 @@ export async function addCommand(line: CommandLine): Promise<void> {
   const log = logOf(line);
   const engine = await openEngine({ config, log, shared: createSharedServices(config, log) });
   try {
-    const waits = config.of(kbSlice).engineUrl === undefined;
+    const waitsForVectors = config.of(kbSlice).engineUrl === undefined;
     const selection = { ...plan.selection, isOwnData: ownDataOf(config) };
-    const run = { engine, reporter, tags: plan.tags, signal: stop.signal, waits };
+    const run = { engine, reporter, tags: plan.tags, signal: stop.signal, waitsForVectors };
     if (line.flags['watch'] === true) {
       const mirror = createMirror({ ...run, ...plan, selection });
       await watchFolders(mirror, { folders: plan.folders, reporter, signal: stop.signal });

@@ -27,7 +27,7 @@ function found(folder: string, includesIgnored = false): string[] {
   return files.map(({ path }) => relative(root, path));
 }
 
-test('skips files that .gitignore excludes; the nearest file decides, and a slash anchors to its folder', () => {
+test('the nearest .gitignore decides, and a slash anchors a pattern to its folder', () => {
   assert.deepEqual(found('.'), ['a.txt', 'docs/b.txt', 'docs/secret.txt', 'docs/wanted.log', 'kept.log']);
 });
 

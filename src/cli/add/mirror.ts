@@ -35,7 +35,7 @@ const pageLimit = 100;
 
 export function createMirror(config: MirrorConfig): Mirror {
   const { engine, reporter, folders, signal } = config;
-  const inodes = new Map(folders.map((folder) => [folder, inodeOf(folder)]));
+  const identities = new Map(folders.map((folder) => [folder, identityOf(folder)]));
   const hashes = new Map<string, FoundFile & { hash: string }>();
   /** Hashes, by path, of files that the engine rejected or has from another path. They are retried only after a change. */
   const handled = new Map<string, string>();
@@ -46,7 +46,7 @@ export function createMirror(config: MirrorConfig): Mirror {
   return {
     async sync() {
       documents ??= await readDocuments();
-      const present = folders.filter((folder) => inodeOf(folder) === inodes.get(folder));
+      const present = folders.filter((folder) => identityOf(folder) === identities.get(folder));
       const found = findFiles(present, config.selection);
       const recent = found.files.filter(isRecent);
       const files = await hashAll(found.files.filter((file) => !isRecent(file)));
@@ -137,8 +137,8 @@ export function createMirror(config: MirrorConfig): Mirror {
     for (const each of previous) if (each.id !== documentId) await deleteDocument(each);
   }
 
-  function retryContent(content: string | null): void {
-    for (const [path, hash] of handled) if (hash === content) handled.delete(path);
+  function retryContent(contentHash: string | null): void {
+    for (const [path, hash] of handled) if (hash === contentHash) handled.delete(path);
   }
 
   function isNewDuplicate({ path, hash }: { path: string; hash: string }): boolean {
@@ -216,12 +216,12 @@ export function createMirror(config: MirrorConfig): Mirror {
 }
 
 /** Returns device and inode, which reveal another disk mounted at the same path. Undefined if the folder is missing. */
-function inodeOf(folder: string): string | undefined {
+function identityOf(folder: string): string | undefined {
   const stats = statSync(folder, { throwIfNoEntry: false });
   return stats?.isDirectory() ? `${stats.dev}:${stats.ino}` : undefined;
 }
 
-/** True for a file modified just now. Timestamps in the future are ignored. */
+/** True for a file modified just now. Files dated in the future don't count as recent. */
 function isRecent({ modifiedMs }: FoundFile): boolean {
   const age = Date.now() - modifiedMs;
   return age >= 0 && age < writeGraceMs;

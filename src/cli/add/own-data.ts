@@ -12,8 +12,8 @@ import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
  */
 export function ownDataOf(config: Config): (path: string) => boolean {
   const folder = realPath(config.dataDir);
-  const isElsewhere = config.of(kbSlice).engineUrl !== undefined;
-  const location = isElsewhere ? undefined : storageLocation(config.of(storageSlice), config.dataDir);
+  const isEngineRemote = config.of(kbSlice).engineUrl !== undefined;
+  const location = isEngineRemote ? undefined : storageLocation(config.of(storageSlice), config.dataDir);
   if (location?.backend !== 'sqlite') return (path) => path === folder;
   const files = databaseFiles(join(realPath(dirname(location.path)), basename(location.path)));
   const documents = realPath(location.documentsDir ?? config.dataDir);

@@ -32,7 +32,7 @@ test('the document of a renamed file moves', () => {
   assert.deepEqual(plan({ '/b': '1' }, [document(1, '/a', '1')]), { moves: [[1, '/b']], removals: [], additions: [] });
 });
 
-test('the documents of two files that changed places move', () => {
+test('moves the documents of two files that swapped paths', () => {
   assert.deepEqual(plan({ '/a': '2', '/b': '1' }, [document(1, '/a', '1'), document(2, '/b', '2')]), {
     moves: [
       [1, '/b'],
@@ -43,7 +43,7 @@ test('the documents of two files that changed places move', () => {
   });
 });
 
-test('a file renamed over another keeps its document, and the other is removed', () => {
+test("a file renamed over another keeps its document, and the other file's document is removed", () => {
   assert.deepEqual(plan({ '/b': '1' }, [document(1, '/a', '1'), document(2, '/b', '2')]), {
     moves: [[1, '/b']],
     removals: [2],
@@ -65,7 +65,7 @@ test('one of two identical files owns the document; when it is deleted, the othe
   assert.deepEqual(plan({ '/b': '1' }, [document(1, '/a', '1')]), { moves: [[1, '/b']], removals: [], additions: [] });
 });
 
-test('names the other files with the same content', () => {
+test('lists the other files with the same content as duplicates', () => {
   const { duplicates } = planMirror(
     new Map([
       ['/a', '1'],

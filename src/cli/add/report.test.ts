@@ -25,7 +25,7 @@ test('the bar shows files, rate and the remaining time by bytes', () => {
   assert.match(embeddingBar(0, 1, 9), /embedding 0\/1 chunk$/);
 });
 
-test('estimates no remaining time too early, nor after the last file', () => {
+test('shows no remaining time at the start or after the last file', () => {
   assert.equal(progressBar({ files: 0, bytes: 0 }, { files: 3, bytes: 9 }, 2), `[${'-'.repeat(24)}] 0/3 files`);
   assert.doesNotMatch(progressBar({ files: 1, bytes: 1 }, { files: 9, bytes: 9001 }, 60), /searchable/);
   assert.doesNotMatch(progressBar({ files: 5, bytes: 50 }, { files: 9, bytes: 100 }, 1), /searchable/);

@@ -91,7 +91,7 @@ function createChanges(folders: readonly string[]): Changes {
     }
   });
 
-  const event = (ms: number, signal: AbortSignal): Promise<void> => {
+  const waitForEvent = (ms: number, signal: AbortSignal): Promise<void> => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
     const abort = () => reject(signal.reason);
@@ -107,7 +107,7 @@ function createChanges(folders: readonly string[]): Changes {
 
   return {
     async next(signal) {
-      if (eventAt === undefined) await event(waitMs, signal);
+      if (eventAt === undefined) await waitForEvent(waitMs, signal);
       if (eventAt === undefined) return false;
       const burstEndsAt = performance.now() + burstMaxMs;
       for (let now = performance.now(); now < burstEndsAt && now - eventAt < quietMs; now = performance.now()) {

@@ -23,7 +23,7 @@ import { type BenchReport, describeReport, percentile } from './report.ts';
 
 const documentsDefault = 200;
 const documentsMax = 20_000;
-const starts = 5;
+const startsCount = 5;
 const roundsPerQuery = 3;
 
 /** `carrel bench`: measures this machine with generated documents in a temporary folder. */
@@ -63,7 +63,7 @@ async function measureStarts(line: CommandLine, folder: string): Promise<BenchRe
     { tools: 'all', allow: '' },
   );
   const times: number[] = [];
-  for (let count = 0; count < starts; count += 1) times.push((await testLaunch({ command, args })).answeredMs);
+  for (let count = 0; count < startsCount; count += 1) times.push((await testLaunch({ command, args })).answeredMs);
   const [first = 0, ...later] = times;
   return { first, later: percentile(later, 0.5) };
 }
@@ -117,7 +117,7 @@ async function measureIngest(
     reporter,
     tags: [],
     signal,
-    waits: false,
+    waitsForVectors: false,
   });
   if (failed > 0) throw new CarrelError('internal', `${failed} generated documents were not ingested.`);
   const wordsMs = performance.now() - startedAt;

@@ -7,7 +7,7 @@ import { makeFolder } from '../../../test/support/child-program.ts';
 import { writeCorpus } from './corpus.ts';
 import { type BenchReport, describeReport, percentile } from './report.ts';
 
-test('generates the same documents and questions every time, all different', (t) => {
+test('each run generates the same documents and queries, without duplicates', (t) => {
   const folder = makeFolder(t);
   const [one, other] = [join(folder, 'one'), join(folder, 'other')];
   assert.deepEqual(writeCorpus(one, 50), writeCorpus(other, 50));

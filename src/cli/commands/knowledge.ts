@@ -13,7 +13,7 @@ import {
 import { type GroupedCommand, many } from './command.ts';
 
 const resultFlags = [jsonFlag, limitFlag];
-const query = { args: '<query...>', argsMin: 1, argsMax: many, missing: 'what to look for' };
+const query = { args: '<query...>', argsMin: 1, argsMax: many, missing: 'a query' };
 
 export const knowledgeCommands: readonly GroupedCommand[] = [
   {

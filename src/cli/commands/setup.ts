@@ -73,7 +73,7 @@ export const setupCommands: readonly GroupedCommand[] = [
     args: '<add|list|revoke> [name]',
     argsMin: 1,
     argsMax: 2,
-    missing: 'what to do: add, list or revoke',
+    missing: 'an action: add, list or revoke',
     completes: ['add', 'list', 'revoke'],
     details:
       'A new token is printed once. Without restrictions, it may do everything. Once a token exists, servers on this database require a token from every caller, until carrel token revoke --all removes all tokens. Running servers apply changes immediately.',

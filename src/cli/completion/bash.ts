@@ -5,8 +5,8 @@ import type { FlagDescription } from '../flags.ts';
 /** Creates the completion script for bash 3.2 (macOS) and newer. It doesn't need the bash-completion package. */
 export function bashCompletion(commands: readonly CommandDescription[]): string {
   const names = commands.map(({ name }) => name).join(' ');
-  const valueFlag = flagsOf(commands).filter(({ type }) => type !== 'boolean');
-  const values = valueFlag.map((flag) => `      --${flag.name}) ${valueReply(flag)}; return ;;`);
+  const valueFlags = flagsOf(commands).filter(({ type }) => type !== 'boolean');
+  const values = valueFlags.map((flag) => `      --${flag.name}) ${valueReply(flag)}; return ;;`);
   return `# Completes carrel in bash: source <(carrel completion bash)
 _carrel() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="" word index
@@ -54,7 +54,7 @@ function fileReply(kind: '-f' | '-d'): string {
   return `local IFS=$'\\n'; COMPREPLY=($(compgen ${kind} -- "$current"))`;
 }
 
-/** Returns all flags, each once: a flag means the same in every command. */
+/** Returns all flags, each once: except --version of `add`, a flag takes the same value in every command. */
 export function flagsOf(commands: readonly CommandDescription[]): FlagDescription[] {
   return [...new Map(commands.flatMap(({ flags }) => flags).map((flag) => [flag.name, flag])).values()];
 }

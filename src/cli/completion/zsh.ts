@@ -36,18 +36,16 @@ fi
 }
 
 function commandCase(command: CommandDescription): string {
-  const { name, flags, argsMax = 0 } = command;
-  const completes = completionsOf(command);
-  const args =
-    argsMax === 0
-      ? []
-      : completes === 'files'
-        ? ["'*:file:_files'"]
-        : completes !== undefined
-          ? [quote(`1:word:(${completes.join(' ')})`)]
-          : [quote('*:word: ')];
-  const specs = [...flags.flatMap(flagSpecs), ...args].map((spec) => `        ${spec}`);
+  const { name, flags } = command;
+  const specs = [...flags.flatMap(flagSpecs), ...argumentSpecs(command)].map((spec) => `        ${spec}`);
   return `    ${name})\n      _arguments \\\n${specs.join(' \\\n')}\n      ;;`;
+}
+
+function argumentSpecs(command: CommandDescription): string[] {
+  const completes = completionsOf(command);
+  if ((command.argsMax ?? 0) === 0) return [];
+  if (completes === 'files') return ["'*:file:_files'"];
+  return [quote(completes === undefined ? '*:word: ' : `1:word:(${completes.join(' ')})`)];
 }
 
 function flagSpecs(flag: FlagDescription): string[] {

@@ -117,10 +117,14 @@ export function checkPort(config: Config): Promise<Check> {
 
 const healthTimeoutMs = 2_000;
 const healthBytesMax = 64 * 1024;
+const loopbackHosts: ReadonlyMap<string, string> = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+]);
 
 /** True if a Carrel server answers at this address. */
 async function isCarrel(host: string, port: number): Promise<boolean> {
-  const reachableHost = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const reachableHost = loopbackHosts.get(host) ?? host;
   const urlHost = reachableHost.includes(':') ? `[${reachableHost}]` : reachableHost;
   const config = { baseUrl: `http://${urlHost}:${port}`, headers: {}, timeoutMs: healthTimeoutMs };
   const client = createServiceClient({ ...config, answerBytesMax: healthBytesMax });
@@ -143,6 +147,6 @@ export function checkReaders(): Check {
   return {
     name: 'readers',
     ok: true,
-    found: `${found} or environment; they can reach the network, because ${reason}Node ${process.versions.node} cannot block it (25 can)`,
+    found: `${found} or environment; they can reach the network, because ${reason}Node ${process.versions.node} cannot block it (Node 25 can)`,
   };
 }

@@ -62,13 +62,13 @@ export async function planEdit(
     const previous = findEntry(before, entryPath);
     if (previous !== undefined && !isOurs(previous)) throw nameTakenError(path);
     const entry = newEntry && mergeEntry(previous, newEntry);
-    const none: PlannedEdit = {
+    const unchanged: PlannedEdit = {
       path,
       change: 'none',
       restrictsAccess,
       apply: () => restrictMode(file, restrictsAccess),
     };
-    if (entry === undefined ? previous === undefined : sameData(previous, entry)) return none;
+    if (sameData(previous, entry)) return unchanged;
     const text =
       entry === undefined ? await format.remove(file.text, entryPath) : await format.set(file.text, entryPath, entry);
     checkOutcome(before, await format.read(text), entryPath, entry);

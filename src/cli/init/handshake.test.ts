@@ -70,7 +70,7 @@ test('distinguishes our entries from other servers of the same name', () => {
   }
 });
 
-test("keeps the user's additions, but no command fields beside a URL", () => {
+test("keeps the user's own keys, but drops command-only keys from an entry with a URL", () => {
   const previous = { command: 'old', args: [], env: { A: '1' }, cwd: '/x', disabled: true };
   assert.deepEqual(mergeEntry(previous, { command: 'new', args: ['a'] }), {
     command: 'new',

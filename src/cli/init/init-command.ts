@@ -53,18 +53,18 @@ const rootsHint =
 
 /** Takes the tools and the allowed folder from the flags, or asks the user. */
 async function chooseOptions({ flags }: CommandLine, prompt: Prompt | undefined): Promise<LaunchOptions> {
-  const tools =
-    typeof flags['tools'] === 'string'
-      ? flags['tools']
-      : /^a(?:ll)?$/i.test((await prompt?.ask('Which tools, essential or all? [essential] ')) ?? '')
-        ? 'all'
-        : 'essential';
+  const tools = typeof flags['tools'] === 'string' ? flags['tools'] : await askForTools(prompt);
   const folder =
     typeof flags['allow'] === 'string'
       ? flags['allow']
       : ((await prompt?.ask('Which folder may agents add files from by path? [none] ')) ?? '');
   if (folder !== '') checkFolders(folder);
   return { tools, allow: folder };
+}
+
+async function askForTools(prompt: Prompt | undefined): Promise<string> {
+  const answer = (await prompt?.ask('Which tools, essential or all? [essential] ')) ?? '';
+  return /^a(?:ll)?$/i.test(answer) ? 'all' : 'essential';
 }
 
 function checkFolders(folders: string): void {

@@ -4,20 +4,21 @@ import { type Layout, lineStart } from './text-edits.ts';
 /** Appends a property. A comment after the previous property stays next to that one. */
 export function insertProperty(text: string, object: Node, key: string, value: unknown, layout: Layout): string {
   const { eol, unit } = layout;
-  const close = indentAt(text, object.offset);
+  const closingIndent = indentAt(text, object.offset);
   const last = object.children?.at(-1);
   const end = object.offset + object.length - 1;
-  const indent = last === undefined || !startsLine(text, last.offset) ? close + unit : indentAt(text, last.offset);
+  const indent =
+    last === undefined || !startsLine(text, last.offset) ? closingIndent + unit : indentAt(text, last.offset);
   const property = `${eol}${indent}${JSON.stringify(key)}: ${format(value, indent, layout)}`;
   if (last === undefined) {
     const inner = text.slice(object.offset + 1, end).trimEnd();
-    return `${text.slice(0, object.offset + 1)}${inner}${property}${eol}${close}${text.slice(end)}`;
+    return `${text.slice(0, object.offset + 1)}${inner}${property}${eol}${closingIndent}${text.slice(end)}`;
   }
   const after = last.offset + last.length;
   const comma = commaAfter(text, after);
   const at = endOfLine(text, comma ?? after);
   const isOneLine = !/[\r\n]/.test(text.slice(at, end));
-  const tail = isOneLine ? `${eol}${close}${text.slice(end)}` : text.slice(at);
+  const tail = isOneLine ? `${eol}${closingIndent}${text.slice(end)}` : text.slice(at);
   const head = comma === undefined ? `${text.slice(0, after)},${text.slice(after, at)}` : text.slice(0, at);
   return `${isOneLine ? head.trimEnd() : head}${property}${comma === undefined ? '' : ','}${tail}`;
 }

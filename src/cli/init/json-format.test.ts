@@ -60,7 +60,7 @@ test('keeps tabs, CRLF and a trailing comma', async () => {
   assert.equal(await remove(with_), text);
 });
 
-test('edits empty files, comments only, empty objects and single lines', async () => {
+test('edits files that are empty or have only comments, an empty object or a single line', async () => {
   const expected = '{\n  "mcpServers": {\n    "carrel": {\n      "command": "x"\n    }\n  }\n}\n';
   assert.equal(await set('', { command: 'x' }), expected);
   assert.equal(await set(' \n', { command: 'x' }), expected);

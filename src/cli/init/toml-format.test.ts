@@ -73,7 +73,7 @@ a = 1
   assert.equal(await remove(switched).then((rest) => rest.trim()), '[other]\na = 1');
 });
 
-test('replaces an entry in another notation', async () => {
+test('replaces an entry that is written in another TOML notation', async () => {
   for (const text of [
     '[mcp_servers]\ncarrel = { command = "/old/carrel.js" }\nother = { command = "x" }\n',
     'mcp_servers.carrel.command = "/old/carrel.js"\nmcp_servers.other.command = "x"\n',
@@ -86,7 +86,7 @@ test('replaces an entry in another notation', async () => {
   }
 });
 
-test('rejects invalid TOML with line and column, and layouts that would break', async () => {
+test('rejects invalid TOML with line and column, and an inline table of servers', async () => {
   await assert.rejects(set('a = 1\nb = = 2\n'), { name: 'FileFault', line: 2 });
   await assert.rejects(set('[a]\n[a]\n'), { name: 'FileFault', line: 2 });
   // A closed table cannot be added to.

@@ -28,7 +28,7 @@ export async function getCommand(line: CommandLine, open: OpenTools): Promise<vo
     process.stdout.write(Buffer.concat(bytes));
     return;
   }
-  // Documents are split between chunks, which are separate paragraphs. Other texts can be split anywhere.
+  // Each part of a document is a list of chunks, which are separate paragraphs. Other texts can be split anywhere.
   const text = parts.join(toolset === 'kb' ? '\n\n' : '');
   const { nextCursor: _, ...meta } = details._meta ?? {};
   if (line.flags['json'] === true) {

@@ -220,8 +220,8 @@ function progressText(value: unknown): string {
 
 export function pageOrLines(metadata: unknown): string {
   if (!isObject(metadata)) return '';
-  const { page: number, line_start: first, line_end: last } = metadata;
-  if (typeof number === 'number') return String(number);
+  const { page, line_start: first, line_end: last } = metadata;
+  if (typeof page === 'number') return String(page);
   if (typeof first !== 'number') return '';
   return typeof last === 'number' && last !== first ? `l.${first}-${last}` : `l.${first}`;
 }

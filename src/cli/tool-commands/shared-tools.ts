@@ -58,11 +58,11 @@ function flagWords(flags: CommandLine['flags'], name: string): string[] {
 /** Speaks MCP with the process, like any client on stdio. */
 async function openLink({ socket, welcome, listen }: Link): Promise<OpenedTools> {
   const pending = new Map<number, (answer: Fields | undefined) => void>();
-  let lines = 0;
+  let linesSent = 0;
   let isClosed = false;
   const send = (message: Fields): void => {
-    lines += 1;
-    socket.write(encodeFrame(frameKinds.line, lines, JSON.stringify({ jsonrpc: '2.0', ...message })));
+    linesSent += 1;
+    socket.write(encodeFrame(frameKinds.line, linesSent, JSON.stringify({ jsonrpc: '2.0', ...message })));
   };
   const request = (method: string, params: Fields): Promise<Fields | undefined> =>
     new Promise((resolve) => {
@@ -70,7 +70,7 @@ async function openLink({ socket, welcome, listen }: Link): Promise<OpenedTools>
         resolve(undefined);
         return;
       }
-      const id = lines + 1;
+      const id = linesSent + 1;
       pending.set(id, resolve);
       send({ id, method, params });
     });

@@ -75,7 +75,7 @@ export function number(value: unknown): string {
 
 /** Abbreviates the home folder to ~. */
 export function path(value: unknown): string {
-  const path = text(value);
+  const fullPath = text(value);
   const home = `${findHome() ?? ''}/`;
-  return home.length > 1 && path.startsWith(home) ? `~/${path.slice(home.length)}` : path;
+  return home.length > 1 && fullPath.startsWith(home) ? `~/${fullPath.slice(home.length)}` : fullPath;
 }

@@ -41,7 +41,7 @@ export async function followRuns(line: CommandLine, engine: LocalEngine, runs: r
       if (job.status !== 'done' || allPagesFailed(summary)) process.exitCode = exitCodes.unexpected;
     }
     const reporter = createReporter(true, { stdout: { write() {} }, stderr: process.stderr });
-    await waitForVectors({ engine, reporter, tags: [], signal, waits: true });
+    await waitForVectors({ engine, reporter, tags: [], signal, waitsForVectors: true });
     if (isJson) printJson({ runs: outcomes });
   } catch (error) {
     bar.clear();

@@ -8,17 +8,13 @@ import type { LocalEngine } from '../../engine/local/submit.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
 
-/** Flags of these commands that are not settings, although some settings have flags with the same names. */
-const commandFlags = ['version', 'pages', 'depth'];
-
 /** Opens the web sources for a command. With `crawls`, the command fetches the pages itself. */
 export async function withSources(
   line: CommandLine,
   crawls: boolean,
   work: (opened: OpenedSources & { engine: LocalEngine }) => Promise<void>,
 ): Promise<void> {
-  const flags = Object.fromEntries(Object.entries(line.flags).filter(([name]) => !commandFlags.includes(name)));
-  const config = loadRoleConfig(kbRole, flags);
+  const config = loadRoleConfig(kbRole, line.flags);
   const log = logOf(line);
   const context = { config, log, shared: createSharedServices(config, log) };
   const engine = await openEngine(context);
