@@ -18,7 +18,7 @@ export function parseBoundedJson(text: string, bounds: JsonBounds = serviceBound
   return exceededBound(text, bounds) === undefined ? parseJson(text) : undefined;
 }
 
-/** Returns which bound the JSON exceeds, if any. Scans the text once; strings don't count. */
+/** Returns which bound the JSON exceeds, if any. Scans the text once and skips strings. */
 export function exceededBound(text: string, { depthMax, elementsMax }: JsonBounds): 'depth' | 'elements' | undefined {
   let depth = 0;
   let elements = 0;

@@ -76,7 +76,7 @@ export const errorCodes = {
   storage_full: ['upstream', 'The disk or its quota is full. Reads and deletions still work.'],
   storage_read_only: [
     'upstream',
-    'The database is read-only. Check the file mode, the mount, or if PostgreSQL is a standby.',
+    'The database is read-only. Check the file mode and the mount. A PostgreSQL server may be a standby.',
   ],
   storage_busy: ['limit', 'Another process kept the database locked for too long. Try again.'],
   storage_corrupt: ['config', 'The file is damaged or not a database. Restore a backup.'],

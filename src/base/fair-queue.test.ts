@@ -35,7 +35,7 @@ test('skips callers that may not run, and removed items', () => {
   assert.deepEqual([queue.size, takeAll(queue)], [1, [1]]);
 });
 
-test('a full queue drops the last item of the caller with the most', () => {
+test('a full queue drops the last item of the caller with the most items', () => {
   const queue = filled(['a', 1], ['a', 2], ['b', 3], ['b', 4], ['b', 5]);
   assert.equal(queue.takeFromLongest('c'), 5);
   assert.equal(queue.takeFromLongest('a'), undefined);

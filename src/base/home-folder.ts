@@ -1,7 +1,7 @@
 import { homedir, userInfo } from 'node:os';
 import { CarrelError } from './errors.ts';
 
-/** Returns the user's home folder. An empty HOME counts as unset: paths below it would be in the current folder. */
+/** Returns the user's home folder. An empty HOME counts as unset. Otherwise, paths below it would be in the current folder. */
 export function homeFolder(): string {
   const folder = findHome();
   if (folder !== undefined) return folder;

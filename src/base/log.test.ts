@@ -37,7 +37,7 @@ test('removes quoted secrets from log lines, URL-encoded ones included', () => {
   assert.equal(line.includes('p%40ss%20word%2F1'), false, line);
 });
 
-test('writes each event as one line, with any values', () => {
+test('writes each event as one line, even if its values have line breaks', () => {
   const line = formatRecord(record('read', { title: 'a\nb\u2028c\u001b[31m', url: 'http://a/b' }));
   assert.equal(/[\n\u2028\u001b]/.test(line), false);
   assert.ok(line.includes('url=http://a/b'), line);
@@ -52,7 +52,7 @@ test('logs the whole error under an incident id and gives the caller only the id
   assert.equal(statSync(join(folder, 'log', 'carrel.log')).mode & 0o777, 0o600);
 });
 
-test('rotates a log file at its size limit and keeps a bounded number', (t) => {
+test('rotates a log file at its size limit and keeps a bounded number of old files', (t) => {
   const folder = makeFolder(t);
   const sink = createFileSink({ file: join(folder, 'a.log'), level: 'info', bytesMax: 300, filesMax: 2 });
   for (let index = 0; index < 30; index += 1) {

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
-/** Keeps the opening of a pipe from blocking. Windows lacks this flag and doesn't need it. */
+/** Without this flag, opening a named pipe would block. Windows lacks it and doesn't need it. */
 const nonBlocking = constants.O_NONBLOCK ?? 0;
 
 /**

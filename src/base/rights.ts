@@ -16,7 +16,7 @@ export const fullRights: Rights = {};
 export interface Principal {
   /** The name in logs, console and metrics. It is never a secret, and not unique. */
   readonly name: string;
-  /** Unique, even across renamed or recreated tokens. Handles and quotas use it. */
+  /** Unique, even across renamed or recreated tokens. Job ids, uploads and quotas are tied to it. */
   readonly identity: string;
   readonly rights: Rights;
   /** Identifies the token that authenticated the caller, without revealing it. Absent if the token cannot be revoked. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { maskAddress, registerAddress, scrubSecrets } from './secret.ts';
 
-test('masks login and query of an address, URL or not', () => {
+test('masks the login and query of an address, even if it is not a valid URL', () => {
   const cases: [string, string][] = [
     ['http://localhost:11434', 'http://localhost:11434'],
     ['https://api.example/v1/', 'https://api.example/v1/'],

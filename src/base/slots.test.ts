@@ -45,7 +45,7 @@ test('releasing a slot twice frees it once', async () => {
   await assert.rejects(slots.acquire(never), { code: 'too_many_in_flight' });
 });
 
-test('callers alternate, none takes all slots, and a full queue favours the caller with fewer waiting', async () => {
+test('callers alternate, none takes all slots, and a full queue favours the caller with fewer waiting calls', async () => {
   const slots = createSlots({ runningMax: 3, waitingMax: 4, perCallerMax: 2 });
   const started: string[] = [];
   const leaves: (() => void)[] = [];

@@ -12,7 +12,8 @@ export function temporaryPath(path: string): string {
 export function removeLeftovers(path: string): void {
   const prefix = `${basename(path)}.`;
   for (const name of namesIn(dirname(path))) {
-    const [, id] = (name.startsWith(prefix) && /^(\d{1,10})\.tmp/.exec(name.slice(prefix.length))) || [];
+    if (!name.startsWith(prefix)) continue;
+    const id = /^(\d{1,10})\.tmp/.exec(name.slice(prefix.length))?.[1];
     if (id !== undefined && !isRunning(Number(id))) {
       rmSync(join(dirname(path), name), { recursive: true, force: true });
     }

@@ -5,7 +5,7 @@ import { fittingUnits, wireBytes } from './wire-bytes.ts';
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-test('counts the bytes of strings on the wire, once and twice', () => {
+test('counts the bytes of strings, for one copy and for two', () => {
   const anyText = fc.string({ unit: 'binary' });
   fc.assert(
     fc.property(anyText, (text) => {

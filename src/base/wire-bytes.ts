@@ -10,7 +10,8 @@ export function wireBytes(value: unknown, copies: Copies, bytesMax = Number.POSI
   const pending: unknown[] = [value];
   for (let item = pending.pop(); bytes <= bytesMax; item = pending.pop()) {
     if (typeof item === 'string') bytes += textBytes(item, copies, bytesMax - bytes);
-    else if (typeof item === 'number' || typeof item === 'bigint') bytes += copies * Math.max(4, String(item).length);
+    else if (typeof item === 'number' || typeof item === 'bigint')
+      bytes += copies * Math.max(nullBytes, String(item).length);
     else if (typeof item !== 'object' || item === null) bytes += copies * literalBytes;
     else if (Array.isArray(item)) {
       bytes += copies * (2 + item.length);
@@ -30,6 +31,8 @@ export function wireBytes(value: unknown, copies: Copies, bytesMax = Number.POSI
 
 /** Bytes of the longest literal, `false`. */
 const literalBytes = 5;
+/** JSON writes NaN and Infinity as `null`. */
+const nullBytes = 4;
 
 /** Returns the first items that fit into a list of `bytesMax` bytes, but at least `atLeast` of them. */
 export function firstFitting<Item>(

@@ -73,7 +73,7 @@ export interface ToolFigures {
 
 const latestMax = 500;
 const intervalMs = 10 * 60_000;
-const intervalsMax = 144;
+const intervalsMax = (24 * 60 * 60_000) / intervalMs;
 
 export function createActivity(): Activity {
   const latest: CallRecord[] = [];

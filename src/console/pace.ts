@@ -36,14 +36,17 @@ export function createPace(): Pace {
       const [first = now] = samples;
       const minutes = (now.at - first.at) / 60_000;
       if (minutes === 0) return {};
-      const files = (now.finished - first.finished) / minutes;
+      const filesPerMinute = (now.finished - first.finished) / minutes;
       // A finished file adds passages, so embedding is measured only since the last finished file.
       const start = samples.find(({ finished }) => finished === now.finished) ?? now;
-      const passages = (start.unembedded - now.unembedded) / Math.max((now.at - start.at) / 60_000, Number.EPSILON);
+      const passagesPerMinute =
+        (start.unembedded - now.unembedded) / Math.max((now.at - start.at) / 60_000, Number.EPSILON);
       return {
-        ...(files > 0 && now.waiting > 0 ? { filesPerMinute: files, filesLeftMs: (now.waiting / files) * 60_000 } : {}),
-        ...(passages > 0 && now.unembedded > 0
-          ? { passagesPerMinute: passages, passagesLeftMs: (now.unembedded / passages) * 60_000 }
+        ...(filesPerMinute > 0 && now.waiting > 0
+          ? { filesPerMinute, filesLeftMs: (now.waiting / filesPerMinute) * 60_000 }
+          : {}),
+        ...(passagesPerMinute > 0 && now.unembedded > 0
+          ? { passagesPerMinute, passagesLeftMs: (now.unembedded / passagesPerMinute) * 60_000 }
           : {}),
       };
     },

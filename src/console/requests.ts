@@ -14,8 +14,8 @@ export function wantsPage({ method, headers }: IncomingMessage, path: string): b
 }
 
 /**
- * False for forms of other sites and for requests without an origin. Prefers `Sec-Fetch-Site` to Origin, because it is right
- * even behind a proxy that changes Host.
+ * False for forms of other sites and for requests without an origin. Prefers `Sec-Fetch-Site`, because
+ * comparing Origin with Host fails behind a proxy that changes Host.
  */
 export function isOwnForm({ headers }: IncomingMessage): boolean {
   const { origin, host } = headers;
@@ -40,7 +40,7 @@ export function isOverTls({ headers: { origin = '' } }: IncomingMessage): boolea
   return /^https:/i.test(origin);
 }
 
-/** Returns the URL at which the visitor reached this server. Clients can forge these headers, so only the visitor sees it. */
+/** Returns the URL at which the visitor reached this server. The visitor can forge the headers, so nobody else may see the URL. */
 export function originOf({ headers }: IncomingMessage): string {
   const scheme = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';
   return `${scheme}://${headers.host ?? ''}`;

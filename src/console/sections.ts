@@ -201,7 +201,7 @@ export function isAccessible(
   return (!needsFullRights || hasFullRights(context.principal)) && (isAllowed?.(context) ?? true);
 }
 
-/** True if the visitor has full rights. */
+/** True if the visitor may see the whole server, even with a read-only token. */
 function hasFullRights(principal: Principal | undefined): boolean {
   return restrictedOwner(principal) === undefined;
 }

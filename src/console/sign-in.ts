@@ -23,7 +23,7 @@ const lifetimeMs = 12 * 3_600_000;
 const sessionsMax = 1_000;
 /** Max sessions per principal. A new session beyond this limit closes the oldest one. */
 const perPrincipalMax = 20;
-const attributes = 'HttpOnly; SameSite=Strict';
+const commonAttributes = 'HttpOnly; SameSite=Strict';
 
 /** Splits the secret path of a session from the rest of a path. */
 export function splitBase(pathname: string): { base: string; path: string } {
@@ -35,12 +35,12 @@ export function createSignIns(): SignIns {
   const sessions = new BoundedMap<string, { principal: Principal; base: string; expiry: number }>(sessionsMax);
   // Random, so that others can't set a cookie with this name.
   const suffix = randomBytes(6).toString('hex');
-  const name = (request: IncomingMessage, base: string): string =>
+  const cookieName = (request: IncomingMessage, base: string): string =>
     `${base === '' ? '__Host-' : ''}carrel_${suffix}${portOf(request)}`;
 
   /** Reads the session's id from the cookie. If there are two such cookies, someone else set one, so neither is accepted. */
   const sessionId = (request: IncomingMessage, base: string): string | undefined => {
-    const pattern = new RegExp(`(?:^|; ?)${name(request, base)}=([^;]*)`, 'g');
+    const pattern = new RegExp(`(?:^|; ?)${cookieName(request, base)}=([^;]*)`, 'g');
     const [first, ...duplicates] = [...(request.headers.cookie ?? '').matchAll(pattern)];
     return duplicates.length === 0 ? first?.[1] : undefined;
   };
@@ -53,7 +53,10 @@ export function createSignIns(): SignIns {
       const id = randomBytes(32).toString('base64url');
       const base = isSecure ? '' : `/~${randomBytes(16).toString('base64url')}`;
       sessions.set(id, { principal, base, expiry: performance.now() + lifetimeMs });
-      return { cookie: `${name(request, base)}=${id}; ${scope(base)}; Max-Age=${lifetimeMs / 1000}`, base };
+      return {
+        cookie: `${cookieName(request, base)}=${id}; ${cookieAttributes(base)}; Max-Age=${lifetimeMs / 1000}`,
+        base,
+      };
     },
     find(request, base) {
       const found = sessions.get(sessionId(request, base) ?? '');
@@ -63,13 +66,13 @@ export function createSignIns(): SignIns {
     },
     close(request, base) {
       sessions.delete(sessionId(request, base) ?? '');
-      return `${name(request, base)}=; ${scope(base)}; Max-Age=0`;
+      return `${cookieName(request, base)}=; ${cookieAttributes(base)}; Max-Age=0`;
     },
   };
 }
 
-function scope(base: string): string {
-  return base === '' ? `Path=/; ${attributes}; Secure` : `Path=${base}; ${attributes}`;
+function cookieAttributes(base: string): string {
+  return base === '' ? `Path=/; ${commonAttributes}; Secure` : `Path=${base}; ${commonAttributes}`;
 }
 
 /** Returns the port, which is part of the cookie's name: two servers on one host must not end each other's sessions. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deliverFairly, isLarge } from './large-answers.ts';
 
-test('counts long texts as large, and transferred bytes not at all', () => {
+test('long texts make an answer large, buffers do not', () => {
   const long = 'x'.repeat(70_000);
   for (const value of [long, [long], { a: { b: [1, long] } }, Array(100).fill('x'.repeat(1_000))]) {
     assert.equal(isLarge(value), true);

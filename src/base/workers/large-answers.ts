@@ -2,13 +2,14 @@ import { FairQueue } from '../fair-queue.ts';
 
 /** Min characters of a large answer, which takes milliseconds to handle. */
 const largeChars = 64 * 1024;
+const otherItemChars = 8;
 
-/** True if the strings in a value are long in total. Stops counting at the limit. */
+/** True if the strings in a value are long in total. Other items count as a few characters each. */
 export function isLarge(value: unknown): boolean {
   let remaining = largeChars;
   const reachesLimit = (item: unknown): boolean => {
     if (typeof item === 'string') remaining -= item.length;
-    else if (typeof item !== 'object' || item === null || ArrayBuffer.isView(item)) remaining -= 8;
+    else if (typeof item !== 'object' || item === null || ArrayBuffer.isView(item)) remaining -= otherItemChars;
     else for (const member of Array.isArray(item) ? item : Object.values(item)) if (reachesLimit(member)) return true;
     return remaining <= 0;
   };

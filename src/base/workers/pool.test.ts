@@ -179,7 +179,7 @@ test('closing refuses a caller that waits for a busy worker', async () => {
   await closing;
 });
 
-test('ends idle workers after their time', async () => {
+test('ends workers that were idle for too long', async () => {
   const { started, start } = lingeringWorkers();
   const pool = createPool({ ...config, idleMs: 1 }, start);
   await pool.use(async () => {});

@@ -42,7 +42,7 @@ export async function withTimeout<T>(
   const timer = setInterval(() => {
     // After a pause the timer fires once, so a pause counts as one step.
     ranMs += stepMs;
-    // Read at the first step: most calls are answered before that and skip it.
+    // Read at the first step, because most calls are answered before it.
     initialTime ??= worker.time?.();
     if (ranMs >= timeoutMs && isTimeUsedUp()) end(timeoutError());
   }, stepMs);

@@ -23,7 +23,7 @@ test('runs calls one at a time, in order, even if they await', async () => {
   await calls.close();
 });
 
-test('an error crosses with its code, data and cause, and ends nothing', async () => {
+test('an error keeps its code, data and cause, and does not end the thread', async () => {
   const calls = start();
   const error: unknown = await calls.call({ kind: 'fail' }).catch((thrown: unknown) => thrown);
   assert.ok(isCarrelError(error));
@@ -37,7 +37,7 @@ test('an error crosses with its code, data and cause, and ends nothing', async (
   await calls.close();
 });
 
-test('transferred buffers are gone from the thread', async () => {
+test('the thread can no longer use transferred buffers', async () => {
   const calls = start();
   assert.deepEqual(await calls.call({ kind: 'bytes' }), new Uint8Array(8));
   assert.equal(await calls.call({ kind: 'bytes' }), 'gone');
@@ -67,7 +67,7 @@ test('all calls fail when the thread is terminated', async () => {
   assert.equal(calls.alive, false);
 });
 
-test('a thread that fails to open fails its calls with its own reason', async () => {
+test('if the handler fails to open, calls fail with its error', async () => {
   const calls = start('refuse');
   await assert.rejects(calls.call({ kind: 'fail' }), { code: 'invalid_config', message: 'Invalid test settings.' });
   await assert.rejects(calls.ready(), { code: 'invalid_config' });

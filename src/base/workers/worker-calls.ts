@@ -18,7 +18,7 @@ export function startWorker({ from, file, name }: WorkerFile, options: WorkerOpt
   return new Worker(fileBeside(from, file), { ...options, name, execArgv: [] });
 }
 
-/** Makes threads collect garbage early. Their heaps grow more slowly the lower the limits are. */
+/** Makes threads collect garbage early: with lower limits, their heaps grow more slowly. */
 const resourceLimits = { maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: 1024 } as const;
 
 export interface WorkerCallsConfig extends WorkerFile {

@@ -1,4 +1,4 @@
-/** The secret path with which all URLs of a session without TLS start; empty with TLS or without a session. */
+/** The secret path at the start of a session's URLs; empty with TLS or without a session. */
 export const base = document.documentElement.dataset['base'] ?? '';
 
 /** Redirects to the session's secret path if the sign-in form is shown outside it. */

@@ -7,7 +7,7 @@ export function watchPlots(): void {
     const figure = target instanceof Element ? target.closest<HTMLElement>('[data-plot]') : null;
     clearPlots(figure);
     const area = figure?.querySelector('svg')?.getBoundingClientRect();
-    if (figure && area && area.width > 0) point(figure, (clientX - area.left) / area.width);
+    if (figure && area && area.width > 0) showValueAt(figure, (clientX - area.left) / area.width);
   });
   // After these events, no more moves follow.
   document.documentElement.addEventListener('pointerleave', () => clearPlots());
@@ -18,12 +18,12 @@ export function watchPlots(): void {
 
 function clearPlots(except?: HTMLElement | null): void {
   for (const other of document.querySelectorAll<HTMLElement>('[data-plot][data-pointed]')) {
-    if (other !== except) point(other, undefined);
+    if (other !== except) showValueAt(other, undefined);
   }
 }
 
 /** Shows the value at a horizontal position from 0 to 1; undefined shows the summary again. */
-function point(figure: HTMLElement, position: number | undefined): void {
+function showValueAt(figure: HTMLElement, position: number | undefined): void {
   const { plot: unit = 'count', values = '', bad = '', start, step } = figure.dataset;
   const all = values.split(',');
   const index = position === undefined ? -1 : Math.min(all.length - 1, Math.max(0, Math.floor(position * all.length)));

@@ -29,7 +29,7 @@ function watchQuery(form: HTMLFormElement): void {
     document.title = page.title;
     form.parentElement?.classList.toggle('is-empty', !query.has('q'));
     show(page);
-    await rank(loader);
+    await showRanked(loader);
   };
   const showSkeleton = (): void => {
     const results = document.querySelector('#results');
@@ -48,11 +48,11 @@ function watchQuery(form: HTMLFormElement): void {
     clearTimeout(timer);
     void search();
   });
-  void rank(loader);
+  void showRanked(loader);
 }
 
 /** Replaces keyword results with the ranked ones, unless they are shown already. */
-async function rank(loader: Loader): Promise<void> {
+async function showRanked(loader: Loader): Promise<void> {
   const full = document.querySelector<HTMLElement>('#results')?.dataset['full'];
   if (full === undefined) return;
   show(await load(`${base}${full}`, loader));

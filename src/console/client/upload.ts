@@ -74,7 +74,7 @@ function watchZone(zone: HTMLElement): void {
       action.append(smallButton('Retry', file.name, () => retry(upload)));
     }
     line.className = state;
-    line.replaceChildren(name, stateOf(state, { done: sentBytes, total: file.size }, message), action);
+    line.replaceChildren(name, renderState(state, { done: sentBytes, total: file.size }, message), action);
   };
 
   const cancel = (upload: Upload): void => {
@@ -184,7 +184,11 @@ function put(path: string, upload: Upload, progress: () => void): Promise<void> 
   });
 }
 
-function stateOf(state: Upload['state'], { done, total }: { done: number; total: number }, message = ''): HTMLElement {
+function renderState(
+  state: Upload['state'],
+  { done, total }: { done: number; total: number },
+  message = '',
+): HTMLElement {
   const element = document.createElement('span');
   if (state === 'sending') {
     element.append(bar(done, total));

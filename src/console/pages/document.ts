@@ -260,8 +260,8 @@ async function updateLabels(tools: Visit['tools'], id: number, form: URLSearchPa
     });
   }
   const collection = (form.get('collection') ?? '').trim();
-  const now = read.text(await tools.call('kb_get', { document_id: id, max_chunks: 0 }), 'collection');
-  if (collection !== now) {
+  const currentCollection = read.text(await tools.call('kb_get', { document_id: id, max_chunks: 0 }), 'collection');
+  if (collection !== currentCollection) {
     await tools.call('kb_set_collection', { document_id: id, ...(collection === '' ? {} : { collection }) });
   }
 }

@@ -79,7 +79,7 @@ ${select({ label: 'Tag', name: 'tag', options: choices('tags'), value: filters['
 ${sorted && hidden('sort', sorted.parameter)}
 <noscript>${button('Filter', { icon: 'list-filter' })}</noscript></form>
 <div id="list" aria-live="polite">
-${documents.length === 0 ? noDocuments(isFiltered) : documentTable(documents, query, { tools, sorted: sorted?.by === 'changed' ? undefined : sorted })}
+${documents.length === 0 ? noDocuments(isFiltered) : documentTable(documents, query, { tools, sorted })}
 ${pager(path, query, { offset, limit, total })}
 </div>`,
   };
@@ -100,7 +100,7 @@ async function listDocuments(
 }
 
 interface Sorted {
-  by: Sort | 'changed';
+  by: Sort;
   descending: boolean;
   /** The order in the URL, where `-title` means descending. */
   parameter: string;

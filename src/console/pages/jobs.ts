@@ -56,8 +56,8 @@ ${tools.has('kb_upload_start') && dropZone()}
 <div id="jobs" class="stack" aria-live="polite" data-refresh="${isBusy ? '1000' : '5000'}">
 ${
   isBusy &&
-  html`<div class="card work">${waiting > 0 && work('Reading files', plural(waiting, 'file'), describePace(speed.filesPerMinute, speed.filesLeftMs))}
-${unembedded > 0 && work('Indexing passages', progress(passages - unembedded, passages, 'Indexed passages'), isStopped ? 'The embedding model does not answer. Keyword search works.' : describePace(speed.passagesPerMinute, speed.passagesLeftMs) || 'Keyword search already works')}</div>`
+  html`<div class="card work">${waiting > 0 && workLine('Reading files', plural(waiting, 'file'), describePace(speed.filesPerMinute, speed.filesLeftMs))}
+${unembedded > 0 && workLine('Indexing passages', progress(passages - unembedded, passages, 'Indexed passages'), isStopped ? 'The embedding model does not answer. Keyword search works.' : describePace(speed.passagesPerMinute, speed.passagesLeftMs) || 'Keyword search already works')}</div>`
 }
 ${
   jobs.length === 0
@@ -128,7 +128,7 @@ ${field({ label: 'Collection', name: 'collection', placeholder: 'documents', hin
 <div class="upload-summary" hidden></div><ul class="uploads" aria-live="polite"></ul></section>`;
 }
 
-function work(name: string, amount: Part, pace: string): Html {
+function workLine(name: string, amount: Part, pace: string): Html {
   return html`<p class="row"><b>${name}</b> <span>${amount}</span> <span class="meta">${pace}</span></p>`;
 }
 
@@ -213,9 +213,9 @@ function state(job: Record<string, unknown>, kind: string, status: string): Html
     case 'cancelled':
       return badge('Cancelled');
     default: {
-      const waits = indexing(job);
+      const indexingBadge = indexing(job);
       const label = changes[kind] ?? (kind === 'crawl' ? 'Fetched' : 'Added');
-      return html`<span class="row">${waits.markup === '' ? badge(label, changes[kind] ? 'neutral' : 'good', changes[kind] ? 'history' : 'check') : waits}${partlyRead(job)}</span>`;
+      return html`<span class="row">${indexingBadge.markup === '' ? badge(label, changes[kind] ? 'neutral' : 'good', changes[kind] ? 'history' : 'check') : indexingBadge}${partlyRead(job)}</span>`;
     }
   }
 }

@@ -86,7 +86,7 @@ async function documentPreview({ tools, id, chunk = 0, range, mark }: PreviewReq
   });
   const type = read.text(document, 'doc_type');
   const chunks = read.list(document, 'chunks');
-  const isMore = read.text(document, 'next') !== '';
+  const hasMore = read.text(document, 'next') !== '';
   const sections = chunks.map((each, index) => {
     const isPassage = read.number(each, 'chunk_index') === chunk;
     const { page, line_start: firstLine } = read.object(each, 'chunk_metadata');
@@ -105,7 +105,7 @@ async function documentPreview({ tools, id, chunk = 0, range, mark }: PreviewReq
     type,
     meta: html`${[read.text(document, 'collection'), type, read.text(document, 'source_path')].filter((part) => part !== '').join(' · ')} · ${time(read.text(document, 'created_at'))}`,
     tags: read.texts(document, 'tags'),
-    body: html`${picture}${first > 0 && html`<p class="cut">${wholeDocument}</p>`}${sections}${isMore && html`<p class="cut">${wholeDocument}</p>`}`,
+    body: html`${picture}${first > 0 && html`<p class="cut">${wholeDocument}</p>`}${sections}${hasMore && html`<p class="cut">${wholeDocument}</p>`}`,
     ...(document['has_file'] === true && type !== 'note' ? { original: `/documents/${Number(id)}/original` } : {}),
   };
 }

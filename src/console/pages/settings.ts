@@ -43,28 +43,28 @@ const areas: Readonly<Record<string, string>> = {
 /** Shows the effective settings by area, each with its source. */
 export function settingsPage({ query }: Visit, settings: readonly ShownSetting[], dataDir: string): Page {
   const text = query.get('q') ?? '';
-  const isChanged = query.get('changed') !== null;
+  const showsOnlySet = query.get('changed') !== null;
   const searchText = text.toLowerCase();
   const matches = settings.filter(
     ({ path, value, source }) =>
-      (!isChanged || source !== 'default') && `${path} ${value} ${source}`.toLowerCase().includes(searchText),
+      (!showsOnlySet || source !== 'default') && `${path} ${value} ${source}`.toLowerCase().includes(searchText),
   );
   const groups = [...Map.groupBy(matches, ({ path }) => path.split('.', 1)[0] ?? '')];
   return {
     title: 'Settings',
     body: html`${pageHeader({
       title: 'Settings',
-      meta: html`${plural(settings.length, 'setting')}, ${settings.filter(isSet).length} set by you. They are read at startup; <code>carrel config</code> shows how to set each.`,
+      meta: html`${plural(settings.length, 'setting')}, ${settings.filter(isSet).length} set by you. They are read at startup; <code>carrel config</code> shows where each comes from.`,
       actions: html`<span class="meta">Data folder</span>${copyable('data-folder', dataDir)}`,
     })}
 <form class="filters" method="get" action="/settings" data-live="#list">
 ${field({ label: 'Find', name: 'q', type: 'search', value: text, placeholder: 'Name, value or origin', icon: 'search', hidesLabel: true })}
-${checkbox('Only those set by you', 'changed', { isChecked: isChanged })}
+${checkbox('Only those set by you', 'changed', { isChecked: showsOnlySet })}
 <noscript><button class="button secondary"><span>Filter</span></button></noscript></form>
 <div id="list" class="stack areas">${
       groups.length === 0
         ? emptyState({ icon: 'settings', title: 'No settings match' })
-        : html`${searchText === '' && !isChanged && ownCard(settings.filter(isSet))}${groups.map(([area, found]) => areaCard(area, found, searchText !== '' || isChanged))}`
+        : html`${searchText === '' && !showsOnlySet && ownCard(settings.filter(isSet))}${groups.map(([area, found]) => areaCard(area, found, searchText !== '' || showsOnlySet))}`
     }</div>`,
   };
 }

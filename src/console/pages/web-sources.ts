@@ -188,7 +188,7 @@ ${field({ label: 'Address', name: 'url', type: 'url', value: query.get('url') ??
 ${select({
   label: 'Refresh',
   name: 'refresh',
-  all: 'As usual for its kind',
+  all: 'Default for this kind',
   options: [
     { value: 'daily', label: 'Every day' },
     { value: 'weekly', label: 'Every week' },

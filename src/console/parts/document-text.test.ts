@@ -14,7 +14,7 @@ test('CSV fields may contain separators, quotation marks and line breaks', () =>
   ]);
 });
 
-test('code has line numbers and its passage marked, and stays text', () => {
+test('code has line numbers and a marked passage, and its HTML is escaped', () => {
   const { markup } = documentText('code', 'one\n<b>two</b>', { firstLine: 7, passage: [4, 6] });
   assert.equal(
     markup,

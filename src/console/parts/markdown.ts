@@ -78,7 +78,8 @@ function blocksOf(lines: readonly Line[], options: MarkdownOptions, depth = 0): 
     } else if (patterns.quote.test(line) && depth < depthMax) {
       const inner = take((next) => patterns.quote.test(next)).map((each) => without(patterns.quote, each));
       blocks.push(html`<blockquote>${blocksOf(inner, options, depth + 1)}</blockquote>`);
-    } else if (patterns.item.test(line) && depth < depthMax) blocks.push(listOf(take(isInList(line)), options, depth));
+    } else if (patterns.item.test(line) && depth < depthMax)
+      blocks.push(listOf(take(untilListEnds(line)), options, depth));
     else
       blocks.push(
         paragraph(
@@ -116,19 +117,17 @@ function untilFence(fence: string): (line: string) => boolean {
 }
 
 /** Returns a test for lines of a list: items of the same kind, indented lines, and single blank lines between them. */
-function isInList(first: string): (line: string) => boolean {
+function untilListEnds(first: string): (line: string) => boolean {
   let wasEmpty = false;
+  const belongs = (line: string): boolean => {
+    if (line.trim() === '') return !wasEmpty;
+    if (patterns.item.test(line)) return indentOf(line) > indentOf(first) + 1 || isNumbered(line) === isNumbered(first);
+    return /^[ \t]{2}/.test(line) || !(wasEmpty || startsBlock(line));
+  };
   return (line) => {
-    const isEmpty = line.trim() === '';
-    const isOther = indentOf(line) <= indentOf(first) + 1 && isNumbered(line) !== isNumbered(first);
-    const isItem = patterns.item.test(line);
-    const belongs = isEmpty
-      ? !wasEmpty
-      : isItem
-        ? !isOther
-        : /^[ \t]{2}/.test(line) || !(wasEmpty || startsBlock(line));
-    wasEmpty = isEmpty;
-    return belongs;
+    const isInList = belongs(line);
+    wasEmpty = line.trim() === '';
+    return isInList;
   };
 }
 

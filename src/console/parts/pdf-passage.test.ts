@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findPassage } from './pdf-passage.ts';
 
-test('finds a passage across line breaks, hyphens and marks, and nothing else', () => {
+test('finds a passage across line breaks, hyphens and punctuation, and nothing else', () => {
   const pieces = ['Chapter 2', 'The keeper of the light-', 'house retired in May. Then', '', 'the gulls came back.'];
   const runs = findPassage(pieces, '**The keeper** of the lighthouse\nretired in May.');
   assert.deepEqual(
