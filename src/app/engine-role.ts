@@ -40,7 +40,7 @@ async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry
   const { serveEngine } = await import('../engine/http/serve-engine.ts');
   // Listens first, so that health checks can report that the engine is starting.
   const shared = createSharedServices(config, log, telemetry.recorder);
-  const { authorities, close } = await openAuthorities(engineRole, config, log, shared);
+  const { authorities, close: closeAuthorities } = await openAuthorities(engineRole, config, log, shared);
   const service = await serveEngine({
     ...http,
     authorities,
@@ -54,7 +54,7 @@ async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry
     metrics: telemetry.prometheus,
     recorder: telemetry.recorder,
   }).catch(async (error: unknown) => {
-    await close();
+    await closeAuthorities();
     throw error;
   });
   try {
@@ -72,12 +72,12 @@ async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry
         await service.close(graceMs);
         await web.close();
         await engine.close();
-        await close();
+        await closeAuthorities();
       },
     };
   } catch (error) {
     await service.close(0);
-    await close();
+    await closeAuthorities();
     throw error;
   }
 }

@@ -131,7 +131,7 @@ const firstSampleMs = 1_000;
 
 /** Returns a function that starts to sample queue and storage every minute. It is called when the server is first used. */
 function createSampler(activity: Activity, tools: ConsoleTools): () => void {
-  let isSampling = !tools.has('kb_status');
+  let hasStarted = false;
   const sample = async (): Promise<void> => {
     const status = await tools.call('kb_status', {});
     const queue = read.object(status, 'queue');
@@ -144,8 +144,8 @@ function createSampler(activity: Activity, tools: ConsoleTools): () => void {
   // An unreachable engine leaves a gap in the samples.
   const trySample = (): void => void sample().catch(() => {});
   return () => {
-    if (isSampling) return;
-    isSampling = true;
+    if (hasStarted || !tools.has('kb_status')) return;
+    hasStarted = true;
     setTimeout(trySample, firstSampleMs).unref();
     setInterval(trySample, sampleEveryMs).unref();
   };

@@ -80,20 +80,20 @@ export async function startProgram(baseRole: Role, flags: Flags, options: Progra
   process.umask(0o077);
   warnOfSlowModel(role, config, log);
   if (role.serve) {
-    const program = await serveOwn(role.serve, config, log, await startTelemetry(role, config, log));
+    const program = await serveWithoutMcp(role.serve, config, log, await startTelemetry(role, config, log));
     leaveFolder(config);
     return program;
   }
   const telemetry = await telemetryIfUsed(role, config, log);
   const services = createSharedServices(config, log, telemetry?.recorder);
-  const opened = openSharedStore(role, config, services);
-  const jobs = createCallJobs({ shared: async () => (await opened).store });
-  const opening = role.openToolsets(config, log, jobs, services);
+  const openingStore = openSharedStore(role, config, services);
+  const jobs = createCallJobs({ shared: async () => (await openingStore).store });
+  const openingToolsets = role.openToolsets(config, log, jobs, services);
   // The protocol code loads while the database opens on another thread.
   const [toolsets, { createRoleFeatures, serveFeatures }, sharedStore] = await Promise.all([
-    opening,
+    openingToolsets,
     loadProtocol(),
-    opened,
+    openingStore,
   ]);
   try {
     const shared = sharedStore.store;
@@ -126,7 +126,7 @@ export async function startProgram(baseRole: Role, flags: Flags, options: Progra
 }
 
 /** Serves a role that does not speak MCP. */
-async function serveOwn(
+async function serveWithoutMcp(
   serveRole: NonNullable<Role['serve']>,
   config: Config,
   log: Logger,

@@ -110,7 +110,8 @@ async function serveHttp(
   const { role, config, features, telemetry, sharedStore } = options;
   const http = config.of(httpSlice);
   const { toolsets } = features.catalogue;
-  const { authorities, resource, tokens, close } = await openAuthorities(role, config, features.log, options.services);
+  const opened = await openAuthorities(role, config, features.log, options.services);
+  const { authorities, resource, tokens, close: closeAuthorities } = opened;
   const { served, pages } = await withConsole(options, tokens);
   const service = await serveOverHttp({
     ...http,
@@ -134,7 +135,7 @@ async function serveHttp(
     health: (detailed) => healthReport(toolsets, detailed),
     secretRoutes: toolsets.flatMap(({ secretRoutes }) => secretRoutes ?? []),
   }).catch(async (error: unknown) => {
-    await close();
+    await closeAuthorities();
     throw error;
   });
   telemetry?.watch({ sources, gauges: service });
@@ -146,7 +147,7 @@ async function serveHttp(
     ended: ended.promise.then(finish),
     async close() {
       await Promise.all([service.close(stopGraceMs), commands?.close(stopGraceMs)]);
-      await close();
+      await closeAuthorities();
       ended.resolve();
     },
   };

@@ -21,7 +21,7 @@ function servicesWithoutDatabase() {
 
 const document = { bytes: Buffer.from('text'), contentType: 'text/plain', mode: 'text' as const };
 
-test('releases opened services when another service or the user fails to open', async () => {
+test('releases opened services when another service, or the code that uses them, fails', async () => {
   const shared = servicesWithoutDatabase();
   // Nobody else uses the extractor, so it closes with its last user.
   for (const fails of ['service', 'user']) {

@@ -65,15 +65,15 @@ export const context: ToolsetModule = {
   slices: [storageSlice, embeddingSlice, rerankingSlice, contextSlice],
   open: ({ config, log, shared }) =>
     withServices(shared, async (services, close) => {
-      const servers = config.of(embeddingSlice);
+      const embeddingSettings = config.of(embeddingSlice);
       const [storage, embeddings, reranker, { openContextToolset }] = await Promise.all([
         services.storage(),
-        servers.provider === 'none' ? undefined : services.embeddings(),
+        embeddingSettings.provider === 'none' ? undefined : services.embeddings(),
         services.reranker(),
         import('../toolsets/context/toolset.ts'),
       ]);
       return openContextToolset(config.of(contextSlice), {
-        servers,
+        servers: embeddingSettings,
         storage,
         embeddings,
         reranker,
@@ -90,11 +90,11 @@ export const kb: ToolsetModule = {
   open: (context) =>
     withServices(context.shared, async (services, close) => {
       const { config, log } = context;
-      const isLocal = config.of(kbSlice).engineUrl === undefined;
+      const hasLocalEngine = config.of(kbSlice).engineUrl === undefined;
       const [{ createKbToolset }, engine, storage] = await Promise.all([
         import('../toolsets/kb/toolset.ts'),
         openEngine(context),
-        isLocal ? services.storage() : undefined,
+        hasLocalEngine ? services.storage() : undefined,
       ]);
       const web = isLocalEngine(engine) ? await openWebSources(context, engine) : undefined;
       const { transport, messageBytesMax } = config.of(httpSlice);
@@ -172,7 +172,7 @@ export const openServed: Role['openToolsets'] = async (config, log, jobs, shared
   return [...opened, { ...createFindFor(opened), scopedTo: scopedFind }];
 };
 
-/** Makes a toolset report errors as results, as all tools of `serve` do. The roles research and fess report them otherwise. */
+/** Makes a toolset report errors as results. Alone, the toolsets research and fess report them as JSON-RPC errors. */
 function withErrorResults(toolset: Toolset, withoutTools: boolean): Toolset {
   const { scopedTo } = toolset;
   return {

@@ -65,7 +65,7 @@ test('waits a second between requests to a host, across processes, unless the ho
   assert.equal((await ownSite.hostsOf('first')(ownSite.origin, never)).pauseMs, 0);
 });
 
-test('fetches nothing without robots.txt or from a private address', async (t) => {
+test('fetches nothing if robots.txt fails or the address is private', async (t) => {
   const broken = await open(t, { status: 500, own: ['127.0.0.1'] });
   const host = await broken.hostsOf('first')(broken.origin, never);
   await assert.rejects(host.robots(never), /answers requests for robots.txt with status 500/);

@@ -65,7 +65,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
     const take = leases.get(origin) ?? createLeases(() => leaseHost(origin));
     leases.set(origin, take);
     const { resource: leased, release } = await unlessAborted(take(), signal);
-    const ownPauseMs = isOwn(origin) ? 0 : pauseMs;
+    const minPauseMs = isOwn(origin) ? 0 : pauseMs;
 
     async function request<T>(signal: AbortSignal, send: () => Promise<T>): Promise<T> {
       const sending = leased.tail.then(async () => {
@@ -79,7 +79,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
         try {
           return await send();
         } finally {
-          const pause = Math.max(ownPauseMs, leased.rules?.value.delayMs ?? 0);
+          const pause = Math.max(minPauseMs, leased.rules?.value.delayMs ?? 0);
           leased.nextAt = Math.max(leased.nextAt, performance.now() + pause);
         }
       });
@@ -88,7 +88,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
     }
 
     return {
-      pauseMs: ownPauseMs,
+      pauseMs: minPauseMs,
       request,
       async robots(signal) {
         if (leased.rules !== undefined && performance.now() < leased.rules.until) return leased.rules.value;
@@ -143,7 +143,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
   }
 
   async function renew(host: string, state: LeasedHost): Promise<void> {
-    // A failed renewal changes nothing, because the lease outlasts two of them.
+    // An error leaves the state unchanged: the next renewal comes before the lease expires.
     state.isLeaseLost = !(await web.renewHost({ host, owner, leaseMs }).catch(() => !state.isLeaseLost));
   }
 

@@ -33,15 +33,15 @@ function urlGlob(pattern: string, sourceOrigin: string): Scope {
   };
 }
 
-/** Max fraction of a source's pages that may have one numbered pattern, such as the months of a calendar. */
+/** Max fraction of a source's pages with the same numbered pattern, such as the months of a calendar. */
 const patternFraction = 0.2;
-const patternMin = 20;
+const smallestPatternMax = 20;
 
 /** Chooses the links of a page that are new to the source. */
 export function createLinkChooser(pagesMax: number) {
   const knownUrls = new Set<string>();
   const patterns = new Map<string, number>();
-  const patternMax = Math.max(patternMin, Math.floor(pagesMax * patternFraction));
+  const patternMax = Math.max(smallestPatternMax, Math.floor(pagesMax * patternFraction));
   return {
     get size() {
       return knownUrls.size;

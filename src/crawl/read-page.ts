@@ -28,7 +28,7 @@ export function createPageReader(context: RunContext) {
     }
     const { links } = document;
     const urls = links === undefined || links.nofollow || fetched.nofollow ? [] : links.urls;
-    const facts = {
+    const visited = {
       ...page,
       failures: 0,
       etag: response.headers['etag'],
@@ -36,21 +36,21 @@ export function createPageReader(context: RunContext) {
     };
     const canonical = links?.canonical == null ? undefined : normaliseUrl(links.canonical);
     if (canonical !== undefined && canonical !== page.url && (await isUsableCanonical(context, canonical))) {
-      return makeAlias(context, facts, canonical);
+      return makeAlias(context, visited, canonical);
     }
-    // Called only when the page is saved. Otherwise its links must stay unknown, so that other pages can add them.
+    // Choosing links marks them as known, so this is called only when the page is saved.
     const newLinks = () => ({ links: { urls: chooseLinks(context, page, urls), depth: page.depth + 1 } });
     if (fetched.noindex || links?.noindex === true) {
       noteReason(state, 'skipped', 'noindex', page.url);
       await dropDocument(context, page);
-      return savePage(context, page, [{ ...facts, ...noDocument, state: 'skipped' }], newLinks());
+      return savePage(context, page, [{ ...visited, ...noDocument, state: 'skipped' }], newLinks());
     }
     if (isBlank(document.text)) {
       noteReason(state, 'skipped', 'no_text_in_document', page.url);
       return savePage(
         context,
         page,
-        [page.document === undefined ? { ...facts, state: 'skipped' } : facts],
+        [page.document === undefined ? { ...visited, state: 'skipped' } : visited],
         newLinks(),
       );
     }
@@ -58,15 +58,15 @@ export function createPageReader(context: RunContext) {
     const textHash = createHash('sha256').update(text).digest('hex');
     if (textHash === page.textHash && page.state === 'stored') {
       summary.unchanged += 1;
-      return savePage(context, page, [facts], newLinks());
+      return savePage(context, page, [visited], newLinks());
     }
     const sketch = sketchOf(text);
     if (page.url !== state.root && (await isNotFoundPage(page.url, sketch)))
       return recordMissing(context, page, 'soft 404');
     const duplicateOf =
       page.document === undefined ? findDuplicate(texts, page.url, { hash: textHash, sketch }) : undefined;
-    const changed: VisitedPage = { ...facts, textHash, sketch: encodeSketch(sketch) };
-    // Links of a duplicate are not followed: they may never end.
+    const changed: VisitedPage = { ...visited, textHash, sketch: encodeSketch(sketch) };
+    // Links of a duplicate are not followed: generated duplicates may link to ever more of them.
     if (duplicateOf !== undefined) return saveDuplicate(context, page, { ...changed, target: duplicateOf });
     // Registered now, before the next page is compared.
     texts.set(page.url, { hash: textHash, sketch });

@@ -50,8 +50,8 @@ export async function storePage(engine: PageEngine, page: PageToStore, signal: A
   const document = submitted.accepted ? documentOf(job) : (submitted.document_id ?? documentOf(job));
   if (document === undefined) return { outcome: 'failed', reason: job?.error_code ?? job?.status ?? 'internal' };
   if (submitted.accepted || document === replaces || (await hasUrl(engine, document, url, signal))) {
-    const as = !submitted.accepted ? 'unchanged' : replaces === undefined ? 'new' : 'changed';
-    return { outcome: 'stored', document, as };
+    if (!submitted.accepted) return { outcome: 'stored', document, as: 'unchanged' };
+    return { outcome: 'stored', document, as: replaces === undefined ? 'new' : 'changed' };
   }
   return { outcome: 'duplicate' };
 }

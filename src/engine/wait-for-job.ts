@@ -17,15 +17,15 @@ export async function waitForJob(
   onPoll?: (job: EngineJob) => void,
 ): Promise<EngineJob> {
   let pollMs = pollMinMs;
-  let seenAt = performance.now();
+  let answeredAt = performance.now();
   for (;;) {
     try {
       const job = await engine.job(id, { signal });
       onPoll?.(job);
       if (['done', 'failed', 'cancelled'].includes(job.status)) return job;
-      seenAt = performance.now();
+      answeredAt = performance.now();
     } catch (error) {
-      if (!isUnreachable(error) || performance.now() - seenAt > unreachableMaxMs) throw error;
+      if (!isUnreachable(error) || performance.now() - answeredAt > unreachableMaxMs) throw error;
     }
     await delay(pollMs, undefined, { signal });
     pollMs = Math.min(pollMaxMs, pollMs * 1.5);

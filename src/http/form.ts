@@ -43,9 +43,9 @@ function fieldBounds(body: Uint8Array): [start: number, end: number][] | undefin
 async function decode(text: Uint8Array): Promise<string> {
   const bytes = Buffer.allocUnsafe(text.length);
   let length = 0;
-  for (let index = 0, piece = pieceBytes; index < text.length; piece += pieceBytes) {
+  for (let index = 0, pieceEnd = pieceBytes; index < text.length; pieceEnd += pieceBytes) {
     if (index > 0) await nextTick();
-    for (; index < text.length && index < piece; index += 1) {
+    for (; index < text.length && index < pieceEnd; index += 1) {
       let byte = text[index] as number;
       if (byte === plus) byte = space;
       else if (byte === percent) {

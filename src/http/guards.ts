@@ -55,8 +55,8 @@ export function createGuards(options: GuardOptions) {
   const ownHosts = ['localhost', '127.0.0.1', '[::1]', options.host.toLowerCase()];
   const configuredHosts = new Set(options.allowedHosts.map((host) => host.toLowerCase()));
   const hosts = new Set([...ownHosts, ...configuredHosts]);
-  const beyondLoopback = !isLoopbackHost(options.host);
-  if (beyondLoopback) hosts.add(hostname().toLowerCase());
+  const isBeyondLoopback = !isLoopbackHost(options.host);
+  if (isBeyondLoopback) hosts.add(hostname().toLowerCase());
   const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
   const tokens = Object.entries(options.tokens).map(([name, token]) => ({
     principal: { name, identity: `operator ${name}`, rights: fullRights },
@@ -69,7 +69,7 @@ export function createGuards(options: GuardOptions) {
     const name = hostName(host);
     if (name === undefined) return false;
     // Addresses are safe: DNS rebinding needs a host name.
-    return hosts.has(name) || (beyondLoopback && isIP(name.replace(/^\[|\]$/g, '')) !== 0);
+    return hosts.has(name) || (isBeyondLoopback && isIP(name.replace(/^\[|\]$/g, '')) !== 0);
   };
 
   /** True for origins on the configured host names, with any port and scheme: a proxy may change both. */
@@ -111,15 +111,16 @@ export function createGuards(options: GuardOptions) {
     const address = clientAddress(request.socket.remoteAddress);
     // Configured tokens may be short enough to guess, so they are not compared after too many wrong tokens from an address. The
     // tokens of authorities can't be guessed, so they are still checked.
-    const wait = token === undefined ? undefined : wrongTokens.wait(address);
-    if (wait !== undefined && isTyped) return tooMany(wait);
-    const tokenDigest = token === undefined || wait !== undefined ? undefined : digest(token);
+    const waitMs = token === undefined ? undefined : wrongTokens.wait(address);
+    if (waitMs !== undefined && isTyped) return tooMany(waitMs);
+    const tokenDigest = token === undefined || waitMs !== undefined ? undefined : digest(token);
     // Until the caller is known, database reads are queued per token, so that no caller waits for another's checks.
     const queueKey = tokenDigest === undefined ? `address ${address}` : `digest ${tokenDigest.toString('hex')}`;
     let principal: Principal | undefined;
     // Always compares all tokens, so that timing reveals nothing.
-    for (const token of tokens) {
-      if (tokenDigest !== undefined && timingSafeEqual(tokenDigest, token.digest)) principal = token.principal;
+    for (const configured of tokens) {
+      if (tokenDigest !== undefined && timingSafeEqual(tokenDigest, configured.digest))
+        principal = configured.principal;
     }
     try {
       for (const authority of authorities) {

@@ -76,8 +76,7 @@ export function createServiceClient(config: ServiceClientConfig) {
     url.password = '';
     url.pathname = `${base.pathname.replace(/\/+$/, '')}${call.path}`;
     url.search = call.query?.toString() ?? '';
-    const { body } = call;
-    const length = body === undefined ? undefined : 'content' in body ? body.size : body.length;
+    const length = lengthOf(call.body);
     return transport.request(url, {
       method: call.method,
       agent: isNewConnection ? false : agent,
@@ -221,6 +220,10 @@ function drained(request: http.ClientRequest): Promise<void> {
     };
     for (const event of ['drain', 'close', 'response']) request.on(event, done);
   });
+}
+
+function lengthOf(body: ServiceRequest['body']): number | undefined {
+  return body !== undefined && 'content' in body ? body.size : body?.length;
 }
 
 function isReset(error: unknown): boolean {

@@ -400,11 +400,11 @@ async function compareOver(open: (by: By) => Promise<Wire>, sent: fc.Arbitrary<u
 }
 
 for (const revision of everyRevision.handshake) {
-  test(`on stdio, in ${revision}, every answer is the SDK's`, () =>
+  test(`on stdio, in ${revision}, every answer equals the SDK's`, () =>
     compareOver((by) => openStdio(revision, by), messages(metaOfSession)));
 }
 
-test(`on stdio, in ${modern}, every answer is the SDK's`, () =>
+test(`on stdio, in ${modern}, every answer equals the SDK's`, () =>
   compareOver((by) => openStdio(modern, by), messages(metaOfModern)));
 
 test('answers handshakes and later requests as the SDK does', async () => {
@@ -502,4 +502,4 @@ async function openHttp(by: By): Promise<Wire & { url: string }> {
   };
 }
 
-test(`over HTTP, in ${modern}, every answer is the SDK's, with its status`, () => compareOver(openHttp, withHeaders));
+test(`over HTTP, in ${modern}, every answer and its status equal the SDK's`, () => compareOver(openHttp, withHeaders));

@@ -173,10 +173,10 @@ export function createServerFeatures(options: ServerFeaturesOptions): ServerFeat
 
   function restrict(rights: Rights): ServerFeatures {
     const toolsets = scopeToolsets(options.toolsets, rights);
-    const isAll = toolsets.length === options.toolsets.length;
+    const hasAllToolsets = toolsets.length === options.toolsets.length;
     return createFor(
       toolsets,
-      isAll ? options : (options.describeFor?.(toolsets) ?? options),
+      hasAllToolsets ? options : (options.describeFor?.(toolsets) ?? options),
       options.readOnly || rights.readOnly === true,
     );
   }

@@ -107,6 +107,7 @@ function toProtocolError(error: CarrelError, era: ProtocolEra, style?: FailureSt
 function numericCode(error: CarrelError, era: ProtocolEra, style?: FailureStyle): number {
   if (error.code === 'resource_not_found') return era === 'modern' ? rpcCodes.invalidParams : rpcCodes.resourceNotFound;
   const overridden = style?.as === 'jsonrpc' ? style.codes?.[error.kind] : undefined;
-  const retryable = error.kind === 'limit' && error.retryAfterSeconds !== undefined;
-  return overridden ?? (retryable ? rpcCodes.retryable : (codesOfKinds[error.kind] ?? rpcCodes.application));
+  if (overridden !== undefined) return overridden;
+  if (error.kind === 'limit' && error.retryAfterSeconds !== undefined) return rpcCodes.retryable;
+  return codesOfKinds[error.kind] ?? rpcCodes.application;
 }

@@ -81,7 +81,7 @@ export function forbidsSharing(configFile: string): boolean {
   }
 }
 
-const findMs = 60_000;
+const findTimeoutMs = 60_000;
 /** Max attempts: an owner may be killed while starting, or exit before it is reached. */
 const startsMax = 5;
 
@@ -95,7 +95,7 @@ export function createOwnerFinder(
 
   return {
     async find() {
-      const deadline = Date.now() + findMs;
+      const deadline = Date.now() + findTimeoutMs;
       for (let starts = 0; starts < startsMax && Date.now() < deadline; starts += 1) {
         const announced = isPrivateFolder(files.folder) === true ? readAnnouncement(files.announcement) : undefined;
         const reply = announced && (await reachOwner(announced, client));

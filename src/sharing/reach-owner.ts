@@ -19,7 +19,7 @@ export interface Link {
 }
 
 /** Timeout for the owner's welcome. It usually takes milliseconds, unless the machine is overloaded. */
-const answerMs = 10_000;
+const welcomeTimeoutMs = 10_000;
 
 /** Connects to an owner. Returns `silent` if a process listens but doesn't answer, and undefined if none listens. */
 export function reachOwner(
@@ -28,8 +28,8 @@ export function reachOwner(
   wants: Hello['wants'] = 'service',
 ): Promise<Link | Refusal | 'silent' | undefined> {
   return new Promise((resolve) => {
-    const early: Frame[] = [];
-    let onFrame = (frame: Frame): void => void early.push(frame);
+    const earlyFrames: Frame[] = [];
+    let onFrame = (frame: Frame): void => void earlyFrames.push(frame);
     let onClose: (() => void) | undefined;
     let isClosed = false;
     let link: Link | undefined;
@@ -37,7 +37,7 @@ export function reachOwner(
     const timeout = setTimeout(() => {
       resolve('silent');
       socket.destroy();
-    }, answerMs);
+    }, welcomeTimeoutMs);
     const read = createFrameReader(
       () => Number.POSITIVE_INFINITY,
       (frame) => {
@@ -57,7 +57,7 @@ export function reachOwner(
           listen(frameListener, closeListener) {
             onFrame = frameListener;
             onClose = closeListener;
-            for (const each of early.splice(0)) onFrame(each);
+            for (const each of earlyFrames.splice(0)) onFrame(each);
             if (isClosed) onClose();
           },
         };

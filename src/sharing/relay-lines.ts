@@ -45,7 +45,7 @@ export function relayLines(
   let losses: number[] = [];
   let link: Link | undefined;
   let count = 0;
-  let inputEnded = false;
+  let hasInputEnded = false;
   /** What the owner does after its `bye`: it exits too, or stays for other clients. */
   let farewell: 'stays' | 'exits' | undefined;
   /** The last line that the owner accepts before it exits. */
@@ -111,7 +111,7 @@ export function relayLines(
     next.socket.on('drain', updateFlow);
     for (const bytes of session.all()) send(frameKinds.replay, 0, bytes);
     for (const [line, each] of unanswered) sendLine(line, each);
-    if (inputEnded) send(frameKinds.end);
+    if (hasInputEnded) send(frameKinds.end);
     updateFlow();
     next.listen(receiveFrame, () => void onLinkLost(next));
   };
@@ -133,7 +133,7 @@ export function relayLines(
       if (repeat) line.repeated = true;
       else unanswered.delete(number);
     }
-    if (inputEnded && unanswered.size === 0) {
+    if (hasInputEnded && unanswered.size === 0) {
       finish(exitCodes.ok);
       return;
     }
@@ -155,8 +155,8 @@ export function relayLines(
   };
 
   const endInput = (): void => {
-    if (inputEnded) return;
-    inputEnded = true;
+    if (hasInputEnded) return;
+    hasInputEnded = true;
     send(frameKinds.end);
   };
 
@@ -166,7 +166,7 @@ export function relayLines(
   });
   attach(first);
   input.on('data', (chunk: Buffer) => {
-    if (!inputEnded) reader.push(chunk);
+    if (!hasInputEnded) reader.push(chunk);
   });
   input.on('end', () => {
     reader.end();

@@ -63,11 +63,11 @@ export function serveRelays(options: RelayServiceOptions): Promise<RelayService>
   const connections = new Set<Connection>();
   const ended = Promise.withResolvers<void>();
   let isStopping = false;
-  let idle: NodeJS.Timeout | undefined;
+  let idleTimer: NodeJS.Timeout | undefined;
 
   /** Stops accepting clients. The service ends when its last client disconnects. */
   const stopAccepting = (): void => {
-    clearTimeout(idle);
+    clearTimeout(idleTimer);
     if (!isStopping) {
       isStopping = true;
       options.leave();
@@ -76,15 +76,15 @@ export function serveRelays(options: RelayServiceOptions): Promise<RelayService>
     if (connections.size === 0) ended.resolve();
   };
 
-  const exitsUnused = (): boolean => isStopping || idleMs === 0;
+  const exitsWithoutClients = (): boolean => isStopping || idleMs === 0;
 
   const remove = (connection: Connection): void => {
     if (!connections.delete(connection)) return;
     const isLast = connections.size === 0;
     // The exit of this process closes the last connection, so that the relay exits after it.
-    if (isLast && exitsUnused()) stopAccepting();
+    if (isLast && exitsWithoutClients()) stopAccepting();
     else connection.socket.end();
-    if (isLast && !isStopping && idleMs !== undefined) idle = setTimeout(stopAccepting, idleMs);
+    if (isLast && !isStopping && idleMs !== undefined) idleTimer = setTimeout(stopAccepting, idleMs);
   };
 
   const accept = (socket: Socket): void => {
@@ -136,23 +136,23 @@ export function serveRelays(options: RelayServiceOptions): Promise<RelayService>
   };
 
   const serve = (socket: Socket, hello: Hello): ((frame: Frame) => void) => {
-    clearTimeout(idle);
+    clearTimeout(idleTimer);
     /** Lines that wait until the session is restored, so that subscriptions exist before calls change anything. */
     const queued: Frame[] = [];
-    let replaying = 0;
+    let pendingReplays = 0;
     const output = createFrameOutput(socket, () => {
-      replaying -= 1;
-      if (replaying === 0) for (const frame of queued.splice(0)) receive(frame);
+      pendingReplays -= 1;
+      if (pendingReplays === 0) for (const frame of queued.splice(0)) receive(frame);
     });
     const clientLog = options.createLog(hello.client, output.print);
     const lines = options.serveLines(hello.client, clientLog, output);
     let lastLine = 0;
-    let closing = false;
+    let isClosing = false;
     const connection: Connection = {
       socket,
       print: output.print,
       async finish(graceMs) {
-        closing = true;
+        isClosing = true;
         output.leave(lastLine);
         await lines.finish(graceMs);
       },
@@ -162,17 +162,17 @@ export function serveRelays(options: RelayServiceOptions): Promise<RelayService>
     socket.write(encodeFrame(frameKinds.welcome, 0, JSON.stringify(options.welcome)));
     output.print(options.outputAtStart());
     const disconnect = async (): Promise<void> => {
-      if (closing) return;
-      closing = true;
+      if (isClosing) return;
+      isClosing = true;
       await lines.finish();
-      output.bye(connections.size === 1 && exitsUnused());
+      output.bye(connections.size === 1 && exitsWithoutClients());
       log.info('client disconnected', { client: hello.client });
       remove(connection);
     };
     socket.on('close', () => void disconnect().then(() => remove(connection)));
     socket.on('drain', () => socket.resume());
     const receive = ({ kind, line, bytes }: Frame): void => {
-      if (closing) return;
+      if (isClosing) return;
       if (kind === frameKinds.end) {
         void disconnect();
         return;
@@ -182,13 +182,13 @@ export function serveRelays(options: RelayServiceOptions): Promise<RelayService>
       else if (kind === frameKinds.tooLong) lines.refuse(line);
     };
     return (frame) => {
-      if (closing) return;
+      if (isClosing) return;
       if (socket.writableLength > unsentBytesMax) socket.pause();
       if (frame.kind === frameKinds.replay) {
-        replaying += 1;
+        pendingReplays += 1;
         // Number 0 marks a replayed line, whose answer is discarded.
         lines.receive(frame.bytes, 0);
-      } else if (replaying > 0) queued.push(frame);
+      } else if (pendingReplays > 0) queued.push(frame);
       else receive(frame);
     };
   };
@@ -199,7 +199,7 @@ export function serveRelays(options: RelayServiceOptions): Promise<RelayService>
     server.listen(options.socketPath, () => {
       server.off('error', reject);
       server.on('error', (error) => log.warn('cannot accept other clients', { error }));
-      if (idleMs !== undefined) idle = setTimeout(stopAccepting, Math.max(idleMs, firstClientMs));
+      if (idleMs !== undefined) idleTimer = setTimeout(stopAccepting, Math.max(idleMs, firstClientMs));
       resolve({
         print(text) {
           for (const connection of connections) connection.print(text);

@@ -30,7 +30,7 @@ a_duration_seconds_count 3
   );
 });
 
-test('many label sets keep the text bounded and lose nothing from the sum', () => {
+test('bounds the number of label sets and loses nothing from the sum', () => {
   const registry = createRegistry();
   const counter = registry.counter({ name: 'a.calls', help: 'Calls.' });
   for (let index = 0; index < 10_000; index += 1) counter.add({ of: String(index) });

@@ -140,7 +140,7 @@ test('classifies metadata addresses in every form that embeds them (T065)', () =
   }
 });
 
-test('loopback, RFC 1918, carrier-grade NAT and unique local are private; all others are special', () => {
+test('loopback, RFC 1918, carrier-grade NAT and unique local are private; other reserved ranges are special', () => {
   for (const text of ['127.0.0.1', '10.0.0.5', '172.16.0.1', '192.168.1.1', '100.64.0.1', '::1', 'fd12::1']) {
     assert.equal(classOf(text), 'private', text);
   }

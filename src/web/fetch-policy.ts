@@ -95,10 +95,11 @@ function checkHost(target: Target, policy: FetchPolicy): void {
 }
 
 function mayReach(target: Target, address: Address, policy: FetchPolicy): boolean {
-  const kind = classifyAddress(address);
-  if (kind === 'public') return true;
-  if (kind === 'metadata') return false;
-  return (kind === 'private' && policy.allowPrivateNetworks === true) || policy.allowPrivate?.matches(target) === true;
+  const addressClass = classifyAddress(address);
+  if (addressClass === 'public') return true;
+  if (addressClass === 'metadata') return false;
+  if (addressClass === 'private' && policy.allowPrivateNetworks === true) return true;
+  return policy.allowPrivate?.matches(target) === true;
 }
 
 function isRestricted(policy: FetchPolicy): boolean {

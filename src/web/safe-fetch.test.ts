@@ -296,7 +296,7 @@ const brokenAnswers: [what: string, bytes: string, code: string, reason?: string
 ];
 
 for (const [what, bytes, code, reason] of brokenAnswers) {
-  test(`a site that sends ${what} fails with ${code}, in our words (T082, T084)`, async (t) => {
+  test(`a site that sends ${what} fails with ${code} and our own message (T082, T084)`, async (t) => {
     const { origin } = await serveTcp(t, (socket) => socket.once('data', () => socket.end(bytes)));
     await assert.rejects(fetcher()(origin), (error: CarrelError) => {
       assert.equal(error.code, code);

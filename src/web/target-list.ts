@@ -83,7 +83,8 @@ function parseHost(text: string): Entry | undefined {
   const range = parseAddressBlock(text.replace(/^\[(.*)\]$/, '$1'));
   if (range !== undefined) return { range };
   const isWildcard = text.startsWith('*.');
-  const host = hostOf(isWildcard ? text.slice(2) : parseAddress(text)?.kind() === 'ipv6' ? `[${text}]` : text);
+  const name = isWildcard ? text.slice(2) : text;
+  const host = hostOf(parseAddress(name)?.kind() === 'ipv6' ? `[${name}]` : name);
   if (host === undefined) return undefined;
   if (!isWildcard) return { name: comparableHost(host) };
   return parseAddress(host) === undefined ? { suffix: `.${host}` } : undefined;

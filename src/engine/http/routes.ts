@@ -29,8 +29,8 @@ export function createRoutes({ fileBytesMax, answerBytesMax: bytesMax, readOnly 
     (answer: (call: RouteCall) => Promise<unknown>): Run =>
     async (call) =>
       respondJson(call.response, 200, await answer(call));
-  const change = (answer: (call: RouteCall) => Promise<unknown>): Run => changing(read(answer));
-  const changing =
+  const change = (answer: (call: RouteCall) => Promise<unknown>): Run => unlessReadOnly(read(answer));
+  const unlessReadOnly =
     (run: Run): Run =>
     (call) =>
       readOnly || call.isReadOnly ? rejectChange(readOnly) : run(call);
@@ -48,7 +48,7 @@ export function createRoutes({ fileBytesMax, answerBytesMax: bytesMax, readOnly 
         return { ...found, jobs: found.jobs.map((job) => boundedJob(job, bytesMax)) };
       }),
     ),
-    'POST /jobs': changing((call) => submitForm(call, fileBytesMax)),
+    'POST /jobs': unlessReadOnly((call) => submitForm(call, fileBytesMax)),
     'GET /jobs/:id': read(async ({ engine, id, signal }) => boundedJob(await engine.job(id, { signal }), bytesMax)),
     'DELETE /jobs/:id': change(async ({ engine, id }) => boundedJob(await engine.cancelJob(id), bytesMax)),
     'GET /documents': read(({ engine, query, signal }) => {

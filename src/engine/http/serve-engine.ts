@@ -84,7 +84,7 @@ export async function serveEngine(options: EngineServiceOptions) {
     }
     // HEAD is answered like GET; Node omits the body.
     const run = found.methods[request.method === 'HEAD' ? 'GET' : (request.method ?? '')];
-    const allow = Object.keys(found.methods).map(allowed).join(', ');
+    const allow = Object.keys(found.methods).map(withHead).join(', ');
     if (run === undefined) {
       return refuse(response, 405, 'method_not_allowed', `This path accepts ${allow}.`, { allow });
     }
@@ -143,7 +143,7 @@ function routeName({ url = '' }: IncomingMessage, base: string): string {
   return path.startsWith(`${base}/`) ? 'api' : 'other';
 }
 
-const allowed = (method: string): string => (method === 'GET' ? 'GET, HEAD' : method);
+const withHead = (method: string): string => (method === 'GET' ? 'GET, HEAD' : method);
 
 function health(
   request: IncomingMessage,

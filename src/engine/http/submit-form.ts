@@ -103,17 +103,18 @@ interface FormEvents {
 function parse(request: IncomingMessage, events: FormEvents): Promise<void> {
   return new Promise((resolve, reject) => {
     const form = openForm(request);
-    let seen = 0;
+    let filesSeen = 0;
     const stop = (error: unknown): void => {
       request.unpipe(form);
       form.destroy();
       reject(error);
     };
     form.on('file', (name, stream, filename, transferEncoding) => {
-      seen += 1;
+      filesSeen += 1;
       stream.on('error', stop);
       if (isTransferEncoded(transferEncoding)) return stop(transferEncoded());
-      if (name !== 'file' || seen > 1) return stop(invalidInput('The form must have one file, in the field "file"'));
+      if (name !== 'file' || filesSeen > 1)
+        return stop(invalidInput('The form must have one file, in the field "file"'));
       // Ends the file's stream when the form ends early, so that its reader does not wait forever.
       form.once('close', () => stream.destroyed || stream.destroy(new Error('the form ended early')));
       events.onFile(unescaped(filename ?? ''), stream).catch(stop);

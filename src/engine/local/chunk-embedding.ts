@@ -36,7 +36,7 @@ export interface ChunkEmbeddingDeps {
 /** Poll interval for chunks that other processes ingest without embedding them: their notices may get lost. */
 const pollMs = 5_000;
 
-/** Max chunks being embedded that a search waits for: those of a new note, but not of a new library. */
+/** A search waits for chunks still being embedded only if they are this few, as after a new note. */
 const waitForAllMax = 64;
 
 export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {

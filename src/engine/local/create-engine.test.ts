@@ -154,7 +154,7 @@ test('contract §6: health is `starting` until the engine is ready, and nothing 
   assert.equal((await ask('/status'))[0], 200);
 });
 
-test('003 search: without word matches the order is by nearness, and the threshold by relevance', async (t) => {
+test('003 search: without word matches, hits are ordered by distance and the threshold applies to relevance', async (t) => {
   const angles: Record<string, number> = { cat: 0.3, dog: 0.9, feline: 0 };
   const embeddings: EmbeddingProvider = {
     name: 'angles',
@@ -288,7 +288,7 @@ test('checks a restricted caller without reading chunks', async (t) => {
   await birds.deleteDocument(id);
 });
 
-test("a caller's file is not held up by many files of another", async (t) => {
+test("many files of one caller do not delay another caller's file", async (t) => {
   const reader = failing();
   const read: string[] = [];
   const isAllSubmitted = Promise.withResolvers<void>();

@@ -38,7 +38,7 @@ import { readDocument } from './read-document.ts';
 import { renderDeleted, renderDocument, renderJob, renderRoles } from './render.ts';
 import { scopedEngine } from './scoped-engine.ts';
 import { searchDocuments, searchOf } from './search-documents.ts';
-import { boundsOf, createSubmitting, type LocalEngine } from './submit.ts';
+import { boundsOf, createSubmitMethods, type LocalEngine } from './submit.ts';
 import { updateNote } from './update-note.ts';
 
 export interface EngineDeps {
@@ -75,8 +75,8 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   const embedding = createChunkEmbedding({ ...deps, embeds: hasRole('embed') });
   const liveProgress = new Map<number, PhaseProgress>();
   const queue = hasRole('ingest') ? createQueue() : notifyingQueue(storage);
-  const submitting = createSubmitting(settings, { storage, onAccepted: () => queue.wake() });
-  const bulk = createBulkChanges(settings, { storage });
+  const submitMethods = createSubmitMethods(settings, { storage, onAccepted: () => queue.wake() });
+  const bulkMethods = createBulkChanges(settings, { storage });
   let isClosed = false;
   let pruning: ReturnType<typeof startPruning> | undefined;
   const stopListening = storage.shared?.onNotice((notice) => {
@@ -127,7 +127,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         : { meaning: embedding.meaning, reranker };
       return searchDocuments(searchOf(request, settings, options), { storage, ...models });
     },
-    ...submitting,
+    ...submitMethods,
     async jobs(request, options) {
       const selection = readJobsRequest(request);
       if (selection === undefined) return { jobs: [], total: 0 };
@@ -229,7 +229,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     async tags({ scopedTo: anyTags, after, limit, ...options } = {}) {
       return documents.tags({ anyTags, after, limit }, options);
     },
-    ...bulk,
+    ...bulkMethods,
     scopedTo: (collections) => scopedEngine(engine, collections),
     async close() {
       isClosed = true;
@@ -330,7 +330,8 @@ function searchRoleMissing(): CarrelError {
 
 /** Converts a job id. This engine's ids are numbers; anything else matches no job. */
 function jobKey(id: JobId): number {
-  const key = typeof id === 'number' ? id : /^\d{1,15}$/.test(id) ? Number(id) : Number.NaN;
+  if (typeof id === 'string' && !/^\d{1,15}$/.test(id)) throw jobNotFound();
+  const key = Number(id);
   if (!Number.isSafeInteger(key)) throw jobNotFound();
   return key;
 }

@@ -24,10 +24,7 @@ export interface PassageCorpusOptions {
   readonly countsAll: boolean;
 }
 
-/**
- * Max word matches that `scoreMissing` reads at once. A search with a threshold ranks more. Reranking reads the others if it needs
- * them.
- */
+/** Max word matches that `scoreMissing` reads. Reranking reads further ones if it needs them. */
 const wordMatchesRead = 200;
 
 /** Creates the corpus of chunks for one search. `find` and `scoreMissing` read once each. Reranking rarely needs a third read. */

@@ -10,7 +10,7 @@ function storageWith(forget: Forgettable['ingestion']['forget']): Forgettable {
   return { ingestion: { forget }, documents: { pruneDeleted: async () => [] }, originals: { release: async () => 0 } };
 }
 
-test('removes old jobs at start, in parts, by age and number', async () => {
+test('removes old jobs at start, in batches, by age and number', async () => {
   const requests: ForgetRequest[] = [];
   let left = 12_000;
   const forget = async (request: ForgetRequest) => {

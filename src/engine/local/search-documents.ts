@@ -41,7 +41,7 @@ export function searchOf(request: EngineSearch, settings: EngineSettings, option
     top,
     tags: readTags(request.tags ?? []) as readonly string[],
     docType: readDocType(request.doc_type),
-    mode: request.fts_only ? ('words' as const) : request.vec_only ? ('meaning' as const) : ('hybrid' as const),
+    mode: modeOf(request),
     threshold,
     includesWeak: request.include_weak ?? false,
     neighbours,
@@ -49,6 +49,11 @@ export function searchOf(request: EngineSearch, settings: EngineSettings, option
     scopedTo: options.scopedTo,
     signal: options.signal ?? new AbortController().signal,
   };
+}
+
+function modeOf({ fts_only: wordsOnly, vec_only: meaningOnly }: EngineSearch): 'words' | 'meaning' | 'hybrid' {
+  if (wordsOnly) return 'words';
+  return meaningOnly ? 'meaning' : 'hybrid';
 }
 
 export interface SearchDeps {

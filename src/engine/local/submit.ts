@@ -31,7 +31,7 @@ export interface LocalEngine extends Engine {
 
 export type FileFields = SubmissionFields & { filename: string };
 
-export function createSubmitting(
+export function createSubmitMethods(
   settings: EngineSettings,
   { storage, onAccepted }: { readonly storage: Storage; onAccepted(): void },
 ): Pick<LocalEngine, 'submit' | 'submitStreamed'> {
@@ -131,13 +131,13 @@ function readFields(fields: SubmissionFields) {
 /** Returns the content type for downloads, by file extension. Extraction does not use it. */
 function contentTypeOf(filename: string): string {
   const extension = /\.([a-z0-9]{1,8})$/i.exec(filename)?.[1]?.toLowerCase() ?? '';
-  return types[extension] ?? 'application/octet-stream';
+  return contentTypes[extension] ?? 'application/octet-stream';
 }
 
 const office = 'application/vnd.openxmlformats-officedocument';
 const open = 'application/vnd.oasis.opendocument';
 
-const types: Readonly<Record<string, string>> = {
+const contentTypes: Readonly<Record<string, string>> = {
   pdf: 'application/pdf',
   docx: `${office}.wordprocessingml.document`,
   pptx: `${office}.presentationml.presentation`,

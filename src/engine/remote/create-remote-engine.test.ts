@@ -154,7 +154,7 @@ test('rejects a successful answer without a result', async (t) => {
   assert.equal((await engine.bulkDelete({ document_ids: [1] })).changed, 3);
 });
 
-test('our engine reports how many documents have a source path, past the first page too', async (t) => {
+test('keeps the total of an engine that filters by source_path, and counts the matches of one that does not', async (t) => {
   const { fake, engine } = await connect(t);
   const documents = [{ id: 1, source_path: 'a' }];
   fake.interrupt((response) => response.end(JSON.stringify({ documents, total: 250 })));
@@ -260,7 +260,7 @@ test('a slow transfer may take long; a stalled one may not', async (t) => {
   assert.ok(moved.accepted);
 });
 
-test('an unreadable source is not the fault of the engine', async (t) => {
+test('reports an error of the submitted content as such, not as an engine error', async (t) => {
   const { engine } = await connect(t);
   const broken = async function* () {
     yield Buffer.from('part');
@@ -288,7 +288,7 @@ test('replaces tags of a kind in one request, or one by one if the engine cannot
   assert.deepEqual(fake.requests[0]?.body, { document_ids: [id], remove: [], ...change });
 });
 
-test('a safety threshold error has its numbers', async (t) => {
+test('a safety threshold error includes its numbers', async (t) => {
   const { fake, engine } = await connect(t);
   fake.add({ text: 'one' });
   const refused = await fails(engine.bulkDelete({ doc_type: 'note' }), 'safety_threshold_exceeded');

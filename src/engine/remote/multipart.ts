@@ -17,12 +17,12 @@ export function multipartForm(
   const texts = Object.entries(fields).map(([name, value]) => part(boundary, `name="${name}"`, '', value));
   const head = Buffer.from(texts.join('') + (file ? fileHead(boundary, file.filename) : ''));
   const tail = Buffer.from(`${file ? '\r\n' : ''}--${boundary}--\r\n`);
-  const content = file ? file.size : 0;
+  const contentBytes = file ? file.size : 0;
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
     body: {
       content: join(head, file?.content, tail),
-      size: content === undefined ? undefined : head.length + content + tail.length,
+      size: contentBytes === undefined ? undefined : head.length + contentBytes + tail.length,
     },
   };
 }

@@ -53,7 +53,7 @@ export interface Endpoint {
 const retrySoon = { 'retry-after': '5' };
 const tooManySessions = 'Too many sessions are in use. Try again in a few seconds.';
 /** Matches event ids of a session's first stream, which carries messages that answer no request. */
-const firstStream = /-1-\d+$/;
+const firstStreamEventId = /-1-\d+$/;
 
 /** Creates the MCP endpoint: POST, GET and DELETE on one path, for every protocol revision that the role offers. */
 export function createEndpoint(options: EndpointOptions): Endpoint {
@@ -206,7 +206,9 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       if (session.resume(response, lastEventId)) return;
       // Another process's stream can't be resumed: its missed messages are lost, and later ones arrive here.
       const isFromOtherProcess =
-        sharedSessions !== undefined && firstStream.test(lastEventId) && !lastEventId.startsWith(sharedSessions.tag);
+        sharedSessions !== undefined &&
+        firstStreamEventId.test(lastEventId) &&
+        !lastEventId.startsWith(sharedSessions.tag);
       if (isFromOtherProcess && session.listen(response)) return;
       respondProblem(
         response,

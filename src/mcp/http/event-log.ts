@@ -15,9 +15,9 @@ export function createEventLog(allLogs: { bytes: number }, prefix: string) {
 
   const trim = (): void => {
     let drop = 0;
-    const isTooMuch = (remaining: number): boolean =>
+    const isOverLimit = (remaining: number): boolean =>
       remaining > eventsMax || (bytes > bytesMax && remaining > 1) || (allLogs.bytes > allBytesMax && remaining > 0);
-    while (isTooMuch(events.length - drop)) {
+    while (isOverLimit(events.length - drop)) {
       const size = events[drop]?.bytes ?? 0;
       bytes -= size;
       allLogs.bytes -= size;

@@ -121,7 +121,7 @@ export function createSession(options: SessionOptions): Session {
     let stream: ResumableStream | undefined;
 
     const openStream = (): ResumableStream => {
-      clearTimeout(silence);
+      clearTimeout(silenceTimer);
       if (stream === undefined) {
         stream = createStream();
         const connection = attach(stream, response);
@@ -129,10 +129,10 @@ export function createSession(options: SessionOptions): Session {
       }
       return stream;
     };
-    const silence = acceptsStream ? setTimeout(openStream, silenceMs).unref() : undefined;
+    const silenceTimer = acceptsStream ? setTimeout(openStream, silenceMs).unref() : undefined;
 
     const endExchange = (): void => {
-      clearTimeout(silence);
+      clearTimeout(silenceTimer);
       if (stream) finish(stream);
       else if (!response.headersSent) respondEmpty(response, 202, headers);
     };

@@ -86,7 +86,7 @@ export function createSessions(
       if (onClosed) closeCallbacks.set(id, onClosed);
       return session;
     },
-    /** Finds a session regardless of its owner. */
+    /** Finds a session of any caller. */
     get: (id: string) => sessions.get(id),
     /** Finds a session of this caller. Another caller's session appears not to exist. */
     find(id: string, callerKey: string): Session | undefined {

@@ -25,7 +25,7 @@ const firstSubscription = 16;
 const handshakeBytesMax = 16 * 1024;
 const uriUnitsMax = 4_096;
 /** Max wait for `notifications/initialized`, which may reach another process. */
-const completedMs = 1_000;
+const completeWaitMs = 1_000;
 const pollMs = 50;
 
 const initialized: Incoming = { kind: 'notification', method: 'notifications/initialized', params: undefined };
@@ -136,7 +136,7 @@ export function createSharedSessions(shared: SharedStore, { idleMs }: { idleMs: 
   }
 
   async function waitUntilComplete({ id, conversation }: Session): Promise<void> {
-    for (let waitedMs = 0; waitedMs < completedMs && !conversation.isReady; waitedMs += pollMs) {
+    for (let waitedMs = 0; waitedMs < completeWaitMs && !conversation.isReady; waitedMs += pollMs) {
       if (await isComplete(id).catch(() => false)) {
         await conversation.receive(initialized, noopSink);
         return;

@@ -58,7 +58,7 @@ test('recognizes invalid JSON-RPC 2.0 messages (T010, T011, T012)', () => {
   }
 });
 
-test('depth and elements are bounded before parsing, and strings do not count (T013, T037)', () => {
+test('bounds depth and elements before parsing, ignoring brackets and commas in strings (T013, T037)', () => {
   const refused = (text: string) => {
     const outcome = parseMessages(text, messageLimits);
     return outcome.ok ? undefined : outcome.problem;

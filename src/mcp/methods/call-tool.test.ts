@@ -182,7 +182,7 @@ test('a failed job keeps our code and message, not the external ones', async () 
   assert.deepEqual(jobs.get(jobId, 'me').error, { code: 'unavailable', message: 'The upstream is down.' });
 });
 
-test('rejects an overlong answer at once and as a job, and tells the tool the limit', async () => {
+test('rejects an overlong answer of a call or job, and passes the limit to the tool', async () => {
   const bounds: unknown[] = [];
   const long = tool('long', async (_input, { answerBytesMax }) => {
     bounds.push(answerBytesMax);

@@ -90,13 +90,13 @@ const methods: Record<string, Method> = Object.assign(Object.create(null), {
     if (resources.watchable && call.era === 'handshake') void call.watch?.().watchList();
     return resources.list(params['cursor'], call);
   },
-  'resources/subscribe': async (_offer, { uri }, call) => {
+  'resources/subscribe': async (_features, { uri }, call) => {
     if (typeof uri !== 'string') throw new CarrelError('invalid_arguments', 'uri must be a string.');
     if (await call.watch?.().watchResource(uri)) return {};
     const message = "This resource can't be subscribed to, or there are too many subscriptions.";
     throw new CarrelError('resource_not_found', message, { data: { uri } });
   },
-  'resources/unsubscribe': (_offer, { uri }, call) => {
+  'resources/unsubscribe': (_features, { uri }, call) => {
     call.watch?.().unwatchResource(String(uri));
     return {};
   },

@@ -42,7 +42,7 @@ test('completes a prompt’s arguments without resources', async () => {
   assert.deepEqual(answer?.['completion'], completion);
 });
 
-test('completes them in 2026-07-28 too', async () => {
+test('completes a prompt’s arguments in 2026-07-28 too', async () => {
   const [answer] = await ask([modernRequest('completion/complete', completing).message]);
   assert.deepEqual(answer?.['completion'], completion);
 });

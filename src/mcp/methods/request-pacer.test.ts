@@ -61,7 +61,7 @@ test('starts requests of one chunk in order, at most eight per event-loop tick',
   assert.deepEqual(await client.end(), { indexes, maxPerTick: 8 });
 });
 
-test('starts requests of a batch the same way', async () => {
+test('starts at most eight requests of a batch per tick', async () => {
   const client = await openWith('2025-03-26');
   client.write([indexes.map(request)]);
   const answers = await client.line();
@@ -69,7 +69,7 @@ test('starts requests of a batch the same way', async () => {
   assert.deepEqual(await client.end(), { indexes, maxPerTick: 8 });
 });
 
-test('starts requests of 2026-07-28 the same way', async () => {
+test('starts at most eight requests of 2026-07-28 per tick', async () => {
   const client = open();
   client.write([modernRequest('prompts/get', params(0)).message]);
   await client.line();

@@ -61,7 +61,7 @@ test('links only to our URIs, once each, with type and first line', () => {
   ]);
 });
 
-test('no links without such a list, or for results that may be outdated', () => {
+test('creates no links without a result list, or for results that may be outdated', () => {
   const hits = [{ uri: 'shelf://a.b/1', about: 'x' }];
   for (const data of [{}, { hits: null }, { hits: { 0: hits[0] } }, { status: 'processing', jobId: '1' }]) {
     assert.deepEqual(createLinksTo(resources.mimeTypeOf, inFull, {})(search, data), []);

@@ -37,7 +37,7 @@ export function createResources(
   const templates = entries.flatMap(({ provider }) => provider.templates);
   let patterns: { pattern: RegExp; mimeType: string }[] | undefined;
 
-  const watchable = entries.filter(({ provider }) => provider.fingerprint !== undefined);
+  const watchableEntries = entries.filter(({ provider }) => provider.fingerprint !== undefined);
   const fingerprintOf = async (
     { provider, toolset }: ProviderEntry,
     uri: string | undefined,
@@ -50,14 +50,14 @@ export function createResources(
   return {
     any: entries.length > 0,
     /** True if any resource can be subscribed to. */
-    watchable: watchable.length > 0,
+    watchable: watchableEntries.length > 0,
     /** Returns a fingerprint that changes with the resource; see `ResourceProvider`. Undefined if it can't be subscribed to. */
     async fingerprint(uri: string | undefined, call: Call): Promise<string | undefined> {
       if (uri === undefined) {
-        if (watchable.length === 0) return undefined;
-        return (await Promise.all(watchable.map((entry) => fingerprintOf(entry, undefined, call)))).join('\n');
+        if (watchableEntries.length === 0) return undefined;
+        return (await Promise.all(watchableEntries.map((entry) => fingerprintOf(entry, undefined, call)))).join('\n');
       }
-      const entry = watchable.find(({ provider }) => uri.startsWith(provider.uriPrefix));
+      const entry = watchableEntries.find(({ provider }) => uri.startsWith(provider.uriPrefix));
       return entry && fingerprintOf(entry, uri, call);
     },
     templates,

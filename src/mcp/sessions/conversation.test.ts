@@ -153,7 +153,7 @@ test('two requests under the same id are both answered (T009)', async () => {
   assert.deepEqual(found, ['[5,{"n":1}]', '[5,{"n":2}]']);
 });
 
-test('a cancelled request is aborted and never answered; its id may be a string that looks like another (T043)', async () => {
+test('a cancelled request is aborted and never answered, even if its id looks like another (T043)', async () => {
   const aborted = Promise.withResolvers<void>();
   const other = Promise.withResolvers<Record<string, unknown>>();
   const peer = await ready((method, signal) => {

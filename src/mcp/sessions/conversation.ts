@@ -79,7 +79,7 @@ export function createConversation(
   const features = allFeatures.scopedTo(caller.rights);
   const pending = new Set<Pending>();
   /** Functions that cancel work which continues after the answer, by request key. */
-  const cancelBackground = new Map<string, () => void>();
+  const backgroundCancels = new Map<string, () => void>();
   const clientRequests = createClientRequests(tag);
   const ready = Promise.withResolvers<void>();
   let phase: 'new' | 'initializing' | 'ready' = 'new';
@@ -140,9 +140,9 @@ export function createConversation(
       notify: (method, params) => send({ jsonrpc: '2.0', method, params }),
       send: (method, params, timeoutMs) => clientRequests.send(method, params, { timeoutMs, signal, send }),
       keepCancellable(cancel) {
-        cancelBackground.set(id.key, cancel);
+        backgroundCancels.set(id.key, cancel);
         return () => {
-          if (cancelBackground.get(id.key) === cancel) cancelBackground.delete(id.key);
+          if (backgroundCancels.get(id.key) === cancel) backgroundCancels.delete(id.key);
         };
       },
       ...(sink.hangUp ? { hangUp: sink.hangUp } : {}),
@@ -175,8 +175,8 @@ export function createConversation(
       request.controller.abort();
       request.sink.dropped();
     }
-    cancelBackground.get(key)?.();
-    cancelBackground.delete(key);
+    backgroundCancels.get(key)?.();
+    backgroundCancels.delete(key);
   };
 
   const complete = (): void => {

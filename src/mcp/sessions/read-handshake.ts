@@ -2,7 +2,7 @@ import { isObject } from '../../base/json.ts';
 
 type Params = Record<string, unknown>;
 
-/** Validates `initialize` and fills in fields that clients often omit. Returns an error message if they are invalid. */
+/** Validates `initialize` and fills in fields that clients often omit. Returns an error message if it is invalid. */
 export function readHandshake(params: Params = {}): Params | string {
   const { protocolVersion, capabilities = {}, clientInfo } = params;
   if (typeof protocolVersion !== 'string') return 'protocolVersion must be a string such as "2025-11-25".';
@@ -24,7 +24,7 @@ const isListOf =
   (value) =>
     Array.isArray(value) && value.every(item);
 /** Checks that a value is an object, and that its listed members, if present, are valid. */
-const isWith =
+const isObjectWith =
   (members: Readonly<Record<string, Check>>): Check =>
   (value) =>
     isObject(value) &&
@@ -32,25 +32,30 @@ const isWith =
 const areObjects: Check = (value) => isObject(value) && Object.values(value).every(isObject);
 
 /** Checks capabilities by the specification's schema. Unknown members may be anything. */
-const areCapabilities = isWith({
+const areCapabilities = isObjectWith({
   experimental: areObjects,
   extensions: areObjects,
-  sampling: isWith({ context: isObject, tools: isObject }),
-  elicitation: isWith({ form: isWith({ applyDefaults: isFlag }), url: isObject }),
-  roots: isWith({ listChanged: isFlag }),
-  tasks: isWith({
+  sampling: isObjectWith({ context: isObject, tools: isObject }),
+  elicitation: isObjectWith({ form: isObjectWith({ applyDefaults: isFlag }), url: isObject }),
+  roots: isObjectWith({ listChanged: isFlag }),
+  tasks: isObjectWith({
     list: isObject,
     cancel: isObject,
-    requests: isWith({ sampling: isWith({ createMessage: isObject }), elicitation: isWith({ create: isObject }) }),
+    requests: isObjectWith({
+      sampling: isObjectWith({ createMessage: isObject }),
+      elicitation: isObjectWith({ create: isObject }),
+    }),
   }),
 });
 
 const isIcon = (value: unknown): boolean =>
   isObject(value) &&
   isText(value['src']) &&
-  isWith({ mimeType: isText, sizes: isListOf(isText), theme: (theme) => theme === 'light' || theme === 'dark' })(value);
+  isObjectWith({ mimeType: isText, sizes: isListOf(isText), theme: (theme) => theme === 'light' || theme === 'dark' })(
+    value,
+  );
 
-const isClient = isWith({
+const isClient = isObjectWith({
   name: isText,
   version: isText,
   title: isText,

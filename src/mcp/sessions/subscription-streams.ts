@@ -108,14 +108,14 @@ interface Subscriptions {
 function readSubscriptions({ notifications }: Record<string, unknown>): Subscriptions | string {
   if (!isObject(notifications)) return 'Invalid params: notifications must be an object.';
   const { resourcesListChanged, resourceSubscriptions: uris = [], taskIds = [] } = notifications;
-  if (!isTexts(uris)) return `Invalid params: resourceSubscriptions must be at most ${watchedMax} URIs.`;
-  if (!isTexts(taskIds)) return `Invalid params: taskIds must be at most ${watchedMax} ids.`;
+  if (!areTexts(uris)) return `Invalid params: resourceSubscriptions must be at most ${watchedMax} URIs.`;
+  if (!areTexts(taskIds)) return `Invalid params: taskIds must be at most ${watchedMax} ids.`;
   return { list: resourcesListChanged === true, uris: [...new Set(uris)], taskIds: [...new Set(taskIds)] };
 }
 
 const textUnitsMax = 8_192;
 
-function isTexts(value: unknown): value is string[] {
+function areTexts(value: unknown): value is string[] {
   const isText = (item: unknown): boolean => typeof item === 'string' && item.length <= textUnitsMax;
   return Array.isArray(value) && value.length <= watchedMax && value.every(isText);
 }

@@ -10,22 +10,22 @@ export type LineReader = ReturnType<typeof createLineReader>;
 export function createLineReader(bytesMax: number, handlers: LineHandlers) {
   let parts: Buffer[] = [];
   let size = 0;
-  let skipping = false;
+  let isSkipping = false;
 
   const endLine = (): void => {
     const bytes = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
     parts = [];
     size = 0;
-    if (!skipping && bytes.length > 0) handlers.line(bytes);
-    skipping = false;
+    if (!isSkipping && bytes.length > 0) handlers.line(bytes);
+    isSkipping = false;
   };
 
   const append = (piece: Buffer): void => {
-    if (skipping || piece.length === 0) return;
+    if (isSkipping || piece.length === 0) return;
     size += piece.length;
     if (size > bytesMax) {
       parts = [];
-      skipping = true;
+      isSkipping = true;
       handlers.tooLong();
     } else {
       parts.push(piece);

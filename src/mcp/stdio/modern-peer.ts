@@ -39,7 +39,7 @@ export function openModernPeer(options: ClientLinesOptions, modern: ModernProtoc
     onerror: (error) => options.log.debug('protocol', { error }),
   });
   const answers = modern.answersFor(caller);
-  /** True once the SDK has received a valid request. It learns the revision from that request, and answers others by it. */
+  /** True once the SDK has received a valid request, from which it learns the revision. Later requests may bypass it. */
   let isSdkReady = false;
   /** Requests answered without the SDK, by id. */
   const running = new Map<unknown, Set<AbortController>>();

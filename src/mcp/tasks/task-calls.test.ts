@@ -8,7 +8,7 @@ import { localUser } from '../../tools/call.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { runOrBecomeTask, StartedTask } from './task-calls.ts';
 
-test('a task whose answer cannot be written fails alone', async (t) => {
+test('a result that cannot be serialized fails only its task', async (t) => {
   const folder = makeFolder(t);
   const tasks = createTasks({ folder, log: silentLogger });
   const ended = Promise.withResolvers<void>();

@@ -28,7 +28,7 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
   const dropped = registry.counter({ name: 'carrel.otlp.lost', help: 'Spans and metric exports that were dropped.' });
   const closing = new AbortController();
   let queue: Span[] = [];
-  let isReported = false;
+  let hasWarned = false;
 
   const post = async (path: string, payload: object): Promise<'sent' | 'refused' | { retryMs: number | undefined }> => {
     const answer = await sender.post(path, payload);
@@ -37,16 +37,16 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
       return { retryMs: undefined };
     }
     if (isAccepted(answer.status)) {
-      isReported = false;
+      hasWarned = false;
       return 'sent';
     }
     warnOnce(`answered ${answer.status}`);
-    return retryable.has(answer.status) ? { retryMs: retryAfterMs(answer.headers) } : 'refused';
+    return retryableStatuses.has(answer.status) ? { retryMs: retryAfterMs(answer.headers) } : 'refused';
   };
 
   const warnOnce = (problem: string): void => {
-    if (!isReported) log.warn(`the OpenTelemetry receiver ${problem}; undelivered data is dropped`);
-    isReported = true;
+    if (!hasWarned) log.warn(`the OpenTelemetry receiver ${problem}; undelivered data is dropped`);
+    hasWarned = true;
   };
 
   const send = async (path: string, payload: object): Promise<boolean> => {
@@ -75,11 +75,11 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
     if (!(await send('/v1/metrics', payload))) dropped.add({ signal: 'metrics' });
   };
 
-  const spans = oneAtATime(sendSpans);
-  const metrics = oneAtATime(sendMetrics);
+  const flushSpans = oneAtATime(sendSpans);
+  const flushMetrics = oneAtATime(sendMetrics);
   const timers = [
-    ...(target.sendsSpans ? [setInterval(() => void spans(), batchEveryMs)] : []),
-    ...(target.sendsMetrics ? [setInterval(() => void metrics(), target.metricsEveryMs)] : []),
+    ...(target.sendsSpans ? [setInterval(() => void flushSpans(), batchEveryMs)] : []),
+    ...(target.sendsMetrics ? [setInterval(() => void flushMetrics(), target.metricsEveryMs)] : []),
   ];
   for (const timer of timers) timer.unref();
 
@@ -89,14 +89,14 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
       if (!target.sendsSpans || closing.signal.aborted) return;
       if (queue.length >= queueMax) dropped.add({ signal: 'spans' });
       else queue.push(span);
-      if (queue.length >= batchMax) void spans();
+      if (queue.length >= batchMax) void flushSpans();
     },
     /** Tries once to send the queued data, within `limitMs`. */
     async close(limitMs: number): Promise<void> {
       for (const timer of timers) clearInterval(timer);
       // No retries after this.
       closing.abort();
-      const last = Promise.all([spans(), ...(target.sendsMetrics ? [metrics()] : [])]);
+      const last = Promise.all([flushSpans(), ...(target.sendsMetrics ? [flushMetrics()] : [])]);
       const isDone = await Promise.race([last.then(() => true), pause(limitMs, false)]);
       if (!isDone) warnOnce('does not answer');
       sender.close();
@@ -116,7 +116,7 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
 }
 
 /** The only HTTP statuses after which OTLP allows a retry. */
-const retryable = new Set([429, 502, 503, 504]);
+const retryableStatuses = new Set([429, 502, 503, 504]);
 
 function retryAfterMs(headers: ServiceAnswer['headers']): number | undefined {
   const seconds = Number(headers['retry-after']);

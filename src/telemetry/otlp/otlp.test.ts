@@ -144,7 +144,7 @@ test('retries a busy receiver, but not after a refusal', async (t) => {
   assert.equal(lost(), 512);
 });
 
-test('an unresponsive receiver costs a bounded queue and delays the stop no longer than its limit', async (t) => {
+test('an unresponsive receiver fills only a bounded queue and delays the stop no longer than the limit', async (t) => {
   const { exporter, lost, add } = await exporterTo(t, () => {});
   add(10_000);
   // 512 are in flight and 2,048 queued.
