@@ -102,9 +102,14 @@ function countPartLines(bytes: Uint8Array): number {
   return count;
 }
 
+const splitAdvice = 'Save its text and attachments as separate files, and add those.';
+
 async function parse(bytes: Uint8Array): Promise<Email> {
   if (countPartLines(bytes) > partLinesMax) {
-    throw new CarrelError('extraction_too_complex', `This email has more than ${partLinesMax} parts, the limit.`);
+    throw new CarrelError(
+      'extraction_too_complex',
+      `This email has more than ${partLinesMax} parts, the limit. ${splitAdvice}`,
+    );
   }
   try {
     return await PostalMime.parse(bytes, {
@@ -115,7 +120,7 @@ async function parse(bytes: Uint8Array): Promise<Email> {
   } catch (error) {
     const isTooComplex = error instanceof Error && /nesting|header size|headers? (?:too|exceed)/i.test(error.message);
     if (isTooComplex) {
-      const message = 'The parts of this email are nested too deep, or its headers are too long.';
+      const message = `The parts of this email are nested too deep, or its headers are too long. ${splitAdvice}`;
       throw new CarrelError('extraction_too_complex', message, { cause: error });
     }
     const message = 'This email is damaged and cannot be read. Save it again from the mail program.';

@@ -110,8 +110,11 @@ function invalidUrl(fault: string): CarrelError {
   return new CarrelError('invalid_url', `The URL is not usable: ${fault}. Give one like https://example.com/page.`);
 }
 
+/** The part of a refusal's message that says that `onlyHosts` is the reason. */
+export const unlistedHost = 'is not among the hosts that may be fetched here';
+
 function hostNotListed(host: string): CarrelError {
-  const message = `${host} is not among the hosts that may be fetched here. The operator of this server can allow it.`;
+  const message = `${host} ${unlistedHost}. The operator of this server can allow it.`;
   return new CarrelError('host_not_allowed', message, { data: { host } });
 }
 

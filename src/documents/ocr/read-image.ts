@@ -31,7 +31,10 @@ export async function readImage(
     length += text.length + 2;
   }
   if (confidences.length === 0) {
-    throw new CarrelError('no_text_in_document', 'No text was found in this image.');
+    throw new CarrelError(
+      'no_text_in_document',
+      'No text was found in this image. Try a sharper one, or set KB_OCR_LANGUAGES to the language of its text.',
+    );
   }
   return {
     title: null,

@@ -1,4 +1,5 @@
 import { CarrelError, type ErrorCode, isCarrelError } from '../../base/errors.ts';
+import { unlistedHost } from '../../web/fetch-policy.ts';
 
 /** Detects PDF by content type or bytes. Like PDF readers, it accepts other bytes before the header. */
 export function isPdf(contentType: string, bytes?: Uint8Array): boolean {
@@ -35,9 +36,13 @@ export function explainRefusal(error: unknown, viaFess: boolean): unknown {
     return new CarrelError('content_unavailable', message, { cause: error });
   }
   const hint = hints[error.code];
-  if (hint === undefined) return error;
+  // Pages of this server and of Fess are refused too, whatever the allowlist says.
+  const isOtherRule = error.code === 'host_not_allowed' && !error.message.includes(unlistedHost);
+  if (hint === undefined || isOtherRule) return error;
   const viaFessHint = viaFess ? undefined : viaFessHints[error.code];
-  return new CarrelError(error.code, [error.message, hint, viaFessHint].filter(Boolean).join(' '), {
+  // The bridge does not read this setting of the other toolsets.
+  const message = error.message.replace(' with FETCH_ALLOW_PRIVATE', '');
+  return new CarrelError(error.code, [message, hint, viaFessHint].filter(Boolean).join(' '), {
     cause: error,
     data: error.data,
   });
