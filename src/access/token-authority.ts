@@ -9,7 +9,7 @@ import { hashToken, isTokenForm } from './token.ts';
 const requiredCacheMs = 1_000;
 
 /** Precision of a token's time of last use, which is written at most once per hour. */
-const usedRoundMs = 3_600_000;
+const lastUsedPrecisionMs = 3_600_000;
 
 export interface TokenAuthorityOptions {
   /** True if other machines can reach the server. Once it has seen a token, it keeps requiring one, even if all are revoked. */
@@ -42,7 +42,7 @@ export function createTokenAuthority(
 
   const touch = (store: TokenStore, { id, lastUsedAt = '' }: StoredToken): void => {
     const now = Date.now();
-    const time = new Date(now - (now % usedRoundMs)).toISOString();
+    const time = new Date(now - (now % lastUsedPrecisionMs)).toISOString();
     if (lastUsedAt >= time || touched.get(id) === time) return;
     touched.set(id, time);
     // Not awaited, because the request need not wait for it.
@@ -79,9 +79,9 @@ export function createTokenAuthority(
 
 function principalOf(token: StoredToken): Principal {
   const { name, rights, expiresAt } = token;
-  const end = expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) };
+  const expiry = expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) };
   const credential = credentialOf(token);
-  return { name, identity: credential, rights, credential, ...end };
+  return { name, identity: credential, rights, credential, ...expiry };
 }
 
 function credentialOf({ id }: StoredToken): string {

@@ -20,11 +20,11 @@ export function itemBytesMax({ answerBytesMax = answerBytesDefault }: Pick<Call,
 /** Returns the first items that fit into `bytesMax`. */
 export function fitItems<Item>(items: readonly Item[], bytesMax: number): Item[] {
   let used = 0;
-  const tooMany = items.findIndex((item) => {
+  const firstOmitted = items.findIndex((item) => {
     used += wireBytes(item, 2, bytesMax - used);
     return used > bytesMax;
   });
-  return tooMany === -1 ? [...items] : items.slice(0, tooMany);
+  return firstOmitted === -1 ? [...items] : items.slice(0, firstOmitted);
 }
 
 /** Throws if an answer is too large. Most tools shorten their answers, so this rarely happens. */

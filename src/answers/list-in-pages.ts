@@ -17,7 +17,7 @@ const pageSize = 50;
 /** Number of members read before the cursor's position, to find members that moved a little. */
 const overlap = 40;
 const windowSize = overlap + pageSize + 1;
-/** Windows to search for the cursor's members, relative to its position. Additions move members up, removals down. */
+/** Windows to search for the cursor's members, relative to its position. Additions raise a member's offset, removals lower it. */
 const windows = [0, 1, 2, 3, -1, -2, -3];
 /** Max ids in a cursor. With several, its position is found even if one member was removed or moved. */
 const marksMax = 5;
@@ -49,8 +49,8 @@ async function membersAfter<Member>(
     if (last === -1) continue;
     const offset = start + last + 1;
     const members = found.slice(last + 1);
-    const isFullPage = members.length > pageSize || found.length < windowSize;
-    return { offset, members: isFullPage ? members : await list.read(offset, pageSize + 1) };
+    const isComplete = members.length > pageSize || found.length < windowSize;
+    return { offset, members: isComplete ? members : await list.read(offset, pageSize + 1) };
   }
   throw new CarrelError('invalid_cursor', 'The list has changed too much. Start again without a cursor.');
 }

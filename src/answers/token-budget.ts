@@ -38,10 +38,10 @@ const tooSmall = 'The budget is too small for one result; this is the best one, 
 export function fitBudget<Item extends object, Id>(
   items: readonly Item[],
   budget: number | undefined,
-  shape: BudgetRules<Item, Id>,
+  rules: BudgetRules<Item, Id>,
 ): { items: Item[]; report: { budget?: BudgetReport<Id> } } {
   if (budget === undefined) return { items: [...items], report: {} };
-  const costOf = (item: Item): number => estimateTokens(JSON.stringify(shape.counted?.(item) ?? item));
+  const costOf = (item: Item): number => estimateTokens(JSON.stringify(rules.counted?.(item) ?? item));
   const fitting: Item[] = [];
   const cut: BudgetReport<Id>['cut'] = [];
   let used = 0;
@@ -52,10 +52,10 @@ export function fitBudget<Item extends object, Id>(
       used += cost;
       continue;
     }
-    const tokensLeft = budget - used - costOf(shape.withText(item, ''));
+    const tokensLeft = budget - used - costOf(rules.withText(item, ''));
     // Always include the best item: an empty answer would look as if nothing was found.
     const isFirst = fitting.length === 0;
-    const shortened = shortenItem(item, isFirst ? Math.max(tokensLeft, truncatedTokensMin) : tokensLeft, shape);
+    const shortened = shortenItem(item, isFirst ? Math.max(tokensLeft, truncatedTokensMin) : tokensLeft, rules);
     if (shortened !== undefined) cut.push(shortened.note);
     const last = shortened?.item ?? (isFirst ? item : undefined);
     if (last !== undefined) {
@@ -64,7 +64,7 @@ export function fitBudget<Item extends object, Id>(
     }
     break;
   }
-  const omitted = items.slice(fitting.length).map(shape.id);
+  const omitted = items.slice(fitting.length).map(rules.id);
   const hint = used > budget ? { hint: tooSmall } : {};
   return {
     items: fitting,
@@ -75,19 +75,19 @@ export function fitBudget<Item extends object, Id>(
 /** Min tokens of a truncated text. */
 const truncatedTokensMin = 40;
 
-function shortenItem<Item, Id>(item: Item, tokens: number, shape: BudgetRules<Item, Id>) {
-  const characters = Array.from(shape.text(item));
-  const cost = estimateTokens(shape.text(item));
+function shortenItem<Item, Id>(item: Item, tokens: number, rules: BudgetRules<Item, Id>) {
+  const characters = Array.from(rules.text(item));
+  const cost = estimateTokens(rules.text(item));
   if (tokens < truncatedTokensMin || cost <= tokens) return undefined;
   // Token density varies within a text, so take slightly less than computed.
   const chars = Math.floor(characters.length * (tokens / cost) * 0.9);
   return {
-    item: shape.withText(item, characters.slice(0, chars).join('')),
+    item: rules.withText(item, characters.slice(0, chars).join('')),
     note: {
-      id: shape.id(item),
+      id: rules.id(item),
       returned_chars: chars,
       total_chars: characters.length,
-      next: shape.next(item, chars),
+      next: rules.next(item, chars),
     },
   };
 }

@@ -12,7 +12,7 @@ export interface Field<Value> {
   readonly flags?: readonly string[];
   readonly description: string;
   readonly secret: boolean;
-  /** True rejects an empty variable, which otherwise means "not set". An empty key is probably a mistake that disables a check. */
+  /** True rejects an empty variable, which otherwise means "not set": an empty token would silently disable a check. */
   readonly refusesEmpty?: boolean;
   /** True if the value is a file or folder. A relative path is resolved against the current folder. */
   readonly isPath?: PathTest;
@@ -30,7 +30,7 @@ export interface FieldOptions<Value> {
   isPath?: PathTest;
 }
 
-/** True if a setting is a path, or a function that decides it by all settings of the slice. */
+/** True if a setting is a path, or a function that decides this from all settings of the slice. */
 export type PathTest = boolean | ((settings: Readonly<Record<string, unknown>>) => boolean);
 
 /** The error for an invalid value. `loadConfig` adds where the value came from. */
@@ -169,7 +169,7 @@ export function list(options: FieldOptions<readonly string[]>): Field<readonly s
   });
 }
 
-/** One or more of a few names. Each name is also a flag. */
+/** A list of one or more of these values. Each value is also a flag. */
 export function someOf<const Value extends string>(
   values: readonly Value[],
   options: Omit<FieldOptions<readonly Value[]>, 'flag'>,
@@ -178,8 +178,8 @@ export function someOf<const Value extends string>(
   return {
     ...field('values separated by commas', options, (raw) => {
       const chosen = names.read(raw);
-      const unknown = chosen.some((name) => !values.some((value) => value === name));
-      if (unknown || chosen.length === 0) throw new ConfigFault(`must contain one or more of ${values.join(', ')}`);
+      const hasUnknown = chosen.some((name) => !values.some((value) => value === name));
+      if (hasUnknown || chosen.length === 0) throw new ConfigFault(`must contain one or more of ${values.join(', ')}`);
       return values.filter((value) => chosen.includes(value));
     }),
     flags: values,

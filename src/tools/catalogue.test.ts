@@ -46,7 +46,7 @@ test('a tool without arguments lists empty properties', () => {
   assert.deepEqual(listing?.inputSchema, { type: 'object', properties: {}, additionalProperties: false });
 });
 
-test('lists arguments without bounds that errors report, and without type lists', () => {
+test('lists arguments without bounds that errors name, and without lists of types', () => {
   const tool = defineTool({
     name: 'bounded',
     title: 'Bounded',

@@ -108,9 +108,9 @@ function parseIfFits(text: string, schema: JsonSchema, acceptsTextValues: boolea
   const wantsObject = accepts(schema, 'object');
   if (!wantsArray && !wantsObject) return acceptsTextValues ? numberOrBoolean(text, schema) : text;
   try {
-    const once = parseExact(text);
+    const decoded = parseExact(text);
     // Some clients encode JSON twice.
-    const parsed: unknown = typeof once === 'string' ? parseExact(once) : once;
+    const parsed: unknown = typeof decoded === 'string' ? parseExact(decoded) : decoded;
     if (Array.isArray(parsed) ? wantsArray : isObject(parsed) && wantsObject) {
       return relaxValue(parsed, schema, acceptsTextValues);
     }

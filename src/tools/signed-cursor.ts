@@ -21,16 +21,16 @@ const signatureBytes = 16;
  * invalidates them.
  */
 export function createCursorSigner(scope: string): CursorSigner {
-  const signed = (position: string): Buffer => sign(`cursor ${scope}`, position).subarray(0, signatureBytes);
+  const signatureOf = (position: string): Buffer => sign(`cursor ${scope}`, position).subarray(0, signatureBytes);
   return {
     issue(at, marks = []) {
       const position = [at, ...marks].join('.');
-      return `${position}-${signed(position).toString('base64url')}`;
+      return `${position}-${signatureOf(position).toString('base64url')}`;
     },
     read(cursor) {
       const [, position = '', signature = ''] = /^(\d{1,15}(?:\.[\w-]{1,64}){0,8})-([\w-]{22})$/.exec(cursor) ?? [];
       const actual = Buffer.from(signature, 'base64url');
-      const isOurs = isSigned(actual, signed(position));
+      const isOurs = isSigned(actual, signatureOf(position));
       // The last character of base64url has unused bits, so accept only the spelling that `issue` writes.
       if (!isOurs || actual.toString('base64url') !== signature) {
         throw new CarrelError('invalid_cursor', 'This cursor is invalid here or has expired. Start again without one.');

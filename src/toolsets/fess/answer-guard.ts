@@ -1,4 +1,4 @@
-/** Evidence in an answer of Fess about the labels of its results. Undefined if the answer lacks it. */
+/** Evidence in an answer of Fess about the labels of its results. A field is undefined if the answer lacks it. */
 interface LabelEvidence {
   searchQuery: string | undefined;
   hitLabels: readonly (readonly string[] | undefined)[];
@@ -15,7 +15,7 @@ interface LabelEvidence {
  * defense, after the query guard.
  *
  * The counts detect servers with `query.orsearch.min.hit.count`. If a search finds little, such a server repeats it with OR
- * between its parts, which makes the label optional. The query in the answer doesn't show it.
+ * between its parts, which makes the label optional. The query in the answer doesn't show the OR.
  */
 export function isWithinLabel(answer: LabelEvidence, label: string): boolean {
   const { searchQuery, hitLabels, labelled, outside, total } = answer;
@@ -27,7 +27,7 @@ export function isWithinLabel(answer: LabelEvidence, label: string): boolean {
 
 /**
  * Returns true if the query in the answer ends with the label as a separate required clause. Only other filters and the
- * sort may follow. No unbalanced quote or parenthesis, operator or backslash before it may change its meaning.
+ * sort may follow. Before it, an operator, a backslash, or an unbalanced quote or parenthesis would change its meaning.
  */
 function isFiltered(searchQuery: string, label: string): boolean {
   const filter = `label:"${label}"`;

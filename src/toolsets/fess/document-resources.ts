@@ -46,7 +46,7 @@ export function createDocumentResources(deps: DocumentResourcesDeps): ResourcePr
         throw new CarrelError('invalid_cursor', 'This cursor has expired. List again without one.');
       }
       return {
-        resources: hits.flatMap((hit) => summaries(domain, hit)),
+        resources: hits.flatMap((hit) => resourcesOf(domain, hit)),
         ...(nextStart === undefined ? {} : { nextCursor: cursors.issue(nextStart) }),
       };
     },
@@ -94,7 +94,7 @@ async function readContent(
   };
 }
 
-function summaries(domain: KnowledgeDomain, { docId, title, url, digest }: FessHit): ResourceSummary[] {
+function resourcesOf(domain: KnowledgeDomain, { docId, title, url, digest }: FessHit): ResourceSummary[] {
   const uri = documentUri(domain, docId);
   const name = visibleLine(title) || visibleLine(url) || docId;
   // On one line, so that no document can imitate the `[Knowledge Domain]` block.
@@ -120,7 +120,7 @@ export function parseUri(uri: string, uriPrefix: string): { docId: string; isCon
   return { docId, isContent: content !== undefined };
 }
 
-/** Completes an id. Also accepts words, because nobody types ids: they search for Fess's first suggestion. */
+/** Completes an id. Nobody types ids, so other text is completed by Fess and searched for. */
 async function completeDocId(api: FessApi, label: string, typed: string, { signal }: Call): Promise<string[]> {
   const text = typed.trim();
   const ids = async (query: string): Promise<string[]> =>

@@ -80,7 +80,7 @@ async function askSource(source: SearchSource, question: Question, call: Call): 
 
 function failureMessage(error: unknown, timeout: AbortSignal, source: SearchSource, call: Call): string {
   if (call.signal.aborted) return 'The search was cancelled.';
-  if (timeout.aborted) return 'It timed out.';
+  if (timeout.aborted) return 'The source timed out. Try again later.';
   if (isCarrelError(error)) return error.message;
   const incident = call.log.incident('search source failed', error, { source: source.name });
   return `Internal error. The log has the details under incident ${incident}.`;

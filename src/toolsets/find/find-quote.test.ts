@@ -19,7 +19,7 @@ test('case, white space, punctuation, quotation marks and Markdown may differ', 
   );
 });
 
-test('finds symbols and emoji without words in sequence; ignores punctuation alone', async () => {
+test('finds a quotation of symbols and emoji alone, but none of punctuation alone', async () => {
   assert.equal(await found('👍🏽 → ✓', 'Before.', 'Done: 👍🏽 → ✓!'), '👍🏽 → ✓');
   assert.equal(await found('✅ 🎉', 'All ✅,\n🎉 now'), '✅,\n🎉');
   assert.equal(await found('✅ … =\u0338', 'All ✅ done', 'and ≠.'), '✅ done');

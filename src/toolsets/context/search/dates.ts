@@ -50,7 +50,7 @@ function parseDate(parameter: Parameter, text: string, round: (ms: number) => nu
   const midnight = Date.parse(`${year}-${month}-${day}T00:00:00.000Z`);
   // Date.parse reads February 30th as March 2nd.
   if (Number.isNaN(midnight) || new Date(midnight).getUTCDate() !== Number(day)) throw badDate(parameter, text);
-  if (isDateOnly) return parameter === 'start_date' ? midnight : midnight + 86_399_999;
+  if (isDateOnly) return parameter === 'start_date' ? midnight : midnight + dayMs - 1;
   const clock = [Number(hour), Number(minute ?? 0), Number(second ?? 0)] as const;
   if (clock[0] > 23 || clock[1] > 59 || clock[2] > 59) throw badDate(parameter, text);
   const fractionMs = fraction === undefined ? 0 : Number(`0.${fraction}`) * 1000;

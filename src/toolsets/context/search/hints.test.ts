@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nearestName } from './hints.ts';
 
-test('finds the closest name in any case, or none if all are far', () => {
+test('finds the closest name, ignoring case, or none if all are too different', () => {
   const known = ['project-alpha', 'project-beta', 'Home'];
   assert.equal(nearestName('projct-alpha', known), 'project-alpha');
   assert.equal(nearestName('home', known), 'Home');

@@ -209,14 +209,14 @@ export async function nearestThread(entries: EntryStore, name: string, signal: A
 export function nearestName(name: string, candidates: readonly string[]): string | undefined {
   const word = name.toLowerCase().slice(0, comparedMax);
   let best: { name: string; distance: number } | undefined;
-  for (const name of candidates) {
-    const candidate = name.toLowerCase().slice(0, comparedMax);
+  for (const candidateName of candidates) {
+    const candidate = candidateName.toLowerCase().slice(0, comparedMax);
     const allowed = Math.max(1, Math.floor(Math.max(word.length, candidate.length) * distanceShareMax));
     const isPart = word.length >= 3 && candidate.includes(word);
     if (!isPart && Math.abs(word.length - candidate.length) > allowed) continue;
     const distance = candidate === word ? 0 : isPart ? 0.5 : editDistance(word, candidate);
     if ((isPart || distance <= allowed) && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) {
-      best = { name, distance };
+      best = { name: candidateName, distance };
     }
   }
   return best?.name;

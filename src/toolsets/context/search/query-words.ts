@@ -51,7 +51,8 @@ export function modeHint(text: string, mode: SearchMode): string | undefined {
     if (idleNegation === 'alone')
       return 'A query with only exclusions finds nothing: add a word that entries must contain.';
     return (
-      idleNegation && 'OR NOT … was ignored: every alternative needs a word that entries must contain. Write b NOT a.'
+      idleNegation &&
+      'OR NOT … was ignored: every alternative needs a word that entries must contain. Use NOT only after such a word.'
     );
   }
   if (mode !== 'prefix') return undefined;

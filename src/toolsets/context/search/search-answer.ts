@@ -20,11 +20,8 @@ export function nextOffset(offset: number, results: readonly unknown[], omitted:
   return omitted.length === 0 ? {} : { next_offset: offset + results.length };
 }
 
-/**
- * See `found` in tools/tool.ts. Calls with `as_of` get no links: their results may have changed or been deleted
- * since.
- */
-export const foundEntries = {
+/** Calls with `as_of` get no resource links, because their results may have changed or been deleted since. */
+export const entryResultFields = {
   list: 'results',
   title: 'text_content',
   id: { field: 'id', prefix: entryUriPrefix },

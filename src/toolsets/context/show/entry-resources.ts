@@ -26,7 +26,7 @@ const mimeType = 'text/plain';
 export function createEntryResources(entries: EntryStore): ResourceProvider {
   const listCursors = createCursorSigner(entryUriPrefix);
   const textCursors = createCursorSigner(`${entryUriPrefix} text`);
-  const images = createCursorSigner(`${entryUriPrefix} image`);
+  const imageCursors = createCursorSigner(`${entryUriPrefix} image`);
   return {
     uriPrefix: entryUriPrefix,
     templates: [
@@ -134,14 +134,14 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
     const uri = imageUri(request.id, request.position);
     const image = await entries.image(request, call);
     if (image === undefined) throw notFound(uri);
-    const position = cursor === undefined ? beginning : images.read(cursor);
+    const position = cursor === undefined ? beginning : imageCursors.read(cursor);
     const start = position.at;
     const end = Math.min(image.data.length, start + 3 * Math.floor(itemBytesMax(call) / 4));
     const isPart = start > 0 || end < image.data.length;
     const version = isPart ? [String(request.id), hash('sha256', image.data)] : [];
     checkSameText(position, version);
     const blob = Buffer.from(image.data.subarray(start, end)).toString('base64');
-    const next = end < image.data.length ? { nextCursor: images.issue(end, version) } : {};
+    const next = end < image.data.length ? { nextCursor: imageCursors.issue(end, version) } : {};
     const meta = { size: image.data.length, metadata: image.metadata ?? null };
     return { contents: [{ uri, mimeType: image.mimeType, blob, _meta: { ...meta, ...next } }], ...next };
   }

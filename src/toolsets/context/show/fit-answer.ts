@@ -36,8 +36,9 @@ interface LoadedPage {
 }
 
 /**
- * Loads and shows as many entries as fit the answer's bytes and the caller's token budget. `found` and `omitted` have the
- * ids of entries that fit the bytes or don't. `report` has the answer's fields about omitted and truncated entries.
+ * Loads and shows as many entries as fit the answer's bytes and the caller's token budget. `found` has the ids of the
+ * entries that fit the bytes, `omitted` those of the others. `report` has the answer's fields about omitted and
+ * truncated entries.
  */
 export async function fitAnswer<Shown extends ShownEntry>(
   entries: EntryStore,

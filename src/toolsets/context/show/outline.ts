@@ -38,13 +38,13 @@ function headingsOf(text: string) {
  */
 export function outlineOf(text: string, depthMax: number): OutlineNode {
   const headings = headingsOf(text);
-  const at = codePointCounter(text);
+  const codePointsBefore = codePointCounter(text);
   const positioned = headings
     .slice(0, headingsMax)
-    .map(({ level, title, start }) => ({ level, title, start: at(start) }));
-  const end = at(headings[headingsMax]?.start ?? text.length);
+    .map(({ level, title, start }) => ({ level, title, start: codePointsBefore(start) }));
+  const end = codePointsBefore(headings[headingsMax]?.start ?? text.length);
   const children = nodes(positioned, end, '', 1);
-  return { node_id: 'root', level: 0, title: '', char_start: 0, char_end: at(text.length), children };
+  return { node_id: 'root', level: 0, title: '', char_start: 0, char_end: codePointsBefore(text.length), children };
 
   function nodes(list: readonly Heading[], end: number, parent: string, depth: number): OutlineNode[] {
     if (depth > depthMax) return [];
@@ -53,10 +53,10 @@ export function outlineOf(text: string, depthMax: number): OutlineNode {
     // A deeper heading before the first top-level heading gets a node beside it.
     if (sectionStarts[0] !== undefined && sectionStarts[0] > 0) sectionStarts.unshift(0);
     const slugCounts = new Map<string, number>();
-    return sectionStarts.flatMap((index, at) => {
+    return sectionStarts.flatMap((index, order) => {
       const heading = list[index];
       if (heading === undefined) return [];
-      const next = sectionStarts[at + 1] ?? list.length;
+      const next = sectionStarts[order + 1] ?? list.length;
       const sectionEnd = list[next]?.start ?? end;
       const slug = slugOf(heading.title);
       const count = (slugCounts.get(slug) ?? 0) + 1;

@@ -20,7 +20,7 @@ import {
   searchMostWords,
   wordQueryOf,
 } from '../search/query-words.ts';
-import { foundEntries, searchOutput, startStats } from '../search/search-answer.ts';
+import { entryResultFields, searchOutput, startStats } from '../search/search-answer.ts';
 import { queryInput, searchInput } from '../search/search-input.ts';
 
 type Parts = Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranker' | 'summaries' | 'texts'>;
@@ -32,7 +32,7 @@ export function createFtsSearchContextTool(parts: Parts): Tool {
     description:
       'Searches memory by words alone: names, codes, exact terms. hybrid_search_context also searches by meaning.',
     effect: 'read',
-    resultFields: foundEntries,
+    resultFields: entryResultFields,
     input: z.object({
       query: queryInput,
       mode: z
@@ -118,7 +118,7 @@ async function searchWords(
 async function relaxedHint(entries: EntryStore, words: readonly QueryWord[], signal: AbortSignal): Promise<string> {
   const absent = await absentWords(entries, words, signal);
   const absentHint = absent.length > 0 ? ` No entry contains ${quoteWords(absent)}.` : '';
-  return `No entry contains all of ${quoteWords(words.map(({ word }) => word))}; these contain the most of them.${absentHint}`;
+  return `No entry contains all of ${quoteWords(words.map(({ word }) => word))}; these contain the most.${absentHint}`;
 }
 
 const exactSearch = 'The query contains no searchable word; grep_context finds any characters.';

@@ -8,7 +8,7 @@ import { relevanceFields } from '../search/entry-reranking.ts';
 import { correctedHint, wordsOf } from '../search/hints.ts';
 import { noStats, searchEntries } from '../search/hybrid-entries.ts';
 import { vectorWaitMs } from '../search/ranked-search.ts';
-import { elapsedMs, foundEntries, searchOutput } from '../search/search-answer.ts';
+import { elapsedMs, entryResultFields, searchOutput } from '../search/search-answer.ts';
 import { queryInput, searchInput, weakInput } from '../search/search-input.ts';
 
 export function createHybridSearchContextTool(
@@ -24,7 +24,7 @@ export function createHybridSearchContextTool(
     description:
       'Searches memory by words and meaning, best first. Start here for what was said, done or decided before. Long texts are truncated; get_context_by_ids returns them whole.',
     effect: 'read',
-    resultFields: foundEntries,
+    resultFields: entryResultFields,
     input: z.object({
       query: queryInput,
       ...searchInput({ limit: 5 }),

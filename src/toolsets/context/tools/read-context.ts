@@ -132,11 +132,12 @@ function rangeOf(
       throw invalid('This entry has no section with this node_id; navigate_context lists them');
     return { start: section.char_start, end: section.char_end };
   }
-  const lines = text.split('\n').map((line) => countCharacters(line) + 1);
+  const lineLengths = text.split('\n').map((line) => countCharacters(line) + 1);
   const first = range.start_line ?? 1;
-  if (first > lines.length) throw invalid(`start_line must be at most ${lines.length}, the last line of this entry`);
-  const last = Math.min(range.end_line ?? lines.length, lines.length);
-  const charsBefore = (count: number) => lines.slice(0, count).reduce((sum, length) => sum + length, 0);
+  if (first > lineLengths.length)
+    throw invalid(`start_line must be at most ${lineLengths.length}, the last line of this entry`);
+  const last = Math.min(range.end_line ?? lineLengths.length, lineLengths.length);
+  const charsBefore = (count: number) => lineLengths.slice(0, count).reduce((sum, length) => sum + length, 0);
   return { start: Math.min(charsBefore(first - 1), total), end: Math.min(charsBefore(last), total) };
 }
 

@@ -17,7 +17,7 @@ import {
   rankDepth,
   vectorWaitMs,
 } from '../search/ranked-search.ts';
-import { foundEntries, searchOutput, startStats } from '../search/search-answer.ts';
+import { entryResultFields, searchOutput, startStats } from '../search/search-answer.ts';
 import { queryInput, searchInput, weakInput } from '../search/search-input.ts';
 
 type Parts = Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranker' | 'summaries' | 'texts'>;
@@ -29,7 +29,7 @@ export function createSemanticSearchContextTool(meaning: EntryMeaning, parts: Pa
     description:
       'Searches memory by meaning alone, nearest first, for questions worded differently than the entries. hybrid_search_context also searches by words.',
     effect: 'read',
-    resultFields: foundEntries,
+    resultFields: entryResultFields,
     input: z.object({ query: queryInput, ...searchInput({ limit: 5 }), ...weakInput }),
     output: searchOutput('query, model, weak_omitted?, reranking?'),
     run: (input, call) =>
@@ -76,7 +76,7 @@ async function searchMeaning(
       relevance,
       range: range ?? rangeOf(hit.window),
       scores: {
-        semantic_distance: distanceOf(hit.measuredCosine),
+        semantic_distance: distanceOf(hit.rawCosine),
         ...(reranker.provider ? { rerank_score: relevance } : {}),
       },
       stages: { semantic_rank: null },
@@ -108,7 +108,7 @@ async function quotedEntries(
 function scoreByCosine(cosine: number, best = cosine, model: string) {
   const span = cosineSpanOf(model);
   const score = 1 - (best - cosine) / (span ?? defaultSpan);
-  return { score, measuredCosine: cosine, cosine: span === undefined ? undefined : cosine };
+  return { score, rawCosine: cosine, cosine: span === undefined ? undefined : cosine };
 }
 
 /** Cosine span assumed for models that were not measured; see `cosineSpanOf`. */

@@ -196,7 +196,7 @@ export function timeOf(value: unknown): string {
 export function damagedFile(cause?: unknown): CarrelError {
   return new CarrelError(
     'invalid_import',
-    'The file is damaged or of another format: it has an entry without text, source or time.',
+    'The database cannot be read: it is damaged, or not from mcp-context-server 2.x. Import another copy of it.',
     { cause },
   );
 }

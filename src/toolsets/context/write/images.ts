@@ -9,7 +9,7 @@ export interface ImageLimits {
   readonly imagesMaxMb: number;
 }
 
-/** Decodes and checks images and other files. Of the decoded content, only the first bytes are inspected. */
+/** Decodes and checks images and other files. Only the first decoded bytes are inspected. */
 export function parseImages(images: readonly Readonly<Record<string, unknown>>[], limits: ImageLimits): NewImage[] {
   checkBound(bounds.images, images.length);
   let total = 0;

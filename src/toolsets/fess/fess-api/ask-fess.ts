@@ -104,7 +104,7 @@ const inconclusiveFaults: ReadonlySet<unknown> = new Set([
   'other_status',
 ]);
 
-/** Ignores other errors of the health check, so that the original failure is reported. */
+/** Rethrows an outage or a cancellation. Ignores other errors, so that the original failure is reported. */
 function rethrowOutage(error: unknown): void {
   if (faultOf(error) === 'engine_down' || (error instanceof CarrelError && error.code === 'cancelled')) throw error;
 }

@@ -153,7 +153,7 @@ for (const version of ['15.4', '15.8'] as const) {
       await assertFails(api.original(forged), { code: 'internal' });
     });
 
-    test('suggestions, popular words, labels and health (AT-TOOL-004 to 007)', async () => {
+    test('returns suggestions, popular words, labels and health (AT-TOOL-004 to 007)', async () => {
       const suggestions = await api.suggest({ label, prefix: 'foo', num: 5, fields: ['title'] });
       assert.equal(suggestions.length, 5);
       assert.ok(suggestions.every(({ text, labels }) => text.endsWith(label) && labels.includes(label)));

@@ -191,7 +191,7 @@ async function readCachedPage(
   return html === '' ? null : html;
 }
 
-/** Reads the original. Fess redirects to the URL of a web document, and sends the bytes of a file. Other redirects are errors. */
+/** Reads the original. Fess redirects to the URL of a web document, and sends the bytes of a file. Otherwise returns null. */
 async function readOriginal(
   client: FessClient,
   { docId, queryId, requestedTime, url }: FessDocument,

@@ -43,7 +43,7 @@ async function searchAndCount(
   try {
     return await attempt(server, request, counted, options);
   } catch (error) {
-    // Fess repairs a query that its search engine rejects, but not a facet query, so it is sent again without counting.
+    // Fess repairs a query that its search engine rejects, but not a facet query. So the query is sent again without counting.
     if (faultOf(error) !== 'refused_request') throw error;
     return attempt(server, request, searchParameters(request), options);
   }

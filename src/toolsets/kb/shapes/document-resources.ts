@@ -88,12 +88,12 @@ export function createDocumentResources(
 /** Returns the first chunks, until their text reaches `readingUnitsMax`. Chunks are not split. */
 function firstChunks(chunks: readonly EngineChunk[]): readonly EngineChunk[] {
   let units = 0;
-  const tooMany = chunks.findIndex(({ text }) => {
+  const firstOmitted = chunks.findIndex(({ text }) => {
     const isFull = units >= readingUnitsMax;
     units += text.length;
     return isFull;
   });
-  return tooMany === -1 ? chunks : chunks.slice(0, tooMany);
+  return firstOmitted === -1 ? chunks : chunks.slice(0, firstOmitted);
 }
 
 function idIn(uri: string): number | undefined {

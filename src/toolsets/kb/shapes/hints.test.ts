@@ -41,7 +41,7 @@ test('an error names at most ten collections, the nearest first', () => {
   assert.match(unknownCollection('x', []).message, /no collections yet/);
 });
 
-test('finds an existing collection among more than it compares by name', async (t) => {
+test('accepts an existing collection even among more names than it compares', async (t) => {
   const fake = await startFakeEngine(t);
   const engine = createRemoteEngine({ engineUrl: fake.origin, timeoutMs: 5_000 });
   t.after(() => engine.close());

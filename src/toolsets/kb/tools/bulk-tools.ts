@@ -13,16 +13,16 @@ const selectionText =
   'the documents that match every given condition: document_ids, collection, tags (all of them), doc_type, from_id and to_id (inclusive range of ids)';
 
 const idsMax = 10_000;
-const hasItems = (items: readonly unknown[]): boolean => items.length > 0 && items.length <= idsMax;
+const hasAllowedLength = (items: readonly unknown[]): boolean => items.length > 0 && items.length <= idsMax;
 
 // Rejects empty lists, because an engine might ignore them and select all documents.
 const selectionInput = {
   document_ids: z
     .array(documentIdInput)
-    .refine(hasItems, { error: `must have 1 to ${idsMax} items` })
+    .refine(hasAllowedLength, { error: `must have 1 to ${idsMax} items` })
     .optional(),
   collection: collectionInput.optional(),
-  tags: tagListInput.refine(hasItems, { error: 'must have at least 1 item' }).optional(),
+  tags: tagListInput.refine(hasAllowedLength, { error: 'must have at least 1 item' }).optional(),
   doc_type: docTypeInput.optional(),
   from_id: documentIdInput.optional(),
   to_id: documentIdInput.optional(),

@@ -109,12 +109,12 @@ const budgetAdapter: BudgetRules<MergedHit, number | string> = {
   id: (hit) => hit.chunk_id,
   text: (hit) => hit.text,
   withText: (hit, text) => ({ ...hit, text, ...(hit.range ? { range: [0, text.length] as [number, number] } : {}) }),
-  next: ({ document_id: id, chunk_index: first, chunk_indexes: range }) =>
-    `kb_get(document_id=${id}, first_chunk=${first}, max_chunks=${range?.length ?? 1})`,
+  next: ({ document_id: id, chunk_index: first, chunk_indexes: indexes }) =>
+    `kb_get(document_id=${id}, first_chunk=${first}, max_chunks=${indexes?.length ?? 1})`,
 };
 
 type MergedHit = ShownHit & {
-  /** Indexes of the first and last chunk of a merged hit. */
+  /** Indexes of the two chunks of a merged hit. */
   chunk_indexes?: [number, number];
 };
 

@@ -63,7 +63,8 @@ export function createSourceTools(sources: WebSources, allowedCollections?: read
       output: looseOutput('job_id?, deleted?, kept?'),
       async run({ source_id: id, action, documents }) {
         const [source] = await sources.list({ ids: [id], anyTags: allowedCollections?.map(collectionTag) });
-        if (source === undefined) throw new CarrelError('source_not_found', 'This web source was removed.');
+        if (source === undefined)
+          throw new CarrelError('source_not_found', 'No web source has this id. It may have been removed.');
         if (action === 'refresh') return { job_id: await sources.refresh(id) };
         if (action === 'remove') return sources.remove(id, { documents });
         await sources[action](id);

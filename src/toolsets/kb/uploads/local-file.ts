@@ -75,13 +75,14 @@ export async function openLocalFile(path: string, folders: AllowedFolders): Prom
   // O_NONBLOCK, because opening a named pipe would otherwise block until something is written to it.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const file = await open(real, flags).catch((error: unknown) => {
-    throw notAllowed('The file cannot be read.', error);
+    throw notAllowed('The file cannot be read. Check its permissions.', error);
   });
   try {
     const opened = await file.stat();
     const rechecked = await resolveInside(path, folders);
     const { ino, dev } = await stat(rechecked.real);
-    if (opened.ino !== ino || opened.dev !== dev) throw notAllowed('The file changed while it was being opened.');
+    if (opened.ino !== ino || opened.dev !== dev)
+      throw notAllowed('The file changed while it was being opened. Try again.');
     if (!opened.isFile()) throw notAllowed('Only regular files can be added.');
     if (!rechecked.isConfigured && opened.uid !== (process.getuid?.() ?? opened.uid)) {
       throw notAllowed(`The file belongs to another user. ${allowHint}`);

@@ -182,7 +182,7 @@ function createBackOff(clock: MonotonicClock): BackOff {
     failed({ reason, retryAfterSeconds }) {
       const now = clock();
       backOffUntil = now + Math.min(firstBackOffMs[reason] * 2 ** consecutiveFailures, backOffMsMax[reason]);
-      consecutiveFailures = Math.min(consecutiveFailures + 1, 20);
+      consecutiveFailures += 1;
       if (retryAfterSeconds !== undefined) pausedUntil = now + Math.min(retryAfterSeconds * 1000, pauseMsMax);
     },
   };
