@@ -37,16 +37,3 @@ test('few requests share a thread, many start another one, and it ends when idle
   await threads.run([wait, wait]);
   assert.equal(exits.length, 2, 'the other thread still answers');
 });
-
-test('background requests give up a thread while searches use two of another model', async (t) => {
-  const [background, searches] = [startThreads(t, 60_000), startThreads(t, 60_000)];
-  const waits = (length: number) => Array.from({ length }, () => wait);
-  await background.run(waits(8));
-  assert.equal(exits.length, 2);
-  const work = background.run(waits(900));
-  const [first, second] = exits;
-  await searches.run(waits(8), { urgent: true });
-  assert.equal(exits.length, 4);
-  await Promise.race([first, second]);
-  await Promise.all([assert.rejects(work), background.close()]);
-});

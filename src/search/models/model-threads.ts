@@ -58,9 +58,6 @@ const loadTimeoutMs = 120_000;
 const waitingMin = 4;
 const idleMsDefault = 60_000;
 
-/** Number of running threads of all models in this process. */
-let processThreads = 0;
-
 /** Runs a local model on worker threads, started on demand. Each serves one request at a time on one core, urgent ones first. */
 export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) {
   const { model } = config;
@@ -74,7 +71,6 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
 
   function start(): ModelThread<Request, Answer> {
     disableTelemetry();
-    processThreads += 1;
     const nativeSection = createNativeSection();
     const workerData: OnnxRuntimeConfig = { ...config.workerData, nativeSection };
     const calls = createWorkerCalls<Request, Answer>({ ...config, workerData, nativeSection, exitError: failed });
@@ -111,8 +107,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
 
   function mayStart(): boolean {
     if (threads.length === 0) return true;
-    if (threads.length >= config.threads || urgent.size + regular.size < waitingMin) return false;
-    return urgent.size > 0 || processThreads < config.threads;
+    return threads.length < config.threads && urgent.size + regular.size >= waitingMin;
   }
 
   /** Ends a thread to free its memory, unless it is the last one. */
@@ -122,13 +117,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
     terminate(thread.calls);
   }
 
-  /** True if a search has started threads of another model, so that background work must end one. */
-  function mustYield(): boolean {
-    return urgent.size === 0 && processThreads > config.threads + 1;
-  }
-
   function terminate(calls: Calls<Request, Answer>): void {
-    processThreads -= 1;
     terminating.add(calls);
     void calls.terminate().finally(() => terminating.delete(calls));
   }
@@ -147,8 +136,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
     } finally {
       running.delete(job);
       thread.isBusy = false;
-      if (mustYield()) endIfSurplus(thread);
-      else thread.idleTimer = setTimeout(endIfSurplus, config.idleMs ?? idleMsDefault, thread).unref();
+      thread.idleTimer = setTimeout(endIfSurplus, config.idleMs ?? idleMsDefault, thread).unref();
       assign();
     }
   }
@@ -191,7 +179,6 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
       failAll(new CarrelError('unavailable', `The local ${model} model is closed.`));
       const stopping = threads;
       threads = [];
-      processThreads -= stopping.length;
       await Promise.all(stopping.map(({ calls }) => calls.terminate()));
     },
   };

@@ -25,6 +25,8 @@ export interface OnnxRuntimeConfig {
   readonly modelFolder: string;
   /** By default the fastest that loads. */
   readonly device?: OnnxDevice | undefined;
+  /** Cores for one run in native code. Default: 1. */
+  readonly cores?: number | undefined;
   /** Marks when the thread is in native code; see native-section.ts. */
   readonly nativeSection?: NativeSection | undefined;
 }
@@ -39,10 +41,11 @@ export async function loadOnnxRuntime(config: OnnxRuntimeConfig): Promise<OnnxRu
   const native = config.device === 'wasm' ? undefined : await inNative(() => loadNative(config.device === 'cpu'));
   if (native === undefined) return loadWasm(config);
   const options: InferenceOptions = {
-    // One core per worker thread scales better than several threads per run, and avoids busy-waiting.
-    intraOpNumThreads: 1,
+    intraOpNumThreads: config.cores ?? 1,
     interOpNumThreads: 1,
     executionMode: 'sequential',
+    // Busy-waiting makes runs twice as slow if another process needs a core.
+    extra: { session: { intra_op: { allow_spinning: '0' } } },
     // Without the arena, the C library keeps more memory and runs take a tenth longer.
     enableCpuMemArena: true,
     // Memory patterns are planned per text length and take more memory than they save.

@@ -20,6 +20,16 @@ test('ranks the answer before passages that share more words with the question',
   assert.equal(reranker.judge({ logit: answer, lead: 3, words: 0.3, cosine: 0.85, length: 200 }).isWeak, false);
 });
 
+test('gives the same logits on one core and on several', async () => {
+  const parallel = openReranker({ ...settings, threads: 3, budgetMs: 60_000 });
+  const passages = ['Rent is due on the third.', 'The rent for the flat is paid by standing order. '.repeat(20)];
+  const [one, several] = await Promise.all(
+    [reranker, parallel].map((each) => each.score('When is rent due?', passages)),
+  );
+  await parallel.close();
+  assert.deepEqual(several, one);
+});
+
 test('a disabled provider opens nothing, and one without an address is rejected', async () => {
   assert.equal(openReranker({ ...settings, enabled: 'false', threads: 1, budgetMs: 50 }).provider, undefined);
   assert.equal(openReranker({ ...settings, provider: 'none', threads: 1, budgetMs: 50 }).provider, undefined);

@@ -12,7 +12,7 @@ const folder = makeFolder({ after });
 
 const config: LocalRerankingConfig = {
   modelFolder: writeOverlapModel(join(folder, 'overlap')),
-  threads: 2,
+  cores: 2,
   queuedPairsMax: 200,
   pairTimeoutMs: 60_000,
   budgetMs: 60_000,
@@ -66,6 +66,22 @@ describe('a local cross-encoder', () => {
     assert.ok(turns > 1, `${turns} turns`);
   });
 
+  test('runs on one thread, however many pairs wait', async () => {
+    let threads = 0;
+    const count = () => {
+      threads += 1;
+    };
+    process.on('worker', count);
+    const own = createLocalReranking(config);
+    await own.score(
+      'query',
+      Array.from({ length: 60 }, (_, index) => `passage ${index}`),
+    );
+    process.off('worker', count);
+    await own.close();
+    assert.equal(threads, 1);
+  });
+
   test('a cancelled call does not affect others', async () => {
     const controller = new AbortController();
     const cancelled = provider.score(
@@ -94,7 +110,7 @@ describe('a local cross-encoder', () => {
 });
 
 test('pairs past the time limit have no logit, and cached ones take no time', async () => {
-  const provider = createLocalReranking({ ...config, threads: 1, budgetMs: 0 });
+  const provider = createLocalReranking({ ...config, cores: 1, budgetMs: 0 });
   const passages = Array.from({ length: 60 }, (_, index) => `${'passage '.repeat(250)}${index}`);
   const known = (logits: readonly (number | undefined)[]) => logits.filter((logit) => logit !== undefined).length;
   const reranker = createReranker({ provider, weight: 1, calibration: [] });
@@ -117,7 +133,7 @@ test('reports a missing model and one that is not a cross-encoder', async () => 
 });
 
 test('WebAssembly gives the same logits if native code cannot be loaded', async () => {
-  const provider = createLocalReranking({ ...config, threads: 1, device: 'wasm' });
+  const provider = createLocalReranking({ ...config, device: 'wasm' });
   assert.deepEqual(await provider.score('when is rent due', ['the rent is due', 'nothing of it']), [1, -2]);
   assert.equal(provider.device, 'wasm');
   await provider.close();

@@ -9,8 +9,7 @@ import type { Pair, ScoredPair } from './reranking-worker.ts';
 
 /** The model's folder contains model.onnx, config.json, tokenizer.json and tokenizer_config.json. */
 export interface LocalRerankingConfig extends RerankingModelConfig {
-  /** Cores for the model, with a thread each. */
-  readonly threads: number;
+  readonly cores: number;
   readonly queuedPairsMax: number;
   /** Timeout of one pair, after which the worker is terminated and restarted. A pair usually takes 2 to 50 ms. */
   readonly pairTimeoutMs: number;
@@ -21,7 +20,10 @@ export interface LocalRerankingConfig extends RerankingModelConfig {
 /** Max wall time of a call, as a multiple of its CPU budget. On a busy machine, a call gets less CPU time. */
 const wallTimeFactor = 2;
 
-/** Creates a provider that runs a local model on worker threads. The model loads on first use. */
+/**
+ * Creates a provider that runs a local model on a worker thread, one pair at a time on all its cores. Several workers would be as
+ * fast, but each takes 60 MB. The model loads on first use.
+ */
 export function createLocalReranking(config: LocalRerankingConfig): RerankingProvider {
   const { modelFolder, budgetMs } = config;
   const threads = createModelThreads<Pair, ScoredPair>({
@@ -29,7 +31,7 @@ export function createLocalReranking(config: LocalRerankingConfig): RerankingPro
     file: 'reranking-worker',
     name: 'carrel-reranking',
     workerData: config,
-    threads: config.threads,
+    threads: 1,
     queuedMax: config.queuedPairsMax,
     timeoutMs: config.pairTimeoutMs,
     model: 'reranking',

@@ -35,7 +35,7 @@ export function openReranker(settings: RerankingSettings, onReranked?: OnReranke
   const own = settings.model === undefined ? bundled : readRerankerSettings(settings.model);
   const provider = createLocalReranking({
     modelFolder: settings.model ?? bundledRerankerFolder(),
-    threads: modelThreadsOf(settings.threads),
+    cores: modelThreadsOf(settings.threads),
     queuedPairsMax: 5_000,
     pairTimeoutMs: 30_000,
     budgetMs: settings.budgetMs,

@@ -31,7 +31,7 @@ export const rerankingSlice = defineSlice('reranking', 'Reranking', {
     min: 0,
     max: 64,
     env: ['RERANKING_THREADS', 'EMBEDDING_THREADS'],
-    description: 'Threads for the local model. 0 means one per core, up to eight.',
+    description: 'Cores for the local model. 0 means all, up to eight.',
   }),
   budgetMs: integer({
     default: 500,

@@ -28,8 +28,13 @@ answerCalls<Pair, ScoredPair>(async () => {
   };
 });
 
-/** Returns the CPU time of this thread. Before Node 23.9, that of the whole process, which is never less. */
+/**
+ * Returns the CPU time of the model's threads, which are about as busy as this one. Before Node 23.9, that of the whole process,
+ * which is never less.
+ */
 function cpuMs(): number {
-  const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage();
-  return (user + system) / 1000;
+  const own = process.threadCpuUsage?.();
+  const { user, system } = own ?? process.cpuUsage();
+  const threads = own && config.device !== 'wasm' ? (config.cores ?? 1) : 1;
+  return (threads * (user + system)) / 1000;
 }
