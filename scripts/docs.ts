@@ -129,8 +129,8 @@ function commandLinePage(): string {
     );
     const common =
       sharedFlags.length === 0 ? '' : `All commands in this group also take:\n\n${flagTable(sharedFlags)}\n`;
-    const sections = groupCommands.map((command) => commandSection(command, [...commonFlags, ...sharedFlags]));
-    return `## ${groups[group]}\n\n${common}${sections.join('\n')}`;
+    const commandSections = groupCommands.map((command) => commandSection(command, [...commonFlags, ...sharedFlags]));
+    return `## ${groups[group]}\n\n${common}${commandSections.join('\n')}`;
   });
   return `# Command line
 
@@ -343,7 +343,8 @@ function toolSection({ name, title, description, inputSchema, annotations }: Too
     const cells = [`\`${argument}\``, required.includes(argument) ? 'yes' : '', describeSchema(schema), description];
     return `| ${cells.map(escapeCell).join(' | ')} |`;
   });
-  const effect = annotations.readOnlyHint ? 'reads' : annotations.destructiveHint ? 'changes' : 'adds';
+  const writeEffect = annotations.destructiveHint ? 'changes' : 'adds';
+  const effect = annotations.readOnlyHint ? 'reads' : writeEffect;
   const table =
     rows.length === 0
       ? 'No arguments.\n'

@@ -82,7 +82,7 @@ function findPython(): string {
   const test = 'import sys, venv, ensurepip; sys.exit(sys.version_info[:2] != (3, 12))';
   const names = ['python3.12', 'python3', '/usr/bin/python3'];
   const found = names.find((name) => spawnSync(name, ['-c', test], { stdio: 'ignore' }).status === 0);
-  if (found === undefined) throw new Error('Python 3.12 with venv is not installed');
+  if (found === undefined) throw new Error('Python 3.12 with venv was not found. Install it and try again.');
   return found;
 }
 

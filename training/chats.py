@@ -134,7 +134,6 @@ def generate_chats(count):
             speaker = rng.randrange(2)
             slots = {name: rng.choice(values) for name, values in SLOTS.items()}
             slots |= {"S": people[speaker], "O": people[1 - speaker]}
-            # A question must mention part of its answer, or be about something that only this speaker said.
             text = rng.choice(statements)
             said = (rng.choice(OPENERS) + text + rng.choice(CLOSERS)).format(**slots)
             said = said[0].upper() + said[1:]
@@ -147,7 +146,7 @@ def generate_chats(count):
             if rng.random() < 0.7:
                 passages.append(f"{people[1 - speaker]}: {rng.choice(REPLIES).format(S=people[1 - speaker], O=people[speaker])}")
                 groups.append(group)
-    # If one person states the same fact twice, both turns answer a question that fits both.
+    # If a chat states the same fact twice, both turns answer a question that fits both.
     answers = {}
     for question in questions:
         answers.setdefault((question[0], question[4][:2], question[3]), {}).update(question[1])

@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
+SEP = 102  # id of the [SEP] token
 worker = {}
 
 
@@ -27,7 +28,7 @@ def start(model, base):
 
 def vector_of(text):
     ids = worker["tokenizer"].encode(text[:8000]).ids
-    ids = np.array([ids if len(ids) <= 512 else [*ids[:511], 102]])
+    ids = np.array([ids if len(ids) <= 512 else [*ids[:511], SEP]])
     states = worker["session"].run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)})[0][0]
     mean = states.mean(0)
     return mean / np.linalg.norm(mean)

@@ -31,7 +31,7 @@ JUDGED = (*CHATS, "scifact", "chroma-chunking")
 
 
 def read_pairs(path):
-    """Reads the pairs made by rule as collections. Documentation of all kinds shares one pool of passages for the negatives."""
+    """Reads the pairs made by rule as one collection per kind. Negatives come from the same collection."""
     kinds = {}
     for line in lzma.open(path, "rt"):
         pair = json.loads(line)
@@ -41,7 +41,7 @@ def read_pairs(path):
 
 
 def read_public(path):
-    """Reads public questions as collections. Collections of one kind share a pool of passages for the negatives."""
+    """Reads public questions as one collection per kind. Negatives come from the same collection."""
     kinds = {}
     for line in lzma.open(path, "rt"):
         row = json.loads(line)

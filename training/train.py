@@ -35,7 +35,7 @@ SECONDS = {**dict.fromkeys(TEACHERS, env_float("TEACHER_S", 240)), "embedding": 
 RATES = {**dict.fromkeys(TEACHERS, 1e-4), "embedding": env_float("EMBEDDING_RATE", 6e-5), "student": env_float("STUDENT_RATE", 1e-4)}
 QUESTIONS = 4 if SMALL else 64  # questions per batch of the cross-encoders
 BATCH = 8 if SMALL else int(env_float("BATCH", 768))  # questions per batch of the embedding model
-TEMPERATURE, ANCHOR = 0.02, env_float("ANCHOR", 10)
+TEMPERATURE, ANCHOR_WEIGHT = 0.02, env_float("ANCHOR", 10)
 QUESTION_PIECES, PASSAGE_PIECES, VECTOR_PIECES = 64, 320, 256
 LAYERS = 2 if SMALL else 12
 STUDENT_LAYERS = (0, 1) if SMALL else (1, 3, 5, 7, 9, 11)  # the teacher's layers that the student starts from
@@ -228,7 +228,7 @@ def main():
         distillation_loss = F.kl_div(F.log_softmax(scores.gather(1, columns), 1), F.softmax(teacher_logits, 1), reduction="batchmean")
         q_base, p_base = prepared.q_vectors[torch.from_numpy(question_numbers).to(DEVICE)], prepared.p_vectors[torch.from_numpy(batch_passages).to(DEVICE)]
         anchor_loss = 0.5 * (1 - (q * q_base).sum(1)).mean() + 0.5 * (1 - (p * p_base).sum(1)).mean()
-        return contrastive_loss + distillation_loss + ANCHOR * anchor_loss
+        return contrastive_loss + distillation_loss + ANCHOR_WEIGHT * anchor_loss
 
     if "embedding" in STAGES:
         model = to_gpu(load_quantised(str(BASE / "model.onnx"), drop=0.0))

@@ -100,12 +100,12 @@ type WithBackend = (use: (backend: Backend) => Promise<void>) => Promise<void>;
 async function compare(databaseName: string, withBackend: WithBackend): Promise<void> {
   const commands = [carrelCommand, ...(options.against ? [options.against] : [])];
   const results: TimesByOperation[] = [];
-  const withAll = async (subjects: readonly Subject[]): Promise<void> => {
+  const startNext = async (subjects: readonly Subject[]): Promise<void> => {
     const command = commands[subjects.length];
     if (command === undefined) results.push(...(await measureAll(subjects)));
-    else await withBackend((backend) => withServer(command, backend, (subject) => withAll([...subjects, subject])));
+    else await withBackend((backend) => withServer(command, backend, (subject) => startNext([...subjects, subject])));
   };
-  await withAll([]);
+  await startNext([]);
   const [carrel, other] = results;
   const figures = 'p50 / p99 ms | CPU ms (server + database)';
   console.log(

@@ -1,7 +1,7 @@
 """Gathers the corpus: python3 bench/corpus/gather.py FOLDER
 
-Downloads the packages of sources.json and unpacks their test documents. Writes beside each (NAME.reference.txt) the text that
-another program extracts from it. Needs pdftotext, pandoc, antiword and soffice (Debian's poppler-utils,
+Downloads the packages of sources.json and unpacks their test documents. Another program extracts the
+text of each, which is written to NAME.reference.txt beside it. Needs pdftotext, pandoc, antiword and soffice (Debian's poppler-utils,
 pandoc, antiword, libreoffice-impress-nogui) and the PyPI packages of requirements.txt.
 """
 import email
@@ -214,7 +214,7 @@ def main(folder):
             with urllib.request.urlopen(source["url"], timeout=300) as answer:
                 archive.write_bytes(answer.read())
         if hashlib.sha256(archive.read_bytes()).hexdigest() != source["sha256"]:
-            raise SystemExit(f"{archive} is not the file that sources.json names")
+            raise SystemExit(f"{archive} does not match its checksum in sources.json. Delete it and try again.")
         done = archive.with_name(archive.name + ".unpacked")
         if not done.exists():
             unpack(source, archive, folder / "files")

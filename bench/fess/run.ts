@@ -44,6 +44,7 @@ async function measure(): Promise<void> {
   const bridge = children.at(-1);
   const proxyUrl = await start([join(root, 'bench/fess/sdk-proxy.ts'), fessUrl, upstreamQuery]);
   const proxy = children.at(-1);
+  const pids: Record<string, number | undefined> = { bridge: bridge?.pid, proxy: proxy?.pid };
 
   for (const clients of clientCounts) {
     const callers: Record<string, Caller[]> = {
@@ -58,7 +59,7 @@ async function measure(): Promise<void> {
     const cpu: Record<string, number> = { bridge: 0, proxy: 0 };
     for (let round = -1; round < rounds; round += 1) {
       for (const name of rotate(Object.keys(callers), round)) {
-        const pid = name === 'bridge' ? bridge?.pid : name === 'proxy' ? proxy?.pid : undefined;
+        const pid = pids[name];
         const before = pid === undefined ? 0 : cpuMicroseconds(pid);
         const latencies = await runRound(callers[name] ?? [], callsPerRound[clients]);
         // The first round warms up.

@@ -47,10 +47,10 @@ try {
   console.log(
     `embedded after ${elapsed()}, ${values.alone ? 'alone' : 'with concurrent searches'}; ${chunks} chunks in total`,
   );
-  for (const quantileShare of values.alone ? [] : [0.5, 0.99]) {
-    const [before, during] = [quantile(idle, quantileShare), quantile(await concurrent, quantileShare)];
+  for (const share of values.alone ? [] : [0.5, 0.99]) {
+    const [before, during] = [quantile(idle, share), quantile(await concurrent, share)];
     console.log(
-      `searches, p${quantileShare * 100}: idle ${before.toFixed(1)} ms, while embedding ${during.toFixed(1)} ms, ${(during / before).toFixed(1)} ×`,
+      `searches, p${share * 100}: idle ${before.toFixed(1)} ms, while embedding ${during.toFixed(1)} ms, ${(during / before).toFixed(1)} ×`,
     );
   }
 } finally {

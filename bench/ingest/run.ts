@@ -142,14 +142,19 @@ function totalCpuMs(): number {
   return [enginePid, ...childrenOf(enginePid)].reduce((sum, pid) => sum + cpuMicroseconds(pid), 0) / 1000;
 }
 
+/** Line breaks in UTF-16, by the first byte of the file's byte order mark. */
+const utf16Newlines = new Map([
+  [0xff, '\n\0'],
+  [0xfe, '\0\n'],
+]);
+
 const zipFormats = new Set(['docx', 'pptx', 'xlsx', 'odt', 'ods', 'odp', 'epub', 'zip']);
 
 /** Returns a copy with the same text but different bytes, because the engine stores identical files only once. */
 function distinctCopy(format: string, bytes: Buffer, index: number): Buffer {
   if (zipFormats.has(format)) return withZipComment(bytes, `copy ${index}`);
   if (format === 'pdf') return Buffer.concat([bytes, Buffer.from(`\n%${index}\n`)]);
-  // In UTF-16, a line break takes two bytes.
-  const newline = bytes[0] === 0xff ? '\n\0' : bytes[0] === 0xfe ? '\0\n' : '\n';
+  const newline = utf16Newlines.get(bytes[0] ?? 0) ?? '\n';
   return Buffer.concat([bytes, Buffer.from(newline.repeat(index + 1))]);
 }
 

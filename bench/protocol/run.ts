@@ -32,7 +32,7 @@ const quick: Plan = {
 /** Warm-up calls, after which V8 has optimised the code. */
 const warmUp: RoundSize = { sequential: 0, concurrent: 3_000 };
 /** Max time of all rounds: a very busy machine gets fewer rounds, not a longer run. */
-const roundsMs = 100_000;
+const roundsMsMax = 100_000;
 const roundsMin = 3;
 
 const product = new URL('../../bin/carrel.js', import.meta.url).pathname;
@@ -91,7 +91,7 @@ async function measureLoad({ rounds, size }: Plan): Promise<CaseResult[]> {
     for (const { client, pid } of running) await runRound(client, pid, warmUp);
     const start = performance.now();
     for (let round = 0; round < rounds; round += 1) {
-      if (round >= roundsMin && performance.now() - start > roundsMs) break;
+      if (round >= roundsMin && performance.now() - start > roundsMsMax) break;
       for (const [index, { case: testCase, client, pid }] of running.entries()) {
         results[index]?.rounds.push(await runRound(client, pid, size[testCase.transport]));
       }

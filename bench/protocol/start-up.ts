@@ -3,7 +3,8 @@ import { startPeer } from './peer-process.ts';
 import { initialize, initialized, listTools } from './wire-text.ts';
 
 export interface StartUp {
-  ms: number;
+  /** Time from spawn to the answer to `initialize`. */
+  initializeMs: number;
   /** Time from spawn to the answer to `tools/list`, which a client usually requests next. */
   listMs: number;
   /** CPU time of all threads. It exceeds the wall time if threads ran in parallel. */
@@ -17,7 +18,7 @@ export async function measureStartUp(argv: readonly string[]): Promise<StartUp> 
   const peer = startPeer(argv);
   peer.send(initialize);
   const answer = JSON.parse(await peer.nextLine());
-  const ms = performance.now() - start;
+  const initializeMs = performance.now() - start;
   if (answer.result?.protocolVersion === undefined) throw new Error(`${argv.join(' ')} did not initialize`);
   const cpuMs = cpuMicroseconds(peer.pid) / 1000;
   const resident = residentMegabytes(peer.pid);
@@ -25,10 +26,10 @@ export async function measureStartUp(argv: readonly string[]): Promise<StartUp> 
   peer.send(initialized);
   peer.send(listTools);
   const list = JSON.parse(await peer.nextLine());
-  const listMs = ms + performance.now() - listStart;
+  const listMs = initializeMs + performance.now() - listStart;
   if (list.result === undefined) throw new Error(`${argv.join(' ')} did not list its tools`);
   await peer.kill();
-  return { ms, listMs, cpuMs, residentMegabytes: resident };
+  return { initializeMs, listMs, cpuMs, residentMegabytes: resident };
 }
 
 /** Starts the server once and stops it normally, so that later starts find its compiled code in the cache. */

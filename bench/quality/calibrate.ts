@@ -83,45 +83,50 @@ const hits = await readHits();
 const topTen = { reranked: hits.filter(({ rank }) => rank <= 10), notReranked: bestByFusion(hits, 10) };
 const calibration = options.check
   ? (readRerankerSettings(bundledRerankerFolder()).calibration ?? [])
-  : featureSets.flatMap((features) => fitOf(features) ?? []);
+  : featureSets.flatMap((features) => fitFeatures(features) ?? []);
 if (!options.check) {
   console.log(JSON.stringify({ calibration: { fits: calibration } }, null, 2));
 }
 report(calibration);
 
-function fitOf(features: readonly Feature[]): Regression | undefined {
-  const relevance = relevanceFit(features);
+function fitFeatures(features: readonly Feature[]): Regression | undefined {
+  const relevance = fitRelevance(features);
   if (relevance === undefined) return undefined;
   // Keywords alone say little about semantic results, so this fit has no threshold (0).
   if (features.join() === 'words') return { features, ...relevance, onTopicMin: 0 };
-  const onTopic = onTopicFit(features);
+  const onTopic = fitOnTopic(features);
   const fit = { features, ...relevance, onTopic, onTopicMin: 0 };
   return { ...fit, onTopicMin: thresholdOf(fit) };
 }
 
 /** Fits relevance. Drops features with a negative weight: these only reflect how the sets differ. */
-function relevanceFit(features: readonly Feature[]): LogisticWeights | undefined {
+function fitRelevance(features: readonly Feature[]): LogisticWeights | undefined {
   // With a reranker, `doubt` and `lead` suffice: the other features add nothing.
   const informative = features.includes('doubt')
     ? features.filter((name) => name === 'doubt' || name === 'lead')
     : features;
-  const initialFit = informative.length === features.length ? logisticOf(features, () => true, setWeights) : undefined;
+  const initialFit =
+    informative.length === features.length ? fitHits(features, () => true, relevanceWeight) : undefined;
   const selected = initialFit ? features.filter((_, index) => (initialFit.weights[index] ?? 0) >= 0) : informative;
   if (selected.length === features.length) return initialFit;
-  const reduced = relevanceFit(selected);
+  const reduced = fitRelevance(selected);
   return reduced && { ...reduced, weights: features.map((name) => reduced.weights[selected.indexOf(name)] ?? 0) };
 }
 
+function relevanceWeight({ set, isOffTopic }: JudgedHit): number {
+  return (setWeights[set] ?? 1) * (isOffTopic ? offTopicWeight : 1);
+}
+
 /** Fits the threshold: separates relevant results from the results of off-topic questions. */
-function onTopicFit(features: readonly Feature[]): LogisticWeights | undefined {
-  return logisticOf(features, (hit) => hit.isOffTopic || hit.gain > 0);
+function fitOnTopic(features: readonly Feature[]): LogisticWeights | undefined {
+  return fitHits(features, (hit) => hit.isOffTopic || hit.gain > 0);
 }
 
 /** Fits the hits that `isUsed` selects. By default, each set's results and its off-topic results have the same total weight. */
-function logisticOf(
+function fitHits(
   features: readonly Feature[],
   isUsed: (hit: JudgedHit) => boolean,
-  weightOf: Record<string, number> = {},
+  weightOf: (hit: JudgedHit) => number = () => 1,
 ): LogisticWeights | undefined {
   const usable = topTenFor(features).filter(
     (hit) =>
@@ -134,9 +139,7 @@ function logisticOf(
     usable.map((hit) => ({
       values: features.map((name) => featureValue(hit, name) ?? 0),
       isRelevant: hit.gain > 0,
-      weight:
-        ((weightOf[hit.set] ?? 1) * (weightOf === setWeights && hit.isOffTopic ? offTopicWeight : 1)) /
-        (sizes.get(groupOf(hit))?.length ?? 1),
+      weight: weightOf(hit) / (sizes.get(groupOf(hit))?.length ?? 1),
     })),
   );
   return { intercept: round(intercept), weights: weights.map(round) };

@@ -78,7 +78,7 @@ interface Stored {
   close(): Promise<void>;
 }
 
-const batch = 200;
+const batchSize = 200;
 
 /** Stores conversations as memory: an entry per turn, a thread per conversation. */
 async function storeEntries(
@@ -89,8 +89,8 @@ async function storeEntries(
 ): Promise<Stored> {
   const threads = createTextThread();
   const passageById = new Map<number, number>();
-  for (let at = 0; at < set.passages.length; at += batch) {
-    const entries = set.passages.slice(at, at + batch).map(({ text, group }, index) => ({
+  for (let at = 0; at < set.passages.length; at += batchSize) {
+    const entries = set.passages.slice(at, at + batchSize).map(({ text, group }, index) => ({
       threadId: group,
       source: (at + index) % 2 === 0 ? ('user' as const) : ('agent' as const),
       text,

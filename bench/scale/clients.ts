@@ -29,7 +29,7 @@ const operations = Object.entries(weights).flatMap(([kind, operationWeights]) =>
 ) as { kind: KindName; operation: string }[];
 
 /** Share of reads that read an item of any client, and share of writes that are sent twice with the same idempotency key. */
-const otherClientShare = 0.3;
+const anyClientShare = 0.3;
 const repeatedShare = 0.2;
 
 /** Makes the calls of all clients, and records their answers. */
@@ -113,7 +113,7 @@ export function createRun(caller: Caller) {
       const { kind, operation } = random.pick(operations);
       const ownItems = byClient.get(`${client} ${kind}`) ?? [];
       const isWrite = operation === 'add' || operation === 'change';
-      const candidates = !isWrite && random.chance(otherClientShare) ? items[kind] : ownItems;
+      const candidates = !isWrite && random.chance(anyClientShare) ? items[kind] : ownItems;
       try {
         if (operation === 'add' || candidates.length === 0) await add(client, kind, wordOf(kind, client, step));
         else if (operation === 'change') await change(random.pick(candidates));

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 
 /** The file that controls faults.c, with the fields of its `struct control` in the same order. */
@@ -11,31 +12,31 @@ export interface FaultControl {
   close(): void;
 }
 
-const fields = 6;
+const field = { calls: 0, failAt: 1, error: 2, sticky: 3, failed: 4, clockSeconds: 5 } as const;
 
 export function createFaultControl(file: string): FaultControl {
   const descriptor = openSync(file, 'r+');
-  const write = (field: number, value: number): void => {
+  const write = (index: number, value: number): void => {
     const bytes = Buffer.alloc(8);
     bytes.writeBigInt64LE(BigInt(value));
-    writeSync(descriptor, bytes, 0, 8, field * 8);
+    writeSync(descriptor, bytes, 0, 8, index * 8);
   };
-  const read = (field: number): number => {
+  const read = (index: number): number => {
     const bytes = Buffer.alloc(8);
-    readSync(descriptor, bytes, 0, 8, field * 8);
+    readSync(descriptor, bytes, 0, 8, index * 8);
     return Number(bytes.readBigInt64LE());
   };
   return {
-    set({ at, error = 5, sticky = false }) {
-      write(1, 0);
-      write(2, error);
-      write(3, sticky ? 1 : 0);
-      write(4, 0);
-      write(0, 0);
-      write(1, at);
+    set({ at, error = constants.errno.EIO, sticky = false }) {
+      write(field.failAt, 0);
+      write(field.error, error);
+      write(field.sticky, sticky ? 1 : 0);
+      write(field.failed, 0);
+      write(field.calls, 0);
+      write(field.failAt, at);
     },
-    moveClock: (seconds) => write(5, seconds),
-    state: () => ({ calls: read(0), failed: read(4) }),
+    moveClock: (seconds) => write(field.clockSeconds, seconds),
+    state: () => ({ calls: read(field.calls), failed: read(field.failed) }),
     close: () => closeSync(descriptor),
   };
 }
@@ -45,7 +46,7 @@ export function prepareFaults(folder: string, data: string): { env: Record<strin
   const library = join(folder, 'faults.so');
   const controlFile = join(folder, 'faults');
   execFileSync('gcc', ['-shared', '-fPIC', '-O1', '-w', '-o', library, join(import.meta.dirname, 'faults.c'), '-ldl']);
-  writeFileSync(controlFile, Buffer.alloc(fields * 8));
+  writeFileSync(controlFile, Buffer.alloc(Object.keys(field).length * 8));
   const env = { LD_PRELOAD: library, CARREL_FAULT_FOLDER: data, CARREL_FAULT_CONTROL: controlFile };
   return { env, controlFile };
 }

@@ -53,7 +53,7 @@ static int fails(int ours) {
   return 1;
 }
 
-static int fd_ours(int fd) { return fd >= 0 && fd < 65536 && watched[fd]; }
+static int is_our_fd(int fd) { return fd >= 0 && fd < 65536 && watched[fd]; }
 
 #define REAL(name) \
   static __typeof__(name) *real; \
@@ -63,19 +63,19 @@ static int fd_ours(int fd) { return fd >= 0 && fd < 65536 && watched[fd]; }
   mode_t mode = 0; \
   if ((flags) & (O_CREAT | O_TMPFILE)) { va_list list; va_start(list, flags); mode = va_arg(list, mode_t); va_end(list); }
 
-static int opened(int fd, const char *path) {
+static int watch_fd(int fd, const char *path) {
   if (fd >= 0 && fd < 65536) watched[fd] = is_ours(path);
   return fd;
 }
 
-int open(const char *path, int flags, ...) { REAL(open); MODE(flags); if (fails(is_ours(path))) return -1; return opened(real(path, flags, mode), path); }
-int open64(const char *path, int flags, ...) { REAL(open64); MODE(flags); if (fails(is_ours(path))) return -1; return opened(real(path, flags, mode), path); }
-int openat(int at, const char *path, int flags, ...) { REAL(openat); MODE(flags); if (fails(is_ours(path))) return -1; return opened(real(at, path, flags, mode), path); }
-int openat64(int at, const char *path, int flags, ...) { REAL(openat64); MODE(flags); if (fails(is_ours(path))) return -1; return opened(real(at, path, flags, mode), path); }
+int open(const char *path, int flags, ...) { REAL(open); MODE(flags); if (fails(is_ours(path))) return -1; return watch_fd(real(path, flags, mode), path); }
+int open64(const char *path, int flags, ...) { REAL(open64); MODE(flags); if (fails(is_ours(path))) return -1; return watch_fd(real(path, flags, mode), path); }
+int openat(int at, const char *path, int flags, ...) { REAL(openat); MODE(flags); if (fails(is_ours(path))) return -1; return watch_fd(real(at, path, flags, mode), path); }
+int openat64(int at, const char *path, int flags, ...) { REAL(openat64); MODE(flags); if (fails(is_ours(path))) return -1; return watch_fd(real(at, path, flags, mode), path); }
 int close(int fd) { REAL(close); if (fd >= 0 && fd < 65536) watched[fd] = 0; return real(fd); }
 
 #define ON_FD(type, name, params, args) \
-  type name params { REAL(name); if (fails(fd_ours(fd))) return -1; return real args; }
+  type name params { REAL(name); if (fails(is_our_fd(fd))) return -1; return real args; }
 
 ON_FD(ssize_t, write, (int fd, const void *b, size_t n), (fd, b, n))
 ON_FD(ssize_t, read, (int fd, void *b, size_t n), (fd, b, n))

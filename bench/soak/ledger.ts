@@ -40,7 +40,7 @@ export function createLedger(): Ledger {
       : { title: text.slice(0, 40), content: text, tags: ['soak'] };
 
   /** Returns the ids that are not stored. */
-  async function missing(program: ProgramUnderTest, kind: Kind, ids: readonly unknown[]): Promise<unknown[]> {
+  async function findMissing(program: ProgramUnderTest, kind: Kind, ids: readonly unknown[]): Promise<unknown[]> {
     for (let attempt = 1; ; attempt += 1) {
       const { value, code } =
         kind === 'entry'
@@ -85,7 +85,7 @@ export function createLedger(): Ledger {
         const size = kind === 'entry' ? 50 : 1;
         const checkBatches = async (): Promise<void> => {
           for (let ids = pending.splice(0, size); ids.length > 0; ids = pending.splice(0, size)) {
-            for (const id of await missing(program, kind, ids))
+            for (const id of await findMissing(program, kind, ids))
               faults.push(`${kind} ${id} was acknowledged but is missing`);
             counts.verified += ids.length;
             if (pending.length >= progressEvery && pending.length % progressEvery < size)

@@ -25,7 +25,7 @@ export interface ProgramUnderTest {
 }
 
 const listening = /^carrel: listening on (\S+)$/m;
-const callMs = 60_000;
+const callTimeoutMs = 60_000;
 
 export async function startProgramUnderTest(
   env: Record<string, string>,
@@ -51,7 +51,7 @@ export async function startProgramUnderTest(
   return {
     async call(tool, args) {
       const { headers, message } = modernRequest('tools/call', { name: tool, arguments: args });
-      const options = { headers, body: JSON.stringify(message), agent, signal: AbortSignal.timeout(callMs) };
+      const options = { headers, body: JSON.stringify(message), agent, signal: AbortSignal.timeout(callTimeoutMs) };
       const answer = await exchange(url, options).catch(() => undefined);
       const [first] = answer?.messages ?? [];
       if (first === undefined) return { value: undefined, code: undefined };

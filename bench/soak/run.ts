@@ -1,8 +1,8 @@
 /**
  * Tests the built program under load and faults: `npm run soak -- [--minutes 180] [--points 5000] [--seed 1]`. The faults (the
  * "nemesis") kill and pause the program, fill its disk, fail its system calls, move its clock and restart PostgreSQL. Before that,
- * sweep-faults.ts repeats every write once per system call, with that call failing. Prints JSON; exits with 1 if an acknowledged
- * write was lost, a refusal gave no reason, or memory grew.
+ * sweep-faults.ts repeats every write once per system call, with that call failing, up to `--points` times. Prints JSON; exits
+ * with 1 if an acknowledged write was lost, a refusal gave no reason, or memory grew.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ const [minutes, points, seed] = [Number(values.minutes), Number(values.points), 
 removeAbandonedFolders(tmpdir());
 const folder = makeRunFolder(tmpdir());
 const reports: Record<string, unknown> = { seed };
-let failed = false;
+let hasFailed = false;
 try {
   const obstacle = faultObstacle();
   if (obstacle === undefined && points > 0) await report('sweep', sweep());
@@ -37,12 +37,12 @@ try {
   process.stdout.write(`${JSON.stringify(reports, null, 2)}\n`);
   removeFolder(folder);
 }
-if (failed) process.exitCode = 1;
+if (hasFailed) process.exitCode = 1;
 
 async function report(name: string, work: Promise<{ faults?: readonly string[] } | string>): Promise<void> {
   const outcome = await work;
   reports[name] = outcome;
-  if (typeof outcome !== 'string' && (outcome.faults?.length ?? 0) > 0) failed = true;
+  if (typeof outcome !== 'string' && (outcome.faults?.length ?? 0) > 0) hasFailed = true;
 }
 
 async function sweep(): Promise<{ faults: readonly string[] }> {

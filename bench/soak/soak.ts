@@ -62,7 +62,7 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
   const endMs = startMs + config.minutes * 60_000;
   const noKillsFromMs = startMs + config.minutes * 40_000;
   const megabytes: number[] = [];
-  let number = 0;
+  let writesStarted = 0;
   let isOver = false;
 
   const writesDue = (nowMs: number): number => (writesMax * (nowMs - startMs)) / (endMs - startMs);
@@ -77,9 +77,9 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
     while (!isOver) {
       // Clients wait for a check; otherwise unchecked writes would pile up.
       await runningCheck;
-      while (!isOver && number > writesDue(performance.now()) + writesAheadMax) await delay(20);
-      number += 1;
-      await ledger.write(program, number);
+      while (!isOver && writesStarted > writesDue(performance.now()) + writesAheadMax) await delay(20);
+      writesStarted += 1;
+      await ledger.write(program, writesStarted);
     }
   };
 

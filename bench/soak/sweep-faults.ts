@@ -1,7 +1,7 @@
 /**
  * Runs each write once for every system call that it makes on its files, with that call failing: `LD_PRELOAD=… node
- * sweep-faults.ts <folder> <points>`. An acknowledged write must be stored, a refused one must report one of our errors, and
- * stored data must match its indexes. Prints a line of JSON; exits with 1 on a fault.
+ * sweep-faults.ts <folder> <points>`. Ends after `points` such runs. An acknowledged write must be stored, a refused one must
+ * report one of our errors, and stored data must match its indexes. Prints a line of JSON; exits with 1 on a fault.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';

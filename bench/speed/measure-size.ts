@@ -100,7 +100,7 @@ async function ingestVectors(passages: number, carrel: CarrelOnSqlite, raw: RawP
     elapsedMs.carrel += await timed(async () => {
       count = await carrel.insertVectors(batchSize);
     });
-    if (count === 0) throw new Error('the vectors do not grow');
+    if (count === 0) throw new Error(`Only ${done} of ${passages} vectors were stored.`);
     const vectors = Array.from({ length: count }, (_, at) => vectorOf(done + at));
     elapsedMs.raw += await timed(() => raw.insertVectors(done + 1, vectors));
     done += count;

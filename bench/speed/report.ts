@@ -174,7 +174,8 @@ function formatTimings({ p50, p99 }: Timings): string {
 }
 
 function milliseconds(value: number): string {
-  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+  if (value >= 100) return value.toFixed(0);
+  return value.toFixed(value >= 10 ? 1 : 2);
 }
 
 function ratio(value: number): string {

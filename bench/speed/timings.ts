@@ -18,7 +18,7 @@ export async function measureInterleaved<Name extends string>(
   const names = Object.keys(calls) as Name[];
   const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
   const random = createRandom(names.length);
-  for (let number = -warmUp; number < count; number += 1) {
+  for (let number = -warmUpRounds; number < count; number += 1) {
     for (const name of shuffle(names, random)) {
       const elapsed = await timed(() => calls[name](number < 0 ? warmUpOffset - number : number));
       if (number >= 0) times[name].push(elapsed);
@@ -53,7 +53,7 @@ export function timingsOf(times: readonly number[]): Timings {
   return { p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
 }
 
-const warmUp = 10;
+const warmUpRounds = 10;
 
 /** Number of the first warm-up query. Warm-up queries differ from the measured ones, so that no measured query is cached. */
 const warmUpOffset = 1_000_000;

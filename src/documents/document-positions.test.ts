@@ -31,7 +31,7 @@ test('reports original line numbers despite removed lines and characters', () =>
   assert.deepEqual(positions.of({ start: 0, end: finished.text.length }), { line: 3, lineEnd: 6 });
 });
 
-test('marks move with the text and end with it', () => {
+test('moves marks when characters are removed, and drops marks beyond the end', () => {
   const finished = finishText(
     '  a\u200bb\n\nc\u200bd\n\ntoo long',
     [

@@ -29,7 +29,7 @@ const waitFactor = 20;
 /** Share of a worker's memory for the JavaScript heap. The rest is for Node and off-heap buffers. */
 const heapShare = 0.6;
 
-/** A worker that still uses more than this share of its memory after a document is replaced. */
+/** A worker is replaced if it still uses more than this share of its memory after a document. */
 const residentShareMax = 0.6;
 
 /**

@@ -90,7 +90,7 @@ export function nothingReadable(omitted: readonly Omission[]): CarrelError {
   if (omitted.length > 0 && omitted.every(({ code }) => code === 'encrypted_document')) {
     return new CarrelError('encrypted_document', 'This archive needs a password. Pack it without one and try again.');
   }
-  const message = 'This archive contains no document of a supported kind.';
+  const message = 'This archive contains no readable document. Add a file of a supported kind.';
   return new CarrelError('no_text_in_document', message, { data: { omitted: omitted.length } });
 }
 

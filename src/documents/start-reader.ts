@@ -40,13 +40,13 @@ const nodeWithNetPermission = 25;
 
 /** Command that runs a program without network, in a namespace. On most Linux systems, any user may create one. */
 const unshare = ['unshare', '--user', '--map-current-user', '--net', '--'];
-const probeMs = 2_000;
+const probeTimeoutMs = 2_000;
 let isUnshareable: boolean | undefined;
 
 function canUnshare(): boolean {
   if (process.platform !== 'linux') return false;
   const [program = '', ...args] = [...unshare, 'true'];
-  isUnshareable ??= spawnSync(program, args, { stdio: 'ignore', timeout: probeMs, env: {} }).status === 0;
+  isUnshareable ??= spawnSync(program, args, { stdio: 'ignore', timeout: probeTimeoutMs, env: {} }).status === 0;
   return isUnshareable;
 }
 

@@ -17,13 +17,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { after, test } from 'node:test';
 import { createBareRpc } from '../support/bare-rpc.ts';
-import {
-  carrelProgram,
-  compiledPrograms,
-  startCarrel,
-  startListening,
-  startProgram,
-} from '../support/child-program.ts';
+import { carrelProgram, programCacheEnv, startCarrel, startListening, startProgram } from '../support/child-program.ts';
 import { exchange } from '../support/raw-http.ts';
 import { startStdioClient } from '../support/stdio-client.ts';
 
@@ -43,7 +37,7 @@ function run(args: string[], env: Record<string, string> = {}) {
   const home = folder();
   const outcome = spawnSync(process.execPath, [carrelProgram, ...args], {
     cwd: home,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...compiledPrograms, ...env },
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...programCacheEnv, ...env },
     input: '',
     encoding: 'utf8',
     timeout: 300_000,
@@ -90,7 +84,7 @@ test('a full disk is reported with exit code 69; a closed pipe is not an error (
   writeFileSync(join(home, 'memory.jsonl'), '{"type":"entity","name":"a","entityType":"b","observations":["c"]}\n');
   const shell = (script: string) =>
     spawnSync('sh', ['-c', script, process.execPath, carrelProgram], {
-      env: { PATH: process.env['PATH'] ?? '', HOME: home, ...compiledPrograms, EMBEDDING_PROVIDER: 'none' },
+      env: { PATH: process.env['PATH'] ?? '', HOME: home, ...programCacheEnv, EMBEDDING_PROVIDER: 'none' },
       encoding: 'utf8',
     });
   const imported = shell(`"$0" "$1" import ${join(home, 'memory.jsonl')} && "$0" "$1" export`);
@@ -120,7 +114,7 @@ test('a command in a removed folder prints one clear line and exits with 2 (cont
   const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$1" list';
   const { status, stderr } = spawnSync('sh', ['-c', script, process.execPath, carrelProgram], {
     cwd: home,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...compiledPrograms },
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...programCacheEnv },
     encoding: 'utf8',
   });
   assert.match(stderr, /^carrel: The current folder no longer exists\.[^\n]*\n$/);

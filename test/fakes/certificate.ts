@@ -20,9 +20,9 @@ export function createCertificate(names: readonly string[]): { cert: string; key
     der(
       0xa3,
       sequence(
-        extension(0x13, sequence(der(0x01, Buffer.from([0xff])))),
-        extension(0x11, sequence(...names.map(alternativeName))),
-        extension(0x0e, der(0x04, createHash('sha1').update(publicKeyInfo).digest())),
+        extension(basicConstraints, sequence(der(0x01, Buffer.from([0xff])))),
+        extension(subjectAltName, sequence(...names.map(alternativeName))),
+        extension(subjectKeyIdentifier, der(0x04, createHash('sha1').update(publicKeyInfo).digest())),
       ),
     ),
   );
@@ -36,9 +36,12 @@ export function createCertificate(names: readonly string[]): { cert: string; key
 
 function der(tag: number, ...parts: Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
-  const length = content.byteLength;
-  const lengthBytes = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.from([tag, ...lengthBytes]), content]);
+  return Buffer.concat([Buffer.from([tag, ...lengthBytes(content.byteLength)]), content]);
+}
+
+function lengthBytes(length: number): number[] {
+  if (length < 128) return [length];
+  return length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
 }
 
 function sequence(...parts: Uint8Array[]): Buffer {
@@ -60,6 +63,8 @@ function integer(bytes: Uint8Array): Buffer {
 function utcTime(text: string): Buffer {
   return der(0x17, Buffer.from(text));
 }
+
+const [subjectKeyIdentifier, subjectAltName, basicConstraints] = [14, 17, 19];
 
 /** Encodes an extension whose OID is 2.5.29.`number`. */
 function extension(number: number, value: Buffer): Buffer {

@@ -16,7 +16,7 @@ export interface LoopbackServer {
 
 /** Starts an HTTP server on 127.0.0.1 that stops with the test. */
 export async function serveHttp(t: Owner, listener: RequestListener): Promise<LoopbackServer> {
-  // 0 keeps idle connections open: on a busy machine, a client might reuse a connection that is just being closed.
+  // 0 keeps idle connections open. Otherwise, a client might reuse a connection that is just being closed.
   const server = createServer({ keepAliveTimeout: 0 }, listener);
   t.after(() => {
     server.closeAllConnections();

@@ -24,11 +24,11 @@ const words =
 
 /** Returns sentences that no other page has. */
 export function textOf(name: string): string {
-  const digits = createHash('sha512').update(name).digest();
+  const bytes = createHash('sha512').update(name).digest();
   const sentences = Array.from({ length: 8 }, (_, line) => {
     const picked = Array.from(
       { length: 7 },
-      (__, at) => `${words[(digits[line * 7 + at] ?? 0) % words.length]}${(digits[line * 7 + at] ?? 0) % 31}`,
+      (__, at) => `${words[(bytes[line * 7 + at] ?? 0) % words.length]}${(bytes[line * 7 + at] ?? 0) % 31}`,
     );
     return `<p>About ${name}: the ${picked.join(' ')} stands here.</p>`;
   });

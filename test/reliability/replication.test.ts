@@ -79,7 +79,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     const storage = await open();
     await untilUsed(storage);
     // Writes acknowledged after this have reached the standby.
-    await servers.waitForStandby(true);
+    await servers.setSynchronous(true);
     await runOn(standby.url, 'SELECT pg_wal_replay_pause()');
     const { id } = await storage.notes.save({ ...note, title: 'grebe' });
     // The primary answers, and the replica is skipped for a while.
@@ -89,7 +89,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     await runOn(standby.url, 'SELECT pg_wal_replay_resume()');
     assert.deepEqual(await search, ['grebe']);
     await primary.start();
-    await servers.waitForStandby(false);
+    await servers.setSynchronous(false);
     while (!(await storage.notes.remove({ id }).catch(() => undefined))) await pause(20);
     await storage.close();
   });
@@ -135,7 +135,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
 
   test('a write that the standby has not confirmed is not acknowledged', async () => {
     const { standby, primary, urlOn } = servers;
-    await servers.waitForStandby(true);
+    await servers.setSynchronous(true);
     const url = urlOn(primary);
     const [patient, hasty] = [
       await createPostgresStorage({ url }),
@@ -160,7 +160,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     while (isSaving) await Promise.all([runOn(primary.url, cancel), Promise.race([saving, pause(20)])]);
     await saving;
     await standby.start();
-    await servers.waitForStandby(true);
+    await servers.setSynchronous(true);
     await patient.notes.save(note);
     // The first write of each may have been saved, as its error said, and was.
     assert.equal((await patient.notes.list({ limit: 1, offset: 0 })).total, total + 3);

@@ -54,7 +54,7 @@ export function startAdd(t: Owner, args: readonly string[], dataDir: string, env
           resolve(event);
           return;
         }
-        if (isEnded) reject(new Error(`it ended: ${program.stderrText()} ${JSON.stringify(events.slice(-5))}`));
+        if (isEnded) reject(new Error(`carrel add ended: ${program.stderrText()} ${JSON.stringify(events.slice(-5))}`));
       };
       check();
     });

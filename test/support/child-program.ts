@@ -36,9 +36,9 @@ export interface ProgramFolders {
 }
 
 /** Programs share Node's compile cache: without one, a start takes 0.2 s more of CPU time. */
-export const compiledPrograms = { XDG_CACHE_HOME: join(tmpdir(), `carrel-test-cache-${process.getuid?.()}`) };
+export const programCacheEnv = { XDG_CACHE_HOME: join(tmpdir(), `carrel-test-cache-${process.getuid?.()}`) };
 
-mkdirSync(compiledPrograms.XDG_CACHE_HOME, { recursive: true, mode: 0o700 });
+mkdirSync(programCacheEnv.XDG_CACHE_HOME, { recursive: true, mode: 0o700 });
 
 const running = new Set<ChildProcessWithoutNullStreams>();
 
@@ -61,7 +61,7 @@ export function startProgram(
   if (file === carrelProgram) assert(existsSync(join(root, 'dist/carrel.js')), 'dist/ is missing: run npm run build');
   const home = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   const { folder, dataDir } = folders ?? { folder: home, dataDir: join(home, 'data') };
-  const cache = file === carrelProgram ? {} : compiledSources;
+  const cache = file === carrelProgram ? {} : sourceCacheEnv;
   const child = spawn(process.execPath, [file, ...args], { cwd: folder, env: cleanEnv(dataDir, { ...cache, ...env }) });
   running.add(child);
   const stderr = watchText(child.stderr);
@@ -149,12 +149,12 @@ export const withModels = { EMBEDDING_PROVIDER: 'local', ENABLE_RERANKING: 'true
 /** Returns an environment without the machine's own settings. */
 export function cleanEnv(dataDir: string, env: Record<string, string> = {}): Record<string, string> {
   // `CARREL_ALONE`: a test's signals must reach the process that serves. Other tests cover sharing.
-  const common = { HOME: dataDir, CARREL_HOME: dataDir, CARREL_ALONE: 'true', ...compiledPrograms };
+  const common = { HOME: dataDir, CARREL_HOME: dataDir, CARREL_ALONE: 'true', ...programCacheEnv };
   return { PATH: process.env['PATH'] ?? '', ...common, ...withoutModels, ...env };
 }
 
 /** Compile cache for TypeScript programs, which Node would otherwise compile at each start. */
-export const compiledSources = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/carrel-test') };
+export const sourceCacheEnv = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/carrel-test') };
 
 function makeFolders(
   t: Owner,

@@ -46,7 +46,7 @@ function readMap(lines: string[], indent: number): { [key: string]: Node } {
     assert.notEqual(key, '', `not understood: ${line}`);
     if (spaces.length < indent) break;
     assert.equal(spaces.length, indent, `wrong indentation: ${line}`);
-    assert.equal(Object.hasOwn(map, key), false, `twice: ${line}`);
+    assert.equal(Object.hasOwn(map, key), false, `duplicate key: ${line}`);
     lines.shift();
     const isParent = value === '' && (lines[0]?.search(/\S/) ?? 0) > indent;
     map[key] = isParent ? readMap(lines, indent + 2) : readValue(value, line);

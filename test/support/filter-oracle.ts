@@ -43,9 +43,9 @@ function compareValues(
 ): boolean {
   let order: number;
   const expected = condition.value;
-  if (isNumber(value) && isNumber(expected)) order = byFraction(value, expected);
+  if (isNumber(value) && isNumber(expected)) order = compareNumbers(value, expected);
   else if (typeof value === 'string' && typeof condition.value === 'string') {
-    order = byCodePoint(
+    order = compareCodePoints(
       normalizeCase(value, condition.caseSensitive),
       normalizeCase(condition.value, condition.caseSensitive),
     );
@@ -66,7 +66,7 @@ function isEqual(left: Json, right: Json, caseSensitive: boolean): boolean {
   if (typeof left === 'string' && typeof right === 'string') {
     return normalizeCase(left, caseSensitive) === normalizeCase(right, caseSensitive);
   }
-  if (isNumber(left) && isNumber(right)) return byFraction(left, right) === 0;
+  if (isNumber(left) && isNumber(right)) return compareNumbers(left, right) === 0;
   return typeof left === typeof right && left === right && left !== null && typeof left !== 'object';
 }
 
@@ -75,11 +75,10 @@ function isNumber(value: Json): value is number | bigint {
 }
 
 /** Compares two numbers as integers if both are integers, otherwise as doubles. */
-function byFraction(left: number | bigint, right: number | bigint): number {
+function compareNumbers(left: number | bigint, right: number | bigint): number {
   const areIntegers = [left, right].every((each) => typeof each === 'bigint' || Number.isInteger(each));
   if (!areIntegers) return Math.sign(Number(left) - Number(right));
-  const difference = BigInt(left) - BigInt(right);
-  return difference > 0n ? 1 : difference < 0n ? -1 : 0;
+  return Math.sign(Number(BigInt(left) - BigInt(right)));
 }
 
 function testText(
@@ -95,7 +94,7 @@ function normalizeCase(text: string, caseSensitive: boolean): string {
   return caseSensitive ? text : text.toLowerCase().replaceAll('ς', 'σ');
 }
 
-function byCodePoint(left: string, right: string): number {
+function compareCodePoints(left: string, right: string): number {
   const [a, b] = [Array.from(left), Array.from(right)];
   for (let index = 0; index < Math.min(a.length, b.length); index += 1) {
     const difference = (a[index]?.codePointAt(0) ?? 0) - (b[index]?.codePointAt(0) ?? 0);

@@ -11,7 +11,7 @@ import { ingestText } from './passages.ts';
 const storage = await createSqliteStorage({ path: process.argv[2] ?? '' });
 const kb = storage.passages;
 const write = () => ingestText(storage, `findable ${'x'.repeat(9000)}`);
-const found = async () => (await kb.search({ query: plainQuery('findable'), limit: 1, offset: 0 })).total;
+const countMatches = async () => (await kb.search({ query: plainQuery('findable'), limit: 1, offset: 0 })).total;
 const print = (values: unknown) => process.stdout.write(`${JSON.stringify(values)}\n`);
 
 let written = 0;
@@ -24,10 +24,10 @@ for (let code: string | undefined; code === undefined && written < 2000; ) {
       code = isCarrelError(error) ? error.code : String(error);
     },
   );
-  if (code !== undefined) print({ code, written, found: await found() });
+  if (code !== undefined) print({ code, written, found: await countMatches() });
 }
 await once(process.stdin, 'data');
 await write();
-print({ found: await found(), problems: await storage.check() });
+print({ found: await countMatches(), problems: await storage.check() });
 await storage.close();
 process.exit();

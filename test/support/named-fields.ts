@@ -36,7 +36,7 @@ function withReferencedFields(schema: Schema, tools: readonly ListedTool[]): Sch
 
 /** Returns the paths of fields that the schema does not name. A schema that says nothing about a value allows anything. */
 function findUnnamed(schema: Schema, value: unknown, path = ''): string[] {
-  assert.notEqual(schema.additionalProperties, false, `${path} is closed`);
+  assert.notEqual(schema.additionalProperties, false, `${path} forbids further fields`);
   if (schema.anyOf !== undefined) {
     const alternatives = schema.anyOf.map((alternative) => findUnnamed(alternative, value, path));
     return alternatives.toSorted((a, b) => a.length - b.length)[0] ?? [];

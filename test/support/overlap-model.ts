@@ -4,7 +4,7 @@ import { bundledModelFolder } from '../../src/search/models/bundled-model.ts';
 
 /**
  * Writes a real ONNX cross-encoder that needs no training. Its logit is the number of word pieces that question and passage
- * share, minus 2 ([SEP] is in both).
+ * share, including [SEP], minus 3.
  */
 export function writeOverlapModel(folder: string): string {
   mkdirSync(folder, { recursive: true });

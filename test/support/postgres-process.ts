@@ -26,7 +26,7 @@ export async function createPostgresProcess(root: string): Promise<PostgresProce
   const passwordFile = join(location.folder, 'password');
   writeFileSync(passwordFile, location.password);
   giveToServerUser(passwordFile);
-  // The passwords are random, and each of the 4,096 usual iterations would cost CPU time on both sides of every connection.
+  // One iteration is enough for random passwords. The usual 4,096 would cost CPU time at every connection.
   const authentication = [
     '-A',
     'scram-sha-256',

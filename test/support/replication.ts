@@ -14,8 +14,8 @@ export interface ReplicatedPostgres {
   urlOn(server: PostgresProcess): string;
   /** An address that names both servers, in libpq's format. */
   readonly bothUrl: string;
-  /** Sets whether a commit waits for the standby. */
-  waitForStandby(waits: boolean): Promise<void>;
+  /** If true, commits wait for the standby. */
+  setSynchronous(isSynchronous: boolean): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -38,11 +38,11 @@ export async function startReplication(): Promise<ReplicatedPostgres> {
     standby,
     urlOn,
     bothUrl: urlOn(primary).replace(/@([^/]+)/, `@$1,127.0.0.1:${standby.port}`),
-    async waitForStandby(waits) {
-      await runOn(primary.url, `ALTER SYSTEM SET synchronous_standby_names = '${waits ? 'standby' : ''}'`);
+    async setSynchronous(isSynchronous) {
+      await runOn(primary.url, `ALTER SYSTEM SET synchronous_standby_names = '${isSynchronous ? 'standby' : ''}'`);
       await runOn(primary.url, 'SELECT pg_reload_conf()');
       // The server applies a changed setting asynchronously.
-      const state = waits ? 'sync' : 'async';
+      const state = isSynchronous ? 'sync' : 'async';
       while ((await runOn(primary.url, stateQuery))[0]?.['sync_state'] !== state) await pause(20);
     },
     async stop() {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { carrelProgram, cleanEnv } from './child-program.ts';
 
 /** Timeout for a command that hangs, far above what any command takes on a busy machine. */
-const hangMs = 300_000;
+const hangTimeoutMs = 300_000;
 
 export interface CliRun {
   status: number | null;
@@ -20,7 +20,7 @@ export function runPiped(
     env: cleanEnv(dataDir, env),
     input,
     encoding: 'utf8',
-    timeout: hangMs,
+    timeout: hangTimeoutMs,
   });
   return { status, stdout, stderr };
 }
@@ -37,7 +37,7 @@ export function runOnTerminal(
     env: cleanEnv(dataDir, { TERM: 'xterm', SHELL: '/bin/sh', ...env }),
     input,
     encoding: 'utf8',
-    timeout: hangMs,
+    timeout: hangTimeoutMs,
   });
   return { status, stdout: stdout.replaceAll('\r\n', '\n'), stderr };
 }

@@ -15,9 +15,9 @@ export interface ZipMember {
 
 /** Max length of the comment after the directory's end (APPNOTE 4.3.16). */
 const commentBytesMax = 0xffff;
-const endBytes = 22;
-const entryBytes = 46;
-const localBytes = 30;
+const endRecordBytes = 22;
+const entryHeaderBytes = 46;
+const localHeaderBytes = 30;
 
 /** Reads the members from the archive's central directory (APPNOTE 6.3.10). Checks that each lies inside the file. */
 export function readZipDirectory(bytes: Uint8Array, membersMax: number): ZipMember[] {
@@ -27,7 +27,7 @@ export function readZipDirectory(bytes: Uint8Array, membersMax: number): ZipMemb
   const declared = view.getUint32(end + 16, true);
   const { start, shift } = locateDirectory(view, end, size, declared);
   const members: ZipMember[] = [];
-  for (let at = start; at + entryBytes <= end && view.getUint32(at, true) === 0x02014b50; ) {
+  for (let at = start; at + entryHeaderBytes <= end && view.getUint32(at, true) === 0x02014b50; ) {
     if (members.length >= membersMax) {
       const message = `This archive has more than ${membersMax} members, the limit. Split it into smaller ones.`;
       throw new CarrelError('extraction_too_complex', message, { data: { membersMax } });
@@ -36,7 +36,9 @@ export function readZipDirectory(bytes: Uint8Array, membersMax: number): ZipMemb
     members.push(member);
     at = next;
   }
-  if (members.length < view.getUint16(end + 10, true) % 0xffff) throw damagedZip('the directory is truncated');
+  const count = view.getUint16(end + 10, true);
+  // The count 0xffff is a placeholder: a zip64 field has the real one.
+  if (count !== 0xffff && members.length < count) throw damagedZip('the directory is truncated');
   assertNoOverlap(members);
   return members;
 }
@@ -47,8 +49,8 @@ export function damagedZip(cause: unknown): CarrelError {
 }
 
 function findEnd(view: DataView): number {
-  const first = Math.max(0, view.byteLength - endBytes - commentBytesMax);
-  for (let at = view.byteLength - endBytes; at >= first; at -= 1) {
+  const first = Math.max(0, view.byteLength - endRecordBytes - commentBytesMax);
+  for (let at = view.byteLength - endRecordBytes; at >= first; at -= 1) {
     if (view.getUint32(at, true) === 0x06054b50) return at;
   }
   throw damagedZip('no end of the directory');
@@ -78,17 +80,17 @@ function readEntry(bytes: Uint8Array, view: DataView, at: number, shift: number)
   const method = view.getUint16(at + 10, true);
   const nameLength = view.getUint16(at + 28, true);
   const extraLength = view.getUint16(at + 30, true);
-  const nameAt = at + entryBytes;
+  const nameAt = at + entryHeaderBytes;
   const next = nameAt + nameLength + extraLength + view.getUint16(at + 32, true);
   if (next > view.byteLength) throw damagedZip('a directory entry is truncated');
   const name = decodeName(bytes.subarray(nameAt, nameAt + nameLength), (flags & 0x800) !== 0);
-  const wide = zip64Sizes(view, at, nameAt + nameLength, extraLength);
-  const local = wide.offset + shift;
-  if (local + localBytes > view.byteLength || view.getUint32(local, true) !== 0x04034b50) {
+  const { packed, offset } = readSizes(view, at, nameAt + nameLength, extraLength);
+  const local = offset + shift;
+  if (local + localHeaderBytes > view.byteLength || view.getUint32(local, true) !== 0x04034b50) {
     throw damagedZip('a member lies outside the file');
   }
-  const start = local + localBytes + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
-  const end = start + wide.packed;
+  const start = local + localHeaderBytes + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
+  const end = start + packed;
   if (end > view.byteLength) throw damagedZip('a member is truncated');
   return {
     member: {
@@ -109,7 +111,7 @@ function readEntry(bytes: Uint8Array, view: DataView, at: number, shift: number)
  * Reads a member's packed size and offset. The value 0xffffffff is a placeholder: the zip64 field has the real one, in the order
  * unpacked size, packed size, offset (APPNOTE 4.5.3).
  */
-function zip64Sizes(view: DataView, at: number, extra: number, length: number): { packed: number; offset: number } {
+function readSizes(view: DataView, at: number, extra: number, length: number): { packed: number; offset: number } {
   let packed = view.getUint32(at + 20, true);
   let offset = view.getUint32(at + 42, true);
   const unpackedIsWide = view.getUint32(at + 24, true) === 0xffffffff;

@@ -18,15 +18,16 @@ const sectionProseMin = 50;
 export function dropBoilerplate(page: Page, extent: 'content' | 'page' = 'content'): void {
   const families = Uint32Array.from(page.elements, familiesOf);
   const measureOf = measure(page.elements);
-  const pageProse = proseOf(measureOf, page.body);
-  const contentFamilies = findContentFamilies(page.elements, families, measureOf, pageProse);
+  const pageText = unlinkedTextOf(measureOf, page.body);
+  const contentFamilies = findContentFamilies(page.elements, families, measureOf, pageText);
   for (const element of page.elements) {
     const bits = (families[element.order] ?? 0) & ~contentFamilies;
     if (bits === 0 || element === page.body) continue;
     if ((bits & landmark) === 0 && isSection(element, measureOf, extent)) continue;
     const { hasTopHeading, hasMain } = measureOf(element);
-    const shareMax = hasTopHeading || hasMain ? articleShareMax : bits & overlays ? overlayShareMax : elementShareMax;
-    if (proseOf(measureOf, element) <= pageProse * shareMax) element.isDropped = true;
+    const namedShareMax = bits & overlays ? overlayShareMax : elementShareMax;
+    const shareMax = hasTopHeading || hasMain ? articleShareMax : namedShareMax;
+    if (unlinkedTextOf(measureOf, element) <= pageText * shareMax) element.isDropped = true;
   }
 }
 
@@ -114,7 +115,7 @@ function findContentFamilies(
   elements: PageElement[],
   families: Uint32Array,
   measureOf: MeasureOf,
-  pageProse: number,
+  pageText: number,
 ): number {
   const covered = new Map<number, number>();
   const bitsAbove = new Uint32Array(elements.length);
@@ -125,17 +126,17 @@ function findContentFamilies(
     const newBits = bits & ~inherited;
     if (newBits === 0 || measureOf(element).hasMain) continue;
     for (let bit = 1; bit <= landmark; bit <<= 1) {
-      if (newBits & bit) covered.set(bit, (covered.get(bit) ?? 0) + proseOf(measureOf, element));
+      if (newBits & bit) covered.set(bit, (covered.get(bit) ?? 0) + unlinkedTextOf(measureOf, element));
     }
   }
   let contentFamilies = 0;
-  for (const [bit, prose] of covered) {
-    if (prose > pageProse * (bit & overlays ? overlayShareMax : familyShareMax)) contentFamilies |= bit;
+  for (const [bit, text] of covered) {
+    if (text > pageText * (bit & overlays ? overlayShareMax : familyShareMax)) contentFamilies |= bit;
   }
   return contentFamilies;
 }
 
-export function proseOf(measureOf: MeasureOf, element: PageElement): number {
+export function unlinkedTextOf(measureOf: MeasureOf, element: PageElement): number {
   const { text, linkedText } = measureOf(element);
   return text - linkedText;
 }

@@ -1,4 +1,4 @@
-import { dropBoilerplate, proseOf } from './boilerplate.ts';
+import { dropBoilerplate, unlinkedTextOf } from './boilerplate.ts';
 import { type MeasureOf, measure } from './measure.ts';
 import { namesOf } from './names.ts';
 import type { Page, PageElement } from './page-tree.ts';
@@ -156,14 +156,16 @@ function dropComments(page: Page): void {
   if (outermost.length === 0) return;
   const measureOf = measure(page.elements);
   const parts = outermost.filter((element) => !measureOf(element).hasMain || element.tag === 'article');
-  const commentProse = parts.reduce((sum, element) => sum + proseOf(measureOf, element), 0);
-  const articleProse = proseOf(measureOf, page.body) - commentProse;
+  const commentText = parts.reduce((sum, element) => sum + unlinkedTextOf(measureOf, element), 0);
+  const articleText = unlinkedTextOf(measureOf, page.body) - commentText;
   const isArticle = page.metadata.metas.get('og:type') === 'article' || page.elements.some(isArticleBody);
-  if (articleProse < articleMin || (articleProse < commentProse * 0.5 && !isArticle)) return;
+  if (articleText < articleMin || (articleText < commentText * 0.5 && !isArticle)) return;
   for (const element of parts) element.isDropped = true;
 
   function isArticleBody(element: PageElement): boolean {
-    return element.tag === 'article' && !commentElements.has(element) && proseOf(measureOf, element) >= articleMin;
+    return (
+      element.tag === 'article' && !commentElements.has(element) && unlinkedTextOf(measureOf, element) >= articleMin
+    );
   }
 }
 

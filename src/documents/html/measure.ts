@@ -116,12 +116,12 @@ const cellTags = new Set(['td', 'th', 'li', 'dd', 'dt', 'h2', 'h3', 'h4']);
 
 function pointsOf(element: PageElement, text: number, linkedText: number): number {
   if (text === 0) return 0;
-  const prose = text - linkedText;
+  const unlinkedText = text - linkedText;
   const density = linkedText / text;
-  if (density > 0.5) return prose * 0.1;
-  if (element.tag === 'pre') return prose;
-  if (text < 25) return prose * (cellTags.has(element.tag) ? 0.5 : 0.2);
-  return prose * (1 - density) * (element.tag === 'p' && text > 60 ? 1.3 : 1);
+  if (density > 0.5) return unlinkedText * 0.1;
+  if (element.tag === 'pre') return unlinkedText;
+  if (text < 25) return unlinkedText * (cellTags.has(element.tag) ? 0.5 : 0.2);
+  return unlinkedText * (1 - density) * (element.tag === 'p' && text > 60 ? 1.3 : 1);
 }
 
 /** Counts characters without spaces. An ideograph or kana counts twice: it says about as much as two letters. */

@@ -12,8 +12,9 @@ export function printMarkdown(blocks: Block[]): string {
     if (text === '') continue;
     const { first, continuation, isNewItem } = prefixOf(block.container, startedItems);
     const isTight = isNewItem && previous?.container?.kind === 'item' && block.kind === 'paragraph';
-    const isSameQuote = previous !== null && previous.container === block.container && block.container !== null;
-    if (previous) parts.push(isTight ? '\n' : isSameQuote ? `\n${continuation.trimEnd()}\n` : '\n\n');
+    const isSameContainer = previous !== null && previous.container === block.container && block.container !== null;
+    const gap = isSameContainer ? `\n${continuation.trimEnd()}\n` : '\n\n';
+    if (previous) parts.push(isTight ? '\n' : gap);
     parts.push(first + text.replaceAll('\n', `\n${continuation}`));
     previous = block;
   }
@@ -55,7 +56,8 @@ function prefixOf(
   let continuation = '';
   let isNewItem = false;
   for (let at = container; at; at = at.parent) {
-    const marker = at.kind === 'quote' ? '> ' : at.number === null ? '- ' : `${at.number}. `;
+    const itemMarker = at.number === null ? '- ' : `${at.number}. `;
+    const marker = at.kind === 'quote' ? '> ' : itemMarker;
     const indent = at.kind === 'quote' ? '> ' : ' '.repeat(marker.length);
     const isNew = at.kind === 'item' && !startedItems.has(at);
     isNewItem ||= isNew;

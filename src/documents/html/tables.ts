@@ -1,6 +1,6 @@
 import type { PageElement } from './page-tree.ts';
 
-const cellsMax = 50;
+const columnsMax = 50;
 
 /** True if a table holds data. Layout tables, and those with headings or code in cells, are read cell by cell instead. */
 export function isDataTable(table: PageElement): boolean {
@@ -23,8 +23,8 @@ export function isDataTable(table: PageElement): boolean {
   return rows > 0 && cells > rows && (rows > 1 || blocks === 0) && blocks <= cells;
 }
 
-/** Returns how many columns a cell spans, so that the row has at most `cellsMax` columns. */
+/** Returns how many columns a cell spans, so that the row has at most `columnsMax` columns. */
 export function spanOf(cell: PageElement, columnsBefore: number): number {
   const span = Number.parseInt(cell.attributes.get('colspan') ?? '1', 10);
-  return span >= 1 ? Math.max(1, Math.min(span, cellsMax - columnsBefore)) : 1;
+  return span >= 1 ? Math.max(1, Math.min(span, columnsMax - columnsBefore)) : 1;
 }

@@ -10,14 +10,14 @@ export function findLinks(kind: DocumentKind, text: string, url: string | undefi
   switch (kind) {
     case 'html': {
       const { hrefs, canonical, base, ...robots } = htmlLinks(text);
-      const from = resolveUrl(base ?? '', url) ?? url;
-      const urls = distinct(hrefs.map((href) => resolveUrl(href, from)));
+      const baseUrl = resolveUrl(base ?? '', url) ?? url;
+      const urls = distinct(hrefs.map((href) => resolveUrl(href, baseUrl)));
       return {
         ...noLinks,
         ...robots,
         urls: urls.slice(0, linksMax),
         hasMore: urls.length > linksMax,
-        canonical: (canonical === null ? undefined : resolveUrl(canonical, from)) ?? null,
+        canonical: (canonical === null ? undefined : resolveUrl(canonical, baseUrl)) ?? null,
       };
     }
     case 'feed':

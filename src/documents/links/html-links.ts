@@ -42,9 +42,11 @@ export function htmlLinks(html: string) {
         return;
       }
       case 'frame':
-      case 'iframe':
-        hrefs.push(...[attribute('src')].filter((src) => src !== undefined));
+      case 'iframe': {
+        const src = attribute('src');
+        if (src !== undefined) hrefs.push(src);
         return;
+      }
       case 'base':
         found.base ??= attribute('href') ?? null;
         return;

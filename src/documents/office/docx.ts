@@ -76,7 +76,7 @@ function readNotes(
 }
 
 function createBody(flow: Flow, styles: DocxStyles) {
-  const open: Paragraph[] = [];
+  const openParagraphs: Paragraph[] = [];
   const lists = createLists(styles);
   let runDepth = 0;
   let inText = false;
@@ -93,7 +93,7 @@ function createBody(flow: Flow, styles: DocxStyles) {
   };
 
   const endParagraph = () => {
-    const paragraph = open.at(-1);
+    const paragraph = openParagraphs.at(-1);
     if (!paragraph) return;
     if (styles.isTitle(paragraph.style)) title ??= titleText.trim() || null;
     titleText = '';
@@ -108,12 +108,12 @@ function createBody(flow: Flow, styles: DocxStyles) {
   };
   const handler: XmlHandler = {
     open(name, attributes) {
-      const paragraph = open.at(-1);
+      const paragraph = openParagraphs.at(-1);
       switch (name) {
         case 'p':
           // A text box may be inside a paragraph. The text before the box then becomes a separate paragraph.
           endParagraph();
-          open.push({ style: '', outline: null, list: null });
+          openParagraphs.push({ style: '', outline: null, list: null });
           break;
         case 'pStyle':
           if (paragraph) paragraph.style = valOf(attributes);
@@ -171,7 +171,7 @@ function createBody(flow: Flow, styles: DocxStyles) {
     close(name) {
       if (name === 'p') {
         endParagraph();
-        open.pop();
+        openParagraphs.pop();
       } else if (name === 'r') runDepth -= 1;
       else if (name === 't') inText = false;
       else if (name === 'tc') flow.closeCell(columns);

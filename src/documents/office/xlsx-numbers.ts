@@ -61,13 +61,15 @@ function kindOfCode(code: string): NumberKind {
 }
 
 const dayMs = 86_400_000;
+/** Serial number of the day after 31 December 9999. */
+const dateSerialMax = 2_958_466;
 
 function format(value: string, kind: NumberKind, startsIn1904: boolean): string {
   const number = Number(value);
   if (value.trim() === '' || !Number.isFinite(number)) return value;
   if (kind === 'percent') return `${round(number * 100)}%`;
   if (kind === 'duration') return formatDuration(number);
-  if (kind === 'number' || number < 0 || number > 2_958_466) return String(round(number));
+  if (kind === 'number' || number < 0 || number > dateSerialMax) return String(round(number));
   // Day 1 is 1 January 1900, and 1900 counts as a leap year, as in Lotus 1-2-3.
   const epoch = startsIn1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, number < 60 ? 31 : 30);
   const iso = new Date(epoch + Math.round((number * dayMs) / 1000) * 1000).toISOString();

@@ -137,7 +137,7 @@ function formatCell(
   formatNumber: FormatNumber,
 ): string {
   if (type === 's') return sharedStrings[Number(value)] ?? '';
-  if (type === 'b') return value === '1' ? 'TRUE' : value === '' ? '' : 'FALSE';
+  if (type === 'b' && value !== '') return value === '1' ? 'TRUE' : 'FALSE';
   return type === 'n' ? formatNumber(value, style) : value;
 }
 

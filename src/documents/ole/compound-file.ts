@@ -22,6 +22,7 @@ interface Entry {
 
 const entryBytes = 128;
 const noStream = 0xffff_ffff;
+const [folderKind, streamKind] = [1, 2];
 /** Max bytes read in all, as a multiple of the file's size. Streams may share sectors, so it can exceed 1. */
 const readFactorMax = 4;
 const folderDepthMax = 16;
@@ -42,7 +43,7 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
   const entries = readEntries(chain(table, file.readUInt32LE(48), sector));
   // Limits visits, because folders of a malicious file may share entries.
   let visitsLeft = entries.length * readFactorMax + 1000;
-  const cutoff = file.readUInt32LE(56);
+  const miniStreamCutoff = file.readUInt32LE(56);
   const miniTable = readTable(chain(table, file.readUInt32LE(60), sector));
   const root = entries[0];
   if (root === undefined) throw damagedOle();
@@ -58,14 +59,14 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
     for (const entry of children.toReversed()) byName.set(keyOf(entry.name, entry.kind), entry);
     const find = (name: string, kind: number) => byName.get(keyOf(name, kind));
     return {
-      streams: children.filter(({ kind }) => kind === 2).map(({ name }) => name),
-      folders: children.filter(({ kind }) => kind === 1).map(({ name }) => name),
+      streams: children.filter(({ kind }) => kind === streamKind).map(({ name }) => name),
+      folders: children.filter(({ kind }) => kind === folderKind).map(({ name }) => name),
       read(name) {
-        const entry = find(name, 2);
+        const entry = find(name, streamKind);
         return entry && readStream(entry);
       },
       folder(name) {
-        const entry = find(name, 1);
+        const entry = find(name, folderKind);
         return entry && openFolder(entry, depth + 1);
       },
     };
@@ -90,7 +91,9 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
 
   function readStream({ start, size }: Entry): Buffer {
     const sectors =
-      size < cutoff ? chain(miniTable, start, miniSector, miniStream.length / 64 + 1) : chain(table, start, sector);
+      size < miniStreamCutoff
+        ? chain(miniTable, start, miniSector, miniStream.length / 64 + 1)
+        : chain(table, start, sector);
     return Buffer.concat(sectors).subarray(0, size);
   }
 

@@ -44,10 +44,14 @@ function valueAt(section: Buffer, at: number, codePage: number): string | undefi
   return type === textType ? upToNull(decodeCodePage(content, codePage)) : undefined;
 }
 
+const msFrom1601To1970 = 11_644_473_600_000;
+/** Max time of a JavaScript date. */
+const dateMsMax = 8_640_000_000_000_000;
+
 /** Reads a time, stored as units of 100 ns since 1601. Returns it in ISO 8601. */
 export function fileTime(bytes: Buffer, at: number): string | undefined {
-  const ms = Number(bytes.readBigUInt64LE(at) / 10_000n) - 11_644_473_600_000;
-  return ms > 0 && ms < 8_640_000_000_000_000 ? new Date(ms).toISOString() : undefined;
+  const ms = Number(bytes.readBigUInt64LE(at) / 10_000n) - msFrom1601To1970;
+  return ms > 0 && ms < dateMsMax ? new Date(ms).toISOString() : undefined;
 }
 
 function upToNull(text: string): string {

@@ -8,7 +8,7 @@ import { readSummary } from './ole-summary.ts';
 import { findLastSaved, type PptRecord, pptType as type } from './ppt-records.ts';
 
 interface Text {
-  /** Text type of [MS-PPT] 2.13.33. 0 and 6 are titles; 1, 5, 7 and 8 are bodies. */
+  /** Text type of [MS-PPT] 2.13.33. 0 and 6 are titles; 1, 5, 7 and 8 are bodies; 2 are notes. */
   readonly kind: number;
   readonly text: string;
 }
@@ -22,13 +22,17 @@ interface Slide {
 
 const titleKinds = new Set([0, 6]);
 const bodyKinds = new Set([1, 5, 7, 8]);
-const [slideList, noteList] = [0, 2];
+const [notesKind, otherKind] = [2, 4];
+/** Instance numbers of the lists of slides and of notes. */
+const [slidesInstance, notesInstance] = [0, 2];
+
+const encryptedToken = 0xf3d1c4df;
 
 /** Reads PowerPoint 97 to 2003 ([MS-PPT]): each slide is a page, with its title first and the speaker's notes last. */
 export function readPpt(bytes: Uint8Array, options: ReadOptions): Reading {
   const root = openCompoundFile(bytes);
   const user = root.read('Current User') ?? Buffer.alloc(0);
-  if (user.length >= 16 && user.readUInt32LE(12) === 0xf3d1c4df) throw needsPassword();
+  if (user.length >= 16 && user.readUInt32LE(12) === encryptedToken) throw needsPassword();
   const stream = root.read('PowerPoint Document') ?? Buffer.alloc(0);
   const saved = findLastSaved(stream, user.length >= 20 ? user.readUInt32LE(16) : -1);
   if (saved === undefined) {
@@ -38,8 +42,8 @@ export function readPpt(bytes: Uint8Array, options: ReadOptions): Reading {
         'soffice --headless --convert-to pptx <file>.',
     );
   }
-  const slides = slidesOf(saved.document, slideList);
-  const notes = notesBySlide(slidesOf(saved.document, noteList), saved.find);
+  const slides = slidesOf(saved.document, slidesInstance);
+  const notes = notesBySlide(slidesOf(saved.document, notesInstance), saved.find);
   const flow = createFlow(options.mode, options.charsMax);
   let read = 0;
   for (const slide of slides) {
@@ -78,11 +82,11 @@ function addSlide(flow: Flow, { texts }: Slide, slide: PptRecord | undefined): v
 }
 
 /** Reads the slides of one of the document's lists, each with its texts. */
-function slidesOf(document: PptRecord, listKind: number): Slide[] {
+function slidesOf(document: PptRecord, instance: number): Slide[] {
   const slides: (Slide & { texts: Text[] })[] = [];
-  let kind = 4;
+  let kind = otherKind;
   for (const list of document.children()) {
-    if (list.type !== type.slideList || list.instance !== listKind) continue;
+    if (list.type !== type.slideList || list.instance !== instance) continue;
     for (const record of list.children()) {
       if (record.type === type.slideReference && record.data.length >= 16) {
         slides.push({ id: record.data.readUInt32LE(12), reference: record.data.readUInt32LE(0), texts: [] });
@@ -103,7 +107,7 @@ function slidesOf(document: PptRecord, listKind: number): Slide[] {
 function textsIn(container: PptRecord, placeholders: readonly Text[]): Text[] {
   const shapeTexts: Text[] = [];
   const comments: Text[] = [];
-  let kind = 4;
+  let kind = otherKind;
   container.walk((record) => {
     if (record.type === type.textKind) kind = record.data.readUInt32LE(0);
     else if (record.type === type.textReference) {
@@ -111,7 +115,7 @@ function textsIn(container: PptRecord, placeholders: readonly Text[]): Text[] {
       if (text !== undefined) shapeTexts.push(text);
     } else if (record.type === type.comment) {
       const text = formatComment(record);
-      if (text !== '') comments.push({ kind: 4, text: `Comment: ${text}` });
+      if (text !== '') comments.push({ kind: otherKind, text: `Comment: ${text}` });
     } else {
       const text = record.text();
       if (text !== undefined) shapeTexts.push({ kind, text });
@@ -136,7 +140,7 @@ function notesBySlide(
     const page = find(reference);
     const link = page && [...page.children()].find((record) => record.type === type.notesLink);
     if (page === undefined || link === undefined || link.data.length < 4) continue;
-    const noteTexts = textsIn(page, texts).filter(({ kind, text }) => kind === 2 && text.trim() !== '*');
+    const noteTexts = textsIn(page, texts).filter(({ kind, text }) => kind === notesKind && text.trim() !== '*');
     const text = noteTexts.map((each) => each.text.replace(/[\r\v]/g, ' ').trim()).join(' ');
     if (text.trim() !== '') textBySlide.set(link.data.readUInt32LE(0), text);
   }

@@ -46,13 +46,13 @@ export function readXls(bytes: Uint8Array, options: ReadOptions): Reading {
   return { ...readSummary(root), ...output };
 }
 
-interface Record {
+interface XlsRecord {
   readonly type: number;
   readonly data: Buffer;
 }
 
 /** Yields the records of the part that begins at `start`. Omits nested parts, such as charts. */
-function* recordsFrom(stream: Buffer, start: number): Generator<Record> {
+function* recordsFrom(stream: Buffer, start: number): Generator<XlsRecord> {
   let depth = 0;
   for (let at = start; at + 4 <= stream.length; ) {
     const [kind, length] = [stream.readUInt16LE(at), stream.readUInt16LE(at + 2)];
@@ -70,12 +70,12 @@ function readWorkbook(stream: Buffer): Workbook {
   const sheets: { name: string; at: number }[] = [];
   const codes = new Map<number, string>();
   const formats: number[] = [];
-  const sharedStrings: Buffer[] = [];
+  const sharedStringRecords: Buffer[] = [];
   let [isUnicode, codePage, startsIn1904, isSharedStrings] = [true, 1252, false, false];
   let readText = createTextReader(isUnicode, codePage);
   for (const { type: kind, data } of recordsFrom(stream, 0)) {
     isSharedStrings = kind === type.sharedTexts || (isSharedStrings && kind === type.continued);
-    if (isSharedStrings) sharedStrings.push(data);
+    if (isSharedStrings) sharedStringRecords.push(data);
     else if (kind === type.begin) isUnicode = data.readUInt16LE(0) >= 0x600;
     else if (kind === type.codePage) codePage = data.readUInt16LE(0);
     else if (kind === type.password) throw needsPassword();
@@ -90,7 +90,7 @@ function readWorkbook(stream: Buffer): Workbook {
   }
   return {
     sheets,
-    sharedStrings: readXlsStrings(sharedStrings),
+    sharedStrings: readXlsStrings(sharedStringRecords),
     formatNumber: createNumberFormat(formats, codes, startsIn1904),
     readText,
   };
@@ -167,7 +167,7 @@ function readSheet(
   for (const note of notes) if (note.trim() !== '') text.addParagraph(note.trim());
 }
 
-/** Decodes a number of 30 bits: an integer, or the upper part of a double. Bit 0 divides it by 100. */
+/** Decodes a number of 30 bits: an integer, or the upper part of a double. If bit 0 is set, divides it by 100. */
 function shortNumber(packed: number): number {
   const double = Buffer.alloc(8);
   double.writeUInt32LE((packed & ~3) >>> 0, 4);

@@ -9,7 +9,7 @@ const noteUnitsMax = 20_000;
 export function createRtfBody(flow: Flow) {
   const headings = new Map<number, number>();
   const notes: string[] = [];
-  let definition = { number: 0, level: -1, name: '' };
+  let styleDefinition = { number: 0, level: -1, name: '' };
   let style = 0;
   let outline = -1;
   let listLevel = 0;
@@ -17,13 +17,13 @@ export function createRtfBody(flow: Flow) {
   let marker = '';
   let line = '';
   let inTable = false;
-  let table: 'none' | 'row' | 'between' = 'none';
+  let tableState: 'none' | 'inRow' | 'betweenRows' = 'none';
   const items = createListItems();
 
   return {
     addText(text: string): void {
       if (text === '') return;
-      if (table === 'between' && !inTable) closeTable();
+      if (tableState === 'betweenRows' && !inTable) closeTable();
       line += text;
     },
     /** Adds to the bullet or number of the current list item. */
@@ -55,22 +55,24 @@ export function createRtfBody(flow: Flow) {
         flow.closeCell();
         flow.openCell();
       } else if (name === 'nestcell') line += ' ';
-      else if (name === 'row' && table === 'row') table = 'between';
+      else if (name === 'row' && tableState === 'inRow') tableState = 'betweenRows';
     },
     /** Handles a control word of a style definition. */
     handleStyleWord(name: string, value: number | null): void {
-      if (name === 's') definition.number = value ?? 0;
-      else if (name === 'outlinelevel') definition.level = value ?? -1;
+      if (name === 's') styleDefinition.number = value ?? 0;
+      else if (name === 'outlinelevel') styleDefinition.level = value ?? -1;
     },
     nameStyle(text: string): void {
-      if (definition.name.length < 200) definition.name += text;
+      if (styleDefinition.name.length < 200) styleDefinition.name += text;
     },
     endStyle(): void {
-      const digit = /^\s*heading (\d)/i.exec(definition.name)?.[1];
-      const level = definition.level >= 0 && definition.level < 9 ? definition.level + 1 : Number(digit ?? 0);
-      if (level > 0 && definition.number > 0) headings.set(definition.number, level);
-      else if (/^\s*title\s*;/i.test(definition.name) && definition.number > 0) headings.set(definition.number, 1);
-      definition = { number: 0, level: -1, name: '' };
+      const digit = /^\s*heading (\d)/i.exec(styleDefinition.name)?.[1];
+      const level =
+        styleDefinition.level >= 0 && styleDefinition.level < 9 ? styleDefinition.level + 1 : Number(digit ?? 0);
+      if (level > 0 && styleDefinition.number > 0) headings.set(styleDefinition.number, level);
+      else if (/^\s*title\s*;/i.test(styleDefinition.name) && styleDefinition.number > 0)
+        headings.set(styleDefinition.number, 1);
+      styleDefinition = { number: 0, level: -1, name: '' };
     },
     finish(): void {
       endParagraph();
@@ -81,7 +83,7 @@ export function createRtfBody(flow: Flow) {
 
   function endParagraph(): void {
     const heading = outline >= 0 && outline < 9 ? outline + 1 : (headings.get(style) ?? 0);
-    const isHeading = table === 'none' && heading > 0;
+    const isHeading = tableState === 'none' && heading > 0;
     if (!isHeading && marker.trim() === '') extractTypedMarker();
     flow.addText(line.replaceAll('\t', ' '));
     if (isHeading) flow.endParagraph({ heading });
@@ -106,19 +108,19 @@ export function createRtfBody(flow: Flow) {
 
   function openRow(isInTable: boolean): void {
     inTable ||= isInTable;
-    if (table === 'row') return;
-    if (table === 'none') {
+    if (tableState === 'inRow') return;
+    if (tableState === 'none') {
       endParagraph();
       flow.openTable();
     }
-    table = 'row';
+    tableState = 'inRow';
     flow.openRow();
     flow.openCell();
   }
 
   function closeTable(): void {
-    if (table === 'none') return;
-    table = 'none';
+    if (tableState === 'none') return;
+    tableState = 'none';
     flow.closeTable();
   }
 }

@@ -4,11 +4,17 @@
  */
 export function composeAccents(text: string): string {
   return text.replace(accentedLetter, (match, accent: string, letter: string) => {
-    const base = letter === 'ı' ? 'i' : letter === 'ȷ' ? 'j' : letter;
+    const base = dottedLetters.get(letter) ?? letter;
     const composed = `${base}${combining[accents.indexOf(accent)] ?? ''}`.normalize('NFC');
     return composed.length === 1 ? composed : match;
   });
 }
+
+/** Dotless letters, which TeX uses below an accent, and the letters that Unicode combines with one. */
+const dottedLetters = new Map([
+  ['\u0131', 'i'],
+  ['\u0237', 'j'],
+]);
 
 /** Accents as separate characters, and as combining characters in the same order. */
 const accents = '\u00b4\u0060\u00a8\u02c6\u02dc\u00b8\u02c7\u02da\u02d8\u02d9\u02dd\u00af';

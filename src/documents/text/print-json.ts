@@ -15,7 +15,9 @@ export function printJson(json: string, charsMax: number): { text: string; trunc
     const isClosing = token === ']' || token === '}';
     if (isClosing && openBrackets.pop() !== (token === ']' ? '[' : '{')) return null;
     const lineBreak = isClosing !== isAfterOpening ? newline(openBrackets.length) : '';
-    const part = lineBreak + token + (token === ',' ? newline(openBrackets.length) : token === ':' ? ' ' : '');
+    let part = lineBreak + token;
+    if (token === ',') part += newline(openBrackets.length);
+    else if (token === ':') part += ' ';
     isAfterOpening = token === '[' || token === '{';
     if (isAfterOpening) openBrackets.push(token);
     parts.push(part);

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { compiledSources, makeFolder } from '../../support/child-program.ts';
+import { makeFolder, sourceCacheEnv } from '../../support/child-program.ts';
 import { startResearch } from './research-fixture.ts';
 
 const { carrel } = await startResearch();
@@ -19,7 +19,7 @@ test('the Inspector drives carrel research over HTTP', async (t) => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [inspector, '--cli', '--format', 'json', '-q', ...args, ...where],
-      { env: { PATH: process.env['PATH'] ?? '', HOME: home, ...compiledSources } },
+      { env: { PATH: process.env['PATH'] ?? '', HOME: home, ...sourceCacheEnv } },
     );
     return JSON.parse(stdout).result;
   };

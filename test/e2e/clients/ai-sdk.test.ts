@@ -4,9 +4,9 @@ import { createMCPClient, MCPClientError } from '@ai-sdk/mcp';
 import { StdioMCPTransport } from '@ai-sdk/mcp/mcp-stdio';
 import {
   carrelProgram,
-  compiledSources,
   echoProgram,
   type ListeningProgram,
+  sourceCacheEnv,
   startListening,
 } from '../../support/child-program.ts';
 
@@ -51,7 +51,7 @@ for (const { wire, revisions, discovers, agreed } of cases) {
           : new StdioMCPTransport({
               command: process.execPath,
               args: [echoProgram, '--revisions', revisions],
-              env: compiledSources,
+              env: sourceCacheEnv,
               stderr: 'ignore',
             }),
       });

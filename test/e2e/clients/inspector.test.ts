@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import {
   carrelProgram,
   cleanEnv,
-  compiledSources,
   echoProgram,
   makeFolder,
+  sourceCacheEnv,
   startListening,
 } from '../../support/child-program.ts';
 
@@ -108,7 +108,7 @@ function inspect(args: readonly string[]): Promise<Inspection> {
     execFile(
       process.execPath,
       [inspector, '--cli', '--format', 'json', '-q', ...args],
-      { env: { PATH: process.env['PATH'] ?? '', HOME: home, ...compiledSources } },
+      { env: { PATH: process.env['PATH'] ?? '', HOME: home, ...sourceCacheEnv } },
       (error, output, errors) => {
         const code = error ? Number(error.code) : 0;
         const result = code === 0 && output.startsWith('{') ? JSON.parse(output).result : {};

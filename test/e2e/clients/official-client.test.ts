@@ -15,9 +15,9 @@ import {
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import {
   carrelProgram,
-  compiledSources,
   echoProgram,
   type ListeningProgram,
+  sourceCacheEnv,
   startListening,
 } from '../../support/child-program.ts';
 import { watchText } from '../../support/watch-text.ts';
@@ -63,7 +63,7 @@ for (const { wire, revisions, mode, agreed } of cases) {
         const stdio = new StdioClientTransport({
           command: process.execPath,
           args,
-          env: compiledSources,
+          env: sourceCacheEnv,
           stderr: 'pipe',
         });
         assert(stdio.stderr instanceof Readable);

@@ -43,7 +43,8 @@ export function assembleQuery(params: URLSearchParams, escaped: boolean): string
 
 function parseText(text: string, operator: Operator): ParsedSearch {
   const prefix = /^(allintitle|allinurl):/.exec(text);
-  const defaultField = prefix === null ? 'text' : prefix[1] === 'allintitle' ? 'title' : 'url';
+  const prefixField = prefix?.[1] === 'allintitle' ? 'title' : 'url';
+  const defaultField = prefix === null ? 'text' : prefixField;
   const body = prefix === null ? text : text.slice(prefix[0].length);
   if (body.trim() === '') return { query: null, sort: [], defaultField, text };
   const sort: SortKey[] = [];

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 export interface FakeLabel {
   label: string;
   value: string;
-  /** Permissions of which a caller needs one to see the label. Without any, nobody sees it. */
+  /** A caller needs one of these permissions to see the label. By default, guests see it. */
   permissions?: readonly string[];
 }
 
@@ -19,7 +19,8 @@ export function identify(headers: IncomingHttpHeaders, tokens: Readonly<Record<s
   const header = headers.authorization;
   if (header === undefined) return { permissions: new Set(guest) };
   const parts = header.trim().split(/\s+/);
-  const token = parts.length === 1 ? parts[0] : parts.length === 2 && parts[0] === 'Bearer' ? parts[1] : undefined;
+  const isBearer = parts.length === 2 && parts[0] === 'Bearer';
+  const token = isBearer || parts.length === 1 ? parts.at(-1) : undefined;
   if (token === undefined) return { refused: 'invalid_request' };
   const permissions = tokens[token];
   if (permissions === undefined) return { refused: 'invalid_token' };

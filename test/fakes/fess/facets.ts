@@ -3,6 +3,7 @@ import { type FakeDocument, fieldValues } from './fake-document.ts';
 import { matches } from './lucene/evaluate.ts';
 import { QuerySyntaxError } from './lucene/lexer.ts';
 import { type Operator, parseQuery } from './lucene/parser.ts';
+import { compare } from './sort.ts';
 
 export interface FacetAnswer {
   fields: { name: string; result: { value: string; count: number }[] }[];
@@ -94,7 +95,7 @@ function order(buckets: Bucket[], sort: string | null): Bucket[] {
   const [key = 'count', direction = 'asc'] = (sort ?? 'count.desc').split('.');
   const sign = direction === 'desc' ? -1 : 1;
   return buckets.toSorted((a, b) => {
-    const byValue = a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
+    const byValue = compare(a.value, b.value);
     return key === 'count' ? sign * (a.count - b.count) || byValue : sign * byValue;
   });
 }

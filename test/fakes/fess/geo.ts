@@ -22,10 +22,13 @@ function parsePoint(text: string): Point {
   return { latitude, longitude };
 }
 
+const metresOfUnits: Record<string, number> = { m: 1, km: 1000, mi: 1609.344 };
+const earthRadiusMetres = 6_371_000;
+
 function parseDistance(text: string): number {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(km|m|mi)?$/.exec(text) ?? [];
   if (amount === undefined) throw new BadGeoError(text);
-  return Number(amount) * (unit === 'km' ? 1000 : unit === 'mi' ? 1609.344 : 1);
+  return Number(amount) * (metresOfUnits[unit ?? 'm'] ?? 1);
 }
 
 function metres(a: Point, b: Point): number {
@@ -35,5 +38,5 @@ function metres(a: Point, b: Point): number {
   const h =
     Math.sin(latitude / 2) ** 2 +
     Math.cos(radians(a.latitude)) * Math.cos(radians(b.latitude)) * Math.sin(longitude / 2) ** 2;
-  return 2 * 6_371_000 * Math.asin(Math.sqrt(h));
+  return 2 * earthRadiusMetres * Math.asin(Math.sqrt(h));
 }

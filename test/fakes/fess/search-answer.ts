@@ -28,7 +28,7 @@ export function searchAnswer(page: SearchPage, settings: AnswerSettings): Record
     page_size: num,
     page_number: pageNumber,
     record_count: total,
-    record_count_relation: page.saturated ? 'GREATER_THAN_OR_EQUAL_TO' : 'EQUAL_TO',
+    record_count_relation: page.isLowerBound ? 'GREATER_THAN_OR_EQUAL_TO' : 'EQUAL_TO',
     page_count: pageCount,
     highlight_params: page.terms?.map((term) => `&hq=${encodeURIComponent(term)}`).join('') ?? null,
     next_page: !isPartial && start < (pageCount - 1) * num,

@@ -15,7 +15,8 @@ export interface SearchPage {
   start: number;
   num: number;
   total: number;
-  saturated: boolean;
+  /** True if there may be more hits than `total`. */
+  isLowerBound: boolean;
   searchQuery: string;
   /** Null if no search was run. */
   terms: string[] | null;
@@ -95,15 +96,15 @@ function createPage(
 ): SearchPage {
   const isExact = params.get('track_total_hits') === 'true';
   const total = result.hits.length;
-  const saturated = !isExact && total > windowMax;
+  const isCapped = !isExact && total > windowMax;
   return {
     q: params.get('q'),
     queryId: randomUUID().replaceAll('-', ''),
     requestedTime: Date.now(),
     start,
     num,
-    total: saturated ? windowMax : total,
-    saturated: saturated || result.search.query === null,
+    total: isCapped ? windowMax : total,
+    isLowerBound: isCapped || result.search.query === null,
     searchQuery: result.search.text,
     terms: result.search.query === null ? null : [...new Set(positiveTerms(result.search.query))],
     hits: result.hits.slice(start, start + num),
@@ -117,7 +118,7 @@ export function emptyPage(params: URLSearchParams): SearchPage {
   const num = pageSize(params.get('num'));
   const result = { search: { query: null, sort: [], defaultField: 'text' as const, text: '' }, hits: [] };
   const start = Math.max(0, integer(params.get('start'), 0));
-  return { ...createPage(params, start, num, result, undefined), saturated: false };
+  return { ...createPage(params, start, num, result, undefined), isLowerBound: false };
 }
 
 export function mayRead({ roles }: FakeDocument, permissions: ReadonlySet<string>): boolean {

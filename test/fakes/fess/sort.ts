@@ -43,7 +43,7 @@ export function sortHits(hits: readonly Scored[], keys: readonly SortKey[]): Sco
       const difference = left === undefined || right === undefined ? 0 : compare(left, right);
       if (difference !== 0) return key.descending ? -difference : difference;
       // Documents without the field come last in either order.
-      if (left !== right) return left === undefined ? 1 : right === undefined ? -1 : 0;
+      if (left !== right) return left === undefined ? 1 : -1;
     }
     return 0;
   });
@@ -59,6 +59,7 @@ function sortValue({ document, score }: Scored, field: string): string | number 
   return document.lastModified ?? document.created;
 }
 
-function compare(a: string | number, b: string | number): number {
+/** Compares two values in ascending order. */
+export function compare(a: string | number, b: string | number): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

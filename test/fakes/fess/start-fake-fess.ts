@@ -66,7 +66,7 @@ export async function startFakeFess(options: FakeFessOptions): Promise<FakeFess>
   let faults: Fault[] = [];
   let releaseGate = Promise.withResolvers<void>();
 
-  // 0 keeps idle connections open: on a busy machine, a client might reuse a connection that is just being closed.
+  // 0 keeps idle connections open. Otherwise, a client might reuse a connection that is just being closed.
   const server = createServer({ maxHeaderSize: 64 * 1024, keepAliveTimeout: 0 }, (message, response) => {
     const recorded = recordRequest(message, response);
     requests.push(recorded);

@@ -1,4 +1,5 @@
 import { type FakeDocument, fieldValues } from '../fake-document.ts';
+import { compare } from '../sort.ts';
 import type { Clause, Query } from './parser.ts';
 
 /** The field that is searched for words without a prefix. `allintitle:` or `allinurl:` at the start of a query changes it. */
@@ -113,14 +114,8 @@ function wildcard(pattern: string): RegExp {
 function matchesRange(range: Extract<Query, { kind: 'range' }>, document: FakeDocument): boolean {
   const values = range.field === undefined ? undefined : fieldValues(document, range.field);
   if (values === undefined) return false;
-  const order = (a: string, b: string) =>
-    range.field === 'content_length' || range.field === 'click_count'
-      ? Number(a) - Number(b)
-      : a < b
-        ? -1
-        : a > b
-          ? 1
-          : 0;
+  const isNumeric = range.field === 'content_length' || range.field === 'click_count';
+  const order = (a: string, b: string) => (isNumeric ? Number(a) - Number(b) : compare(a, b));
   return values.some((value) => {
     const low = range.from === '*' ? 1 : order(value, range.from);
     const high = range.to === '*' ? -1 : order(value, range.to);

@@ -4,14 +4,15 @@ import { assembleQuery } from '../assemble-query.ts';
 import { QuerySyntaxError } from './lexer.ts';
 import { parseQuery, type Query } from './parser.ts';
 
+const signs = { must: '+', must_not: '-', should: '' };
+
 /** Formats a query in Lucene's own notation: `+` means required, `-` prohibited, nothing optional. */
 function formatQuery(query: Query): string {
   switch (query.kind) {
     case 'boolean':
       return query.clauses
         .map(({ occur, query: inner }) => {
-          const sign = occur === 'must' ? '+' : occur === 'must_not' ? '-' : '';
-          return `${sign}${inner.kind === 'boolean' ? `(${formatQuery(inner)})` : formatQuery(inner)}`;
+          return `${signs[occur]}${inner.kind === 'boolean' ? `(${formatQuery(inner)})` : formatQuery(inner)}`;
         })
         .join(' ');
     case 'term':

@@ -58,7 +58,7 @@ class Parser {
   private addClause(
     clauses: Clause[],
     conjunction: Operator | undefined,
-    negated: Modifier,
+    modifier: Modifier,
     query: Query | null,
   ): void {
     const previous = clauses.at(-1);
@@ -66,7 +66,7 @@ class Parser {
       if (conjunction === 'AND') previous.occur = 'must';
       if (conjunction === 'OR' && this.operator === 'AND') previous.occur = 'should';
     }
-    if (query !== null) clauses.push({ occur: this.occur(conjunction, negated), query });
+    if (query !== null) clauses.push({ occur: this.occur(conjunction, modifier), query });
   }
 
   private occur(conjunction: Operator | undefined, modifier: Modifier): Occur {
