@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 const consulted = new Map<string, string>();
 
 /** Records a file that was read for settings. `content` is undefined if the file does not exist. */
-export function noteConsulted(path: string, content: string | undefined): void {
+export function recordConsulted(path: string, content: string | undefined): void {
   consulted.set(path, fingerprint(content));
 }
 

@@ -6,7 +6,7 @@ import { CarrelError, systemCode } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { readRegularFile } from '../base/read-regular-file.ts';
 import { scrubSecrets } from '../base/secret.ts';
-import { noteConsulted } from './consulted-files.ts';
+import { recordConsulted } from './consulted-files.ts';
 import { dataDirOf, dataDirVariables } from './data-dir.ts';
 import { exposedWarning, isReadableByOthers } from './exposed-file.ts';
 import { ConfigFault, type Field, type Slice, type SliceValues } from './field.ts';
@@ -222,13 +222,13 @@ export function readJsonFile(path: string): Record<string, unknown> | undefined 
     if (error instanceof CarrelError) throw error;
     // ENOTDIR: the data folder is not a folder, which the first write to it reports.
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) {
-      noteConsulted(path, undefined);
+      recordConsulted(path, undefined);
       return undefined;
     }
     const message = `Can't read the configuration file ${path}. It must be a regular file that you may read.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }
-  noteConsulted(path, text);
+  recordConsulted(path, text);
   return parseJsonFile(path, text);
 }
 
@@ -259,14 +259,14 @@ function readEnvFile(source: EnvFileSource | undefined): EnvFile {
   if (source === undefined) return { path, env: {}, rejected: [] };
   try {
     const text = readRegularFile(path, fileBytesMax);
-    noteConsulted(path, text);
+    recordConsulted(path, text);
     const variables = Object.entries(parseEnv(text.replace(byteOrderMark, '')));
     const isAllowed = ([name]: readonly [string, unknown]) => source.variables.includes(name);
     const rejected = variables.filter((variable) => !isAllowed(variable)).map(([name]) => name);
     return { path, env: Object.fromEntries(variables.filter(isAllowed)), rejected };
   } catch (error) {
     if (systemCode(error) === 'ENOENT') {
-      noteConsulted(path, undefined);
+      recordConsulted(path, undefined);
       return { path, env: {}, rejected: [] };
     }
     const message = `Can't read the .env file in ${source.folder}. Make it a file that you may read, or start in another folder.`;

@@ -51,7 +51,7 @@ export interface AnsweredQuestions {
 /**
  * Returns the `about` of the confirmed question, or undefined if nobody could be asked. Throws if the user declined.
  */
-export function agreedTo(answered: AnsweredQuestions | undefined): string | undefined {
+export function requireConfirmation(answered: AnsweredQuestions | undefined): string | undefined {
   if (answered === undefined) return undefined;
   if (answered.answers['confirm']?.['confirm'] === true) return answered.questions['confirm']?.about;
   throw new CarrelError('not_confirmed', 'The user declined. Nothing was deleted.');

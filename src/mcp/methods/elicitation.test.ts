@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import * as z from 'zod';
 import { silentLogger } from '../../base/log.ts';
 import { createCallJobs } from '../../jobs/call-jobs.ts';
-import { agreedTo, askToRemove } from '../../tools/question.ts';
+import { askToRemove, requireConfirmation } from '../../tools/question.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { messageLimits } from '../messages/messages.ts';
 import { everyRevision } from '../protocol-versions.ts';
@@ -25,7 +25,7 @@ function open(answerMs: number) {
     output: z.object({ removed: z.int() }),
     questions: async () => askToRemove(['thing', 'things'], 7, { samples: [], about: 'seven' }),
     async run(_input, { answered }) {
-      if (agreedTo(answered) === 'seven') removed += 7;
+      if (requireConfirmation(answered) === 'seven') removed += 7;
       return { removed };
     },
   });

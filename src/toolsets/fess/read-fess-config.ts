@@ -5,7 +5,7 @@ import { CarrelError } from '../../base/errors.ts';
 import { findHome } from '../../base/home-folder.ts';
 import { isObject } from '../../base/json.ts';
 import { registerAddress, type Secret } from '../../base/secret.ts';
-import { noteConsulted } from '../../config/consulted-files.ts';
+import { recordConsulted } from '../../config/consulted-files.ts';
 import { exposedWarning, isReadableByOthers } from '../../config/exposed-file.ts';
 import { readJsonFile } from '../../config/load.ts';
 import { parseTargetList } from '../../web/target-list.ts';
@@ -141,7 +141,7 @@ export function findFessConfig(env: Environment): string | undefined {
   for (const folder of folders) {
     const file = configFile(env, folder);
     if (existsSync(file)) return file;
-    noteConsulted(file, undefined);
+    recordConsulted(file, undefined);
   }
   return undefined;
 }

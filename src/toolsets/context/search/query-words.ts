@@ -183,8 +183,8 @@ export async function searchMostWords(
   });
   const majority = Math.floor(words.length / 2) + 1;
   const countMax = Math.max(0, ...candidates.map(({ count }) => count));
-  // Entries need more than half of the words. If no entry has that many and the query is a sentence, those with the
-  // most words are enough, because answers repeat few words of a question.
+  // Entries need more than half of the words. For a sentence, the entries with the most words are enough, because
+  // answers repeat few words of a question.
   const required = words.length >= sentenceWordsMin ? Math.min(countMax, majority) : majority;
   const matching = candidates
     .filter(({ count }) => count >= required)

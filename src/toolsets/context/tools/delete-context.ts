@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { RemoveOutcome } from '../../../storage/entries/remove-entries.ts';
-import { agreedTo, askToRemove, unconfirmedIdsMax } from '../../../tools/question.ts';
+import { askToRemove, requireConfirmation, unconfirmedIdsMax } from '../../../tools/question.ts';
 import { defineTool, looseOutput, named, type Tool } from '../../../tools/tool.ts';
 import { type ContextParts, type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { bounds } from '../inputs.ts';
@@ -124,7 +124,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
         older_than_days: olderThanDays,
         dry_run: dryRun,
       } = input;
-      const onlyHash = agreedTo(answered);
+      const onlyHash = requireConfirmation(answered);
       if (ids === undefined && threadIds === undefined && olderThanDays === undefined) {
         throw new CarrelError(
           'invalid_arguments',

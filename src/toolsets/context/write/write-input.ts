@@ -103,9 +103,7 @@ export function parseUpdate(
   };
 }
 
-/**
- * Returns the key of a call with a hash, which distinguishes a repeated call from a different one with the same key.
- */
+/** Returns the key of a call with a hash of its input. A different call with the same key has another hash. */
 export function idempotencyOf(
   tool: string,
   { idempotency_key: key, ...input }: { idempotency_key?: string | undefined },

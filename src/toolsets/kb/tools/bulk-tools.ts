@@ -3,7 +3,7 @@ import { CarrelError } from '../../../base/errors.ts';
 import { idsHash, textHash } from '../../../base/text-hash.ts';
 import { collectionTag, isCollectionTag } from '../../../engine/collection-tag.ts';
 import type { BulkOutcome, BulkSelection, Engine, EngineCall, EngineDocument } from '../../../engine/engine.ts';
-import { agreedTo, askToRemove, unconfirmedIdsMax } from '../../../tools/question.ts';
+import { askToRemove, requireConfirmation, unconfirmedIdsMax } from '../../../tools/question.ts';
 import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, readTags, tagListInput, tagsToMatch } from '../inputs/collections.ts';
 import { docTypeInput, documentIdInput } from '../inputs/document-inputs.ts';
@@ -71,7 +71,7 @@ export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete' | 'docu
     async run(input, { signal, answered }) {
       const selection = readSelection(input);
       if (input.dry_run) return dryRun(engine, selection, { signal });
-      const confirmedHash = agreedTo(answered);
+      const confirmedHash = requireConfirmation(answered);
       const confirmed =
         confirmedHash === undefined ? selection : await checkUnchanged(engine, selection, confirmedHash, { signal });
       return showOutcome(await engine.bulkDelete(confirmed, { signal }));
