@@ -46,7 +46,7 @@ export const errorCodes = {
   fetch_failed: ['upstream', 'Name lookup, connection or TLS failed, or the response is not valid HTTP.'],
   unsupported_encoding: [
     'upstream',
-    'Unsupported Content-Encoding in the response. At most two of gzip, br and deflate are supported.',
+    'The response uses a Content-Encoding other than gzip, br and deflate, or more than two of them.',
   ],
   outside_rights: [
     'forbidden',
@@ -119,7 +119,10 @@ export const errorCodes = {
   unsupported_media_type: ['input', 'The API does not accept this Content-Type.'],
   malformed_body: ['input', 'The body is not valid JSON or form data, or is incomplete.'],
   upload_not_found: ['not_found', 'This caller has no upload with this id, or it has expired.'],
-  upload_conflict: ['input', 'The upload is finished or in use, or a chunk or the file has changed.'],
+  upload_conflict: [
+    'input',
+    'The upload is finished or in use, a chunk was resent with other bytes, or the file changed.',
+  ],
   upload_incomplete: ['input', 'Not all bytes have arrived. Data: `missing_chunks`, `received_bytes`, `total_size`.'],
   upload_too_large: ['limit', 'The upload has more bytes than `KB_UPLOAD_BYTES_MAX` or its `total_size`.'],
   upload_quota: ['limit', 'Too many unfinished uploads, or too many bytes in them, for this caller or in total.'],

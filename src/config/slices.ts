@@ -108,7 +108,7 @@ export const toolsSlice = defineSlice('tools', 'Tools', {
     flag: 'tools',
     env: ['CARREL_TOOLS'],
     description:
-      'Which tools `carrel serve` lists. The essential tools cost a third of the tokens. Tools that are not listed can still be called.',
+      'Which tools `carrel serve` lists. The essential tools cost a third of the tokens of all tools. Tools that are not listed can still be called.',
   }),
   readOnly: toggle({
     default: false,

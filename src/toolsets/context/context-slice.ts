@@ -115,7 +115,7 @@ export const contextSlice = defineSlice('context', 'Context store', {
     default: ['status', 'agent_name', 'task_name', 'project', 'report_type', 'references:object', 'technologies:array'],
     env: ['METADATA_INDEXED_FIELDS'],
     description:
-      'Metadata fields to index, as name or name:type. A dot names a field of an object, as in a.b. Arrays are indexed by member. The type object includes all fields inside it. * means all fields. Filters on other fields are slower.',
+      'Metadata fields to index, as name or name:type. A dot names a field of an object, as in a.b. Arrays are indexed by member. The type object also indexes all fields inside the object. * means all fields. Filters on other fields are slower.',
   }),
   indexSyncMode: choice(indexModes, {
     default: 'additive',

@@ -18,7 +18,7 @@ export function searchInput(defaults: { limit: number }) {
     ...asOfInput,
     include_images: z.boolean().default(false),
     ...explainInput,
-    explain_query: z.boolean().default(false).describe('Add statistics.'),
+    explain_query: z.boolean().default(false).describe('Add query statistics.'),
     ...budgetInput,
   };
 }

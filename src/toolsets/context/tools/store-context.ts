@@ -62,7 +62,8 @@ export function createStoreContextBatchTool(parts: WriteParts): Tool {
   return defineTool({
     name: 'store_context_batch',
     title: 'Store Context (Batch)',
-    description: 'Saves up to 100 entries to memory in one call. With atomic, all or none; otherwise every valid one.',
+    description:
+      'Saves up to 100 entries to memory in one call. With atomic, saves all or none; otherwise every valid one.',
     effect: 'add',
     input: z.object({ entries: batchItems.describe('Each with the arguments of store_context.'), ...batchInput }),
     output: batchOutput,

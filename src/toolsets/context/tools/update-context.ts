@@ -63,7 +63,8 @@ export function createUpdateContextBatchTool(parts: WriteParts): Tool {
   return defineTool({
     name: 'update_context_batch',
     title: 'Update Context (Batch)',
-    description: 'Updates up to 100 memory entries in one call. With atomic, all or none; otherwise every valid one.',
+    description:
+      'Updates up to 100 memory entries in one call. With atomic, updates all or none; otherwise every valid one.',
     effect: 'change',
     input: z.object({ updates: batchItems.describe('Each with the arguments of update_context.'), ...batchInput }),
     output: batchOutput,

@@ -14,7 +14,8 @@ export function createWebSearchTool({ resultsMax }: { resultsMax: number }, chai
   return defineTool({
     name: 'web_search',
     title: 'Search the web',
-    description: 'Searches the web: titles, URLs and snippets. Read a page with fetch_page before relying on it.',
+    description:
+      'Searches the web; returns titles, URLs and snippets. Read a page with fetch_page before relying on it.',
     effect: 'read',
     openWorld: true,
     quota: 'search',
