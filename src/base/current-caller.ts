@@ -7,7 +7,7 @@ export function asCaller<Result>(id: string, work: () => Result): Result {
   return callers.run(id, work);
 }
 
-/** Returns the caller that the current work is for; empty for the server's own work, and before the caller is identified. */
+/** Returns the caller that the current work is for. Empty for the server's own work, or if the caller is not identified yet. */
 export function currentCaller(): string {
   return callers.getStore() ?? '';
 }

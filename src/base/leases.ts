@@ -11,11 +11,11 @@ export function createLeases<Resource extends { close(): Promise<void> }>(
   let current: { readonly opening: Promise<Resource>; holders: number } | undefined;
   return async () => {
     current ??= { opening: open(), holders: 0 };
-    const lease = current;
+    const shared = current;
     // Counted before the resource has opened, so that another release does not close it.
-    lease.holders += 1;
-    const resource = await lease.opening.catch((error: unknown) => {
-      if (current === lease) current = undefined;
+    shared.holders += 1;
+    const resource = await shared.opening.catch((error: unknown) => {
+      if (current === shared) current = undefined;
       throw error;
     });
     let isReleased = false;
@@ -24,9 +24,9 @@ export function createLeases<Resource extends { close(): Promise<void> }>(
       async release() {
         if (isReleased) return;
         isReleased = true;
-        lease.holders -= 1;
-        if (lease.holders > 0) return;
-        if (current === lease) current = undefined;
+        shared.holders -= 1;
+        if (shared.holders > 0) return;
+        if (current === shared) current = undefined;
         await resource.close();
       },
     };

@@ -23,7 +23,7 @@ const bufferCharsMax = 64 * 1024;
  */
 export function createFileSink(options: FileSinkOptions): LogSink {
   const { file, level, bytesMax = 10 * 1024 * 1024, filesMax = 3, format = formatRecord } = options;
-  let open: OpenFile | undefined = openLog(file);
+  let openFile: OpenFile | undefined = openLog(file);
   let buffer = '';
   let timer: NodeJS.Timeout | undefined;
 
@@ -44,16 +44,16 @@ export function createFileSink(options: FileSinkOptions): LogSink {
   const fileFor = (bytes: number): OpenFile => {
     const stats = statSync(file, { throwIfNoEntry: false });
     const isFull = stats !== undefined && stats.size > 0 && stats.size + bytes > bytesMax;
-    if (isFull || stats?.ino !== open?.inode) close();
+    if (isFull || stats?.ino !== openFile?.inode) close();
     if (isFull) rotate();
-    open ??= openLog(file);
-    return open;
+    openFile ??= openLog(file);
+    return openFile;
   };
 
   /** Closes the file only once, because its descriptor number may be reused. */
   const close = (): void => {
-    const handle = open?.handle;
-    open = undefined;
+    const handle = openFile?.handle;
+    openFile = undefined;
     if (handle !== undefined) closeSync(handle);
   };
 

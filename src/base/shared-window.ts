@@ -7,8 +7,8 @@ export interface CallCounter {
 }
 
 /**
- * Creates a limit across all processes, counted in the database. It is not divided among the processes, because a load balancer
- * may send all calls of a caller to one of them. While the database is unreachable, each process counts alone.
+ * Creates a limit across all processes, counted in the database. A share per process would be too strict, because a load balancer
+ * may send all calls of a caller to one process. While the database is unreachable, each process counts alone.
  */
 export function createSharedWindow(shared: SharedStore, name: string, options: SlidingWindowOptions): CallCounter {
   const { limit, windowMs } = options;

@@ -20,11 +20,11 @@ export interface SlidingWindow {
 
 /**
  * Creates a limit that stores the time of each call in the last window, per key. The next call is allowed when the oldest leaves
- * the window. The cost of a call must not grow with the number of earlier calls, because operators may set large limits.
+ * the window. The cost of `take` must not grow with the number of earlier calls, because operators may set large limits.
  */
 export function createSlidingWindow(options: SlidingWindowOptions): SlidingWindow {
   const { limit, windowMs, clock = () => performance.now(), keysMax = 10_000 } = options;
-  // Keys that used at least half of their limit are in `busy`: a flood of one-time callers must not evict frequent ones.
+  // `busy` has the keys that used at least half of their limit. A flood of one-time callers must not evict them.
   const quiet = new Map<string, number[]>();
   const busy = new Map<string, number[]>();
 

@@ -14,7 +14,7 @@ export async function configCommand(line: CommandLine): Promise<void> {
     process.stdout.write(`${scrubSecrets(JSON.stringify({ dataDir: config.dataDir, settings }, null, 2))}\n`);
     return;
   }
-  const rows = config.settings.map(({ path, printable, source }) => [path, show(printable), source] as const);
+  const rows = config.settings.map(({ path, printable, source }) => [path, formatValue(printable), source] as const);
   const width = (column: 0 | 1): number => Math.max(...rows.map((row) => row[column].length));
   process.stdout.write(`data folder: ${config.dataDir}\n`);
   for (const [path, value, source] of rows) {
@@ -22,7 +22,7 @@ export async function configCommand(line: CommandLine): Promise<void> {
   }
 }
 
-function show(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === undefined) return '-';
   if (Array.isArray(value)) return value.length === 0 ? '-' : scrubSecrets(value.join(','));
   return scrubSecrets(String(value));

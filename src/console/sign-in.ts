@@ -6,8 +6,8 @@ import type { Principal } from '../base/rights.ts';
 /**
  * Console sessions, opened with a token. They are kept in memory, so visitors must sign in again after a restart.
  *
- * Browsers send a cookie to every port of a host. Over TLS the cookie's name starts with `__Host-`, so a server on another port
- * can neither read nor set it without the certificate. Without TLS each session has a secret path, and browsers send its cookie
+ * Browsers send a cookie to every port of a host. Over TLS the cookie's name starts with `__Host-`. Without the certificate,
+ * a server on another port can neither read nor set such a cookie. Without TLS each session has a secret path, and browsers send its cookie
  * only below that path.
  */
 export interface SignIns {

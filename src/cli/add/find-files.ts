@@ -47,7 +47,7 @@ const packageFolders: readonly string[] = ['node_modules', '__pycache__'];
 
 /**
  * Lists the named files and everything below the named folders, sorted by name. Skips hidden names, installed
- * packages and files that .gitignore excludes. Symlinks are followed only if named explicitly; a link inside a folder
+ * packages and files that .gitignore excludes. Symlinks are followed only if named explicitly. A link inside a folder
  * usually points to a file that is found anyway.
  */
 export function findFiles(paths: readonly string[], selection: FileSelection): FoundFiles {

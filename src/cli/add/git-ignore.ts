@@ -24,13 +24,13 @@ export function rulesFor(folder: string): IgnoreRules {
 
 export const noRules: IgnoreRules = { forSubfolder: () => noRules, ignores: () => false };
 
-interface Rules {
+interface RuleFile {
   folder: string;
   matcher: Ignore;
 }
 
 /** Combines the rules of several .gitignore files. The nearest file with a matching rule decides. */
-function rulesOf(nearestFirst: readonly Rules[]): IgnoreRules {
+function rulesOf(nearestFirst: readonly RuleFile[]): IgnoreRules {
   return {
     forSubfolder(folder) {
       const matcher = readRules(folder);

@@ -24,6 +24,7 @@ import { type BenchReport, describeReport, percentile } from './report.ts';
 const documentsDefault = 200;
 const documentsMax = 20_000;
 const startsCount = 5;
+const warmUpQueries = 5;
 const roundsPerQuery = 3;
 
 /** `carrel bench`: measures this machine with generated documents in a temporary folder. */
@@ -126,7 +127,7 @@ async function measureIngest(
 }
 
 async function measureSearch(engine: Engine, { queries }: Corpus, options: { fts_only?: boolean; vec_only?: boolean }) {
-  for (const query of queries.slice(0, 5)) await engine.search({ query, top: 10, ...options });
+  for (const query of queries.slice(0, warmUpQueries)) await engine.search({ query, top: 10, ...options });
   const times: number[] = [];
   for (let round = 0; round < roundsPerQuery; round += 1) {
     for (const query of queries) {

@@ -10,6 +10,7 @@ export interface Corpus {
 const queriesCount = 40;
 /** Words per document. An invented word has about three times as many tokens as an English one. */
 const wordsPerDocument = 80;
+const wordsPerSentence = 16;
 const vocabularySize = 6_000;
 
 /** Writes documents of invented words with a natural frequency distribution. They are the same on every run. */
@@ -36,7 +37,9 @@ export function writeCorpus(folder: string, documents: number): Corpus {
 
 function sentences(words: readonly string[]): string {
   const parts: string[] = [];
-  for (let at = 0; at < words.length; at += 16) parts.push(`${words.slice(at, at + 16).join(' ')}.`);
+  for (let at = 0; at < words.length; at += wordsPerSentence) {
+    parts.push(`${words.slice(at, at + wordsPerSentence).join(' ')}.`);
+  }
   return parts.join(' ');
 }
 

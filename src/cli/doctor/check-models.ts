@@ -15,7 +15,7 @@ import type { Check } from './check-machine.ts';
 /** Timeout for a model server, which may have to load its model first. */
 const serverTimeoutMs = 60_000;
 
-type EmbeddingSettings = ReturnType<Config['of']> & Parameters<typeof embeddingConfigOf>[0];
+type EmbeddingSettings = Parameters<typeof embeddingConfigOf>[0];
 
 /** Checks the embedding model by embedding a text, as the first semantic search would. */
 export async function checkModel(role: Role, config: Config): Promise<Check> {

@@ -50,6 +50,8 @@ async function performHandshake(
 }
 
 const timeoutMs = 60_000;
+const exitTimeoutMs = 5_000;
+const stderrCharsMax = 2_000;
 
 /** Starts the command with the minimal environment of a desktop client, then stops it. */
 export async function testLaunch({ command, args }: Launch): Promise<ServerReport> {
@@ -57,7 +59,7 @@ export async function testLaunch({ command, args }: Launch): Promise<ServerRepor
   const child = spawn(command, args, { env: minimalEnvironment(process.platform, process.env), stdio: 'pipe' });
   let stderrTail = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderrTail = (stderrTail + text).slice(-2000);
+    stderrTail = (stderrTail + text).slice(-stderrCharsMax);
   });
   child.stdin.on('error', () => {});
   const ended = new Promise<never>((_, reject) => {
@@ -87,7 +89,7 @@ export async function testLaunch({ command, args }: Launch): Promise<ServerRepor
       else child.once('close', () => resolve());
     });
     child.stdin.end();
-    const killer = setTimeout(() => child.kill('SIGKILL'), 5_000);
+    const killer = setTimeout(() => child.kill('SIGKILL'), exitTimeoutMs);
     await closed;
     clearTimeout(killer);
   }

@@ -13,7 +13,7 @@ export interface ConfigFormat {
 }
 
 export interface EntryPath {
-  /** The key in the file under which the servers are listed: as a map by name, or as a list of entries with a name. */
+  /** The key under which the file lists the servers, as a map by name or as a list of named entries. */
   readonly servers: string;
   readonly name: string;
   /** Initial content of a new file. */

@@ -33,10 +33,10 @@ function watchZone(zone: HTMLElement): void {
       uploads.push(upload);
       show(upload);
     }
-    next();
+    startNext();
   };
 
-  const next = (): void => {
+  const startNext = (): void => {
     if (uploads.every(({ state }) => state !== 'sending')) startedAt = performance.now();
     while (uploads.filter(({ state }) => state === 'sending').length < uploadsAtOnce) {
       const upload = uploads.find(({ state }) => state === 'waiting');
@@ -60,7 +60,7 @@ function watchZone(zone: HTMLElement): void {
       if (upload.state !== 'cancelled') upload.state = 'failed';
       show(upload, error instanceof Error ? error.message : 'Failed');
     }
-    next();
+    startNext();
   };
 
   const show = (upload: Upload, message?: string): void => {
@@ -81,14 +81,14 @@ function watchZone(zone: HTMLElement): void {
     upload.state = 'cancelled';
     upload.request?.abort();
     show(upload);
-    next();
+    startNext();
   };
 
   const retry = (upload: Upload): void => {
     upload.state = 'waiting';
     upload.sentBytes = 0;
     show(upload);
-    next();
+    startNext();
   };
 
   /** Shows the overall progress: files sent, speed and time left. */

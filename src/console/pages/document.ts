@@ -35,7 +35,7 @@ export const documentPath = '/documents';
 const path = documentPath;
 
 /** Max tokens of text per page. */
-const budget = 20_000;
+const budgetTokens = 20_000;
 
 /** Shows one document: text, outline, original, versions, and forms to change it. */
 export async function documentPage({ tools, subpath, query }: Visit): Promise<Page> {
@@ -44,7 +44,7 @@ export async function documentPage({ tools, subpath, query }: Visit): Promise<Pa
   const first = offsetOf(query);
   const document = await tools.call('kb_get', {
     document_id: id,
-    budget_tokens: budget,
+    budget_tokens: budgetTokens,
     ...(first > 0 ? { first_chunk: first } : {}),
   });
   const chunks = read.list(document, 'chunks');
@@ -86,9 +86,10 @@ ${versions.length > 1 && card(versionList(versions, id), { title: 'Versions' })}
 
 /** Returns the details that are known. */
 function detailsOf(document: Record<string, unknown>): [string, Part][] {
-  const [collection, source, language, changed] = ['collection', 'source_path', 'language', 'updated_at'].map((name) =>
-    read.text(document, name),
-  ) as [string, string, string, string];
+  const collection = read.text(document, 'collection');
+  const source = read.text(document, 'source_path');
+  const language = read.text(document, 'language');
+  const changed = read.text(document, 'updated_at');
   const tags = read.texts(document, 'tags');
   const details: [string, Part][] = [
     [

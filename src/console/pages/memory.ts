@@ -55,11 +55,9 @@ export async function entryPage({ tools, subpath, query }: Visit): Promise<Page>
     };
   }
   const url = entryUrl(id);
-  const [text, thread, source] = ['text_content', 'thread_id', 'source'].map((name) => read.text(entry, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const text = read.text(entry, 'text_content');
+  const thread = read.text(entry, 'thread_id');
+  const source = read.text(entry, 'source');
   const tags = read.texts(entry, 'tags');
   const metadata = entry['metadata'];
   const shownMetadata = isObject(metadata) ? JSON.stringify(metadata, null, 2) : '';

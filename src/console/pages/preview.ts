@@ -33,10 +33,7 @@ export async function previewPage({ tools, query }: Visit): Promise<Page> {
     ...passageOf(query),
     mark: marker((query.get('q') ?? '').slice(0, 1000)),
   };
-  const preview =
-    kind === undefined
-      ? externalPreview(uri)
-      : await { 'kb/doc': documentPreview, notes: notePreview, context: entryPreview }[kind as 'notes'](request);
+  const preview = (await previews[kind ?? '']?.(request)) ?? externalPreview(uri);
   return {
     title: preview.title,
     body: html`<article id="preview" class="preview" tabindex="-1" aria-label="Preview">${renderPreview(preview, pageOf(uri))}</article>`,
@@ -50,6 +47,12 @@ interface PreviewRequest {
   range: readonly [number, number] | undefined;
   mark(text: string): Part;
 }
+
+const previews: Readonly<Record<string, (request: PreviewRequest) => Promise<Preview>>> = {
+  'kb/doc': documentPreview,
+  notes: notePreview,
+  context: entryPreview,
+};
 
 interface Preview {
   title: string;

@@ -58,7 +58,7 @@ export function settingsPage({ query }: Visit, settings: readonly ShownSetting[]
       actions: html`<span class="meta">Data folder</span>${copyable('data-folder', dataDir)}`,
     })}
 <form class="filters" method="get" action="/settings" data-live="#list">
-${field({ label: 'Find', name: 'q', type: 'search', value: text, placeholder: 'Name, value or origin', icon: 'search', hidesLabel: true })}
+${field({ label: 'Find', name: 'q', type: 'search', value: text, placeholder: 'Name, value or source', icon: 'search', hidesLabel: true })}
 ${checkbox('Only those set by you', 'changed', { isChecked: showsOnlySet })}
 <noscript><button class="button secondary"><span>Filter</span></button></noscript></form>
 <div id="list" class="stack areas">${

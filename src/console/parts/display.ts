@@ -53,7 +53,7 @@ export interface Column {
   isWide?: boolean;
   /** True if the column is hidden on a phone. */
   isExtra?: boolean;
-  /** For a sortable column: the link that sorts by it, and the current order if the table is sorted by it. */
+  /** For a sortable column: the link that sorts by it, and its current order, if any. */
   sort?: { href: string; order?: 'ascending' | 'descending' };
 }
 

@@ -91,7 +91,7 @@ function blocksOf(lines: readonly Line[], options: MarkdownOptions, depth = 0): 
   return blocks;
 }
 
-/** True for a line that can follow the head of a table: a rule, or a row, because spreadsheet tables have no rule. */
+/** True for a line that can follow the head of a table: a rule or, in tables from spreadsheets, a row. */
 function isTableLine(line: string): boolean {
   return patterns.tableRule.test(line) || patterns.tableRow.test(line);
 }

@@ -1,4 +1,4 @@
-/** A piece of text on a page, and the part of its width that belongs to the passage, from 0 to 1. */
+/** The part of a piece of text that belongs to the passage, as fractions of the piece's width. */
 export interface MarkedRun {
   index: number;
   from: number;
