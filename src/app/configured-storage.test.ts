@@ -55,7 +55,7 @@ test('rejects a read replica for SQLite', () => {
   });
 });
 
-test('the default database has the same files, whichever path leads to its folder', async () => {
+test('the default database has the same files for every path to its folder', async () => {
   const dataDir = join(root, 'named');
   await (await open(dataDir)).close();
   const link = join(root, 'link');

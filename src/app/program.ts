@@ -157,7 +157,7 @@ async function loadProtocol() {
   return { createRoleFeatures, serveFeatures };
 }
 
-/** Starts telemetry if it can be read: over HTTP, or if it is exported. */
+/** Starts telemetry only if someone can read it: over HTTP, or through an export. */
 async function telemetryIfUsed(role: Role, config: Config, log: Logger): Promise<Telemetry | undefined> {
   const isUsed = config.of(httpSlice).transport === 'http' || config.of(telemetrySlice).endpoint !== '';
   return isUsed ? startTelemetry(role, config, log) : undefined;

@@ -21,11 +21,11 @@ export interface Role {
   overrides: Readonly<Record<string, FieldOverride>>;
   /** MCP revisions; all by default. */
   revisions?: SupportedRevisions;
-  /** True requires a token to listen beyond loopback. */
+  /** True if listening beyond loopback requires a token. */
   tokenBeyondLoopback?: boolean;
-  /** True serves the web console over HTTP. */
+  /** True if the role serves the web console over HTTP. */
   hasConsole?: boolean;
-  /** True accepts JSON-RPC calls without a handshake. */
+  /** True if JSON-RPC calls without a handshake are accepted. */
   acceptsBareCalls?: boolean;
   /** HTTP only: variables read from `.env` in the current folder. */
   envFile?: readonly string[];

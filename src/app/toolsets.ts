@@ -172,7 +172,7 @@ export const openServed: Role['openToolsets'] = async (config, log, jobs, shared
   return [...opened, { ...createFindFor(opened), scopedTo: scopedFind }];
 };
 
-/** Makes a toolset report errors as results. Alone, the toolsets research and fess report them as JSON-RPC errors. */
+/** Makes a toolset report errors as results. Outside `serve`, research and fess report them as JSON-RPC errors. */
 function withErrorResults(toolset: Toolset, withoutTools: boolean): Toolset {
   const { scopedTo } = toolset;
   return {

@@ -14,7 +14,7 @@ export async function readFeedPages(url: string, context: RunContext): Promise<M
   throw new CarrelError('fetch_failed', message);
 }
 
-/** Reads the pages that a site's sitemaps list: `url` if it is a sitemap, else those in robots.txt, else /sitemap.xml. */
+/** Reads the pages listed in `url` if it is a sitemap, else in the sitemaps that robots.txt names, else in /sitemap.xml. */
 export async function readSitemapPages(url: string, context: RunContext): Promise<Map<string, ListedPage>> {
   const { signal, run } = context;
   const pagesMax = run.source.settings.pages;

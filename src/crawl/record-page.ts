@@ -63,8 +63,8 @@ export async function makeAlias(context: RunContext, page: StoredPage, url: stri
   return savePage(context, page, [alias, successor]);
 }
 
-/** Creates the handler of redirects. Its `url` is undefined if the target is not a web address. */
-export function createRedirects(context: RunContext) {
+/** The handler gets an undefined `url` if the target is not a web address. */
+export function createRedirectHandler(context: RunContext) {
   const { state, run } = context;
   const { settings } = run.source;
   const hopsTo = new Map<string, number>();

@@ -8,7 +8,7 @@ import { type Fetched, fetchPage } from './fetch-page.ts';
 import { decodeSketch } from './near-duplicates.ts';
 import { isSitemap, readFeedPages, readSitemapPages } from './read-listing.ts';
 import { createPageReader } from './read-page.ts';
-import { createRedirects, createRetries, recordMissing, recordUnread } from './record-page.ts';
+import { createRedirectHandler, createRetries, recordMissing, recordUnread } from './record-page.ts';
 import { createRunContext, noteLimit, type RunDeps, savePage, savePages } from './run-context.ts';
 
 export type Run = ReturnType<typeof createRun>;
@@ -31,7 +31,7 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
   const { id, source } = run;
   const { settings } = source;
   const { summary } = state;
-  const redirect = createRedirects(context);
+  const redirect = createRedirectHandler(context);
   const retries = createRetries(context);
   const readPage = createPageReader(context);
   const reading = new Map<number, Promise<void>>();

@@ -100,6 +100,7 @@ export function readRequest(request: SourceRequest): { url: string; tags: string
   }
   if (feed && (site || sitemap)) throw invalidArguments('feed cannot be combined with site or sitemap. Choose one');
   const isPage = !site && !sitemap && !feed;
+  const siteRefresh = feed ? 'daily' : 'weekly';
   const settings: SourceSettings = {
     follows: site,
     ...(request.title !== undefined && isPage ? { title: request.title } : {}),
@@ -108,7 +109,7 @@ export function readRequest(request: SourceRequest): { url: string; tags: string
     pages: isPage ? singlePageUrlsMax : wholeNumber('pages', request.pages ?? pagesDefault, 1, pagesMax),
     include: patterns('include', request.include),
     exclude: patterns('exclude', request.exclude),
-    refreshHours: readRefresh(request.refresh ?? (feed ? 'daily' : isPage ? 'never' : 'weekly')),
+    refreshHours: readRefresh(request.refresh ?? (isPage ? 'never' : siteRefresh)),
   };
   if (version !== undefined && !/^[^\p{Cc},]{1,80}$/u.test(version)) {
     throw invalidArguments('version must have 1 to 80 characters, none of them a comma or a control character');
@@ -157,7 +158,7 @@ function showSource(source: ListedSource) {
     mode: modeOf(settings),
     collection: collection === undefined ? null : collectionOf(collection),
     tags: tags.filter((tag) => !isCollectionTag(tag)),
-    status: source.isActive ? 'refreshing' : source.pausedAt === undefined ? 'idle' : 'paused',
+    status: statusOf(source),
     pages,
     documents,
     ...(settings.follows ? { depth } : {}),
@@ -170,6 +171,11 @@ function showSource(source: ListedSource) {
     ...(lastRun === undefined ? {} : { last_run: lastRun }),
     created_at: source.createdAt,
   };
+}
+
+function statusOf({ isActive, pausedAt }: ListedSource): string {
+  if (isActive) return 'refreshing';
+  return pausedAt === undefined ? 'idle' : 'paused';
 }
 
 function modeOf({ follows, listing }: SourceSettings): string {

@@ -16,7 +16,7 @@ export function collectionOf(tag: string): string {
   return tag.slice(prefix.length);
 }
 
-/** Creates the error for a restricted caller that names another collection, or none. Does not reveal which collections exist. */
+/** Creates the error for a restricted caller that names no collection, or one of others. It lists only the caller's own. */
 export function outsideCollections(collections: readonly string[]): CarrelError {
   const names = collections.map((name) => JSON.stringify(name)).join(', ');
   return new CarrelError(

@@ -31,7 +31,6 @@ export interface Engine {
   documents(request: DocumentsRequest, options?: EngineCall): Promise<{ documents: EngineDocument[]; total: number }>;
   /** Returns a document with as many chunks as fit, from `first_chunk` on. `chunks_left` counts the remaining ones. */
   document(id: number, options?: DocumentCall): Promise<EngineDocumentWithChunks>;
-  /** Returns a document without its chunks. */
   documentWithoutChunks(id: number, options?: EngineCall): Promise<EngineDocument>;
   /** Returns the original file. */
   file(id: number, options?: EngineCall): Promise<EngineFile>;
@@ -40,7 +39,7 @@ export interface Engine {
   restoreDocument(id: number, options?: EngineCall): Promise<Restoring & { document_id: number }>;
   /** Removes tags, then adds tags, in one transaction. */
   changeTags(id: number, change: TagChange, options?: EngineCall): Promise<EngineDocument>;
-  /** Changes the source path, for a file that was moved without changes. */
+  /** Changes the source path of a document whose file was moved or renamed. */
   moveDocument(id: number, sourcePath: string, options?: EngineCall): Promise<EngineDocument>;
   updateNote(id: number, text: string, options?: EngineCall): Promise<EngineDocument>;
   /** Lists tags in order, starting after the tag `after`. */
@@ -72,7 +71,7 @@ export interface EngineMaintenance {
 
 export interface EngineCall {
   signal?: AbortSignal | undefined;
-  /** Hides all documents without any of these tags. Local engines only. */
+  /** Hides documents that have none of these tags. Local engines only. */
   scopedTo?: readonly string[] | undefined;
   /** Keyword search only, without models. A remote engine ignores it. */
   wordsOnly?: boolean | undefined;

@@ -134,7 +134,7 @@ export function createServiceClient(config: ServiceClientConfig) {
 
 /** Ends an exchange when its timeout passes or its caller cancels. */
 interface Watch {
-  /** Replaces the function that closes the connection; called immediately if the exchange has already ended. */
+  /** Sets the function that closes the connection. Calls it at once if the exchange has already ended. */
   setClose(close: () => void): void;
   /** Restarts the timeout. Call when data was transferred. */
   transferred(): void;

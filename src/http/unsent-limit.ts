@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 interface UnreadSocket {
   /** Bytes that the client has accepted. */
   sent: number;
-  /** When the client last accepted some. */
+  /** When the client last accepted bytes. */
   progressAt: number;
 }
 

@@ -18,7 +18,7 @@ export interface ServeOptions {
   features: ServerFeatures;
   revisions: SupportedRevisions;
   limits: MessageLimits;
-  /** Replaces the methods that answer requests. */
+  /** Replaces the methods that answer requests, in tests. */
   createMethods?: typeof createMethods;
   modern?: (features: ServerFeatures, transport: Transport) => Promise<ModernProtocol>;
 }
@@ -107,7 +107,7 @@ function protocolParts(
   };
 }
 
-/** Loads the SDK, with the first request of 2026-07-28. */
+/** Loads the SDK. Called on the first request of 2026-07-28. */
 export async function loadModernProtocol(features: ServerFeatures, transport: Transport): Promise<ModernProtocol> {
   const { createModernProtocol } = await import('./sessions/modern-answers.ts');
   return createModernProtocol(features, transport);

@@ -15,7 +15,7 @@ export interface Relay {
   end(): void;
 }
 
-/** The relay gives up after more owners than this died within `lossesMs`. */
+/** The relay gives up if more owners than this die within `lossesMs`. */
 const lossesMax = 5;
 const lossesMs = 60_000;
 /** Max unanswered lines, so that one client can't fill the owner's memory. */

@@ -241,9 +241,9 @@ function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
     if (line > 0) send(kind, line);
   };
   return {
-    write(message, answers) {
-      if (answers === 0) replayed();
-      else send(frameKinds.message, answers ?? 0, `${JSON.stringify(message)}\n`);
+    write(message, answeredLine) {
+      if (answeredLine === 0) replayed();
+      else send(frameKinds.message, answeredLine ?? 0, `${JSON.stringify(message)}\n`);
     },
     noAnswer(line) {
       if (line === 0) replayed();

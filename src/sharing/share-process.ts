@@ -9,7 +9,7 @@ import type { Hello, Refusal, ServedData } from './frames.ts';
 import { type Announcement, announce, type OwnerFiles, prepareAnnouncement, sweep, withdraw } from './owner-files.ts';
 import { type RelayService, serveRelays } from './serve-relays.ts';
 
-/** Makes this process the owner, which serves several stdio clients. */
+/** Files and output of an owner, the shared process that serves several stdio clients. */
 export interface Ownership {
   readonly files: OwnerFiles;
   reportState(word: OwnerState): void;

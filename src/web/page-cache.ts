@@ -163,7 +163,8 @@ function untilExpiryMs(headers: FetchHead['headers'], nowMs: number): number {
   const expiresMs = Date.parse(headers['expires'] ?? '');
   const sentMs = Date.parse(headers['date'] ?? '');
   // An invalid Expires ("0", "-1") means already expired (RFC 9111, 5.3).
-  return Number.isNaN(expiresMs) ? 0 : expiresMs - (Number.isNaN(sentMs) ? nowMs : sentMs);
+  if (Number.isNaN(expiresMs)) return 0;
+  return expiresMs - (Number.isNaN(sentMs) ? nowMs : sentMs);
 }
 
 /** Parses Cache-Control. Names are in lower case, values without quotes. If a directive repeats, the first counts. */

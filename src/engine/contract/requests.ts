@@ -23,7 +23,7 @@ export const searchRequest = z.object({
   include_weak: optional(z.boolean()),
   /** How many chunks before and after each hit to include. */
   neighbours: optional(z.int()),
-  /** Number of hits to skip. They count towards `top`. */
+  /** Number of hits to skip. Skipped hits count towards `top`. */
   offset: optional(z.int()),
 });
 

@@ -12,7 +12,7 @@ import { type RouteCall, readInteger, readText } from './read-input.ts';
 /** Bytes reserved for fields other than the list. */
 const reservedBytes = 32 * 1024;
 
-/** Max items per read. Some have long lists of tags or ids. */
+/** Max items per read: an item may have long lists of tags or ids. */
 const batchItemsMax = 100;
 
 export async function boundedPage<Name extends string, Item>(
@@ -33,8 +33,12 @@ export async function boundedPage<Name extends string, Item>(
     const fitting = firstFitting(page[name], 1, bytesLeft, items.length === 0 ? 1 : 0);
     items.push(...fitting);
     if (fitting.length < page[name].length) {
-      const limited = requested === undefined ? {} : { limit: requested - items.length };
-      return { ...answer, [name]: items, next: nextQuery(query, { ...limited, offset: (start ?? 0) + items.length }) };
+      const nextLimit = requested === undefined ? {} : { limit: requested - items.length };
+      return {
+        ...answer,
+        [name]: items,
+        next: nextQuery(query, { ...nextLimit, offset: (start ?? 0) + items.length }),
+      };
     }
     if (limit === undefined || limit === remaining || page[name].length < limit) return { ...answer, [name]: items };
     bytesLeft -= wireBytes(fitting, 1);
@@ -75,7 +79,7 @@ export async function boundedDocument(
 
 const batchTagsMax = 5_000;
 
-/** Max tags of an answer without `limit`. Clients bound the elements that they parse; see `serviceBounds`. */
+/** Max tags of an answer without `limit`. Clients reject JSON with too many elements; see `serviceBounds`. */
 const tagsMax = 25_000;
 
 export async function boundedTags({ engine, query, signal }: RouteCall, bytesMax: number): Promise<unknown> {

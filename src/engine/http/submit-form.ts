@@ -58,7 +58,7 @@ async function submit({ request, engine, signal }: RouteCall, fileBytesMax: numb
   try {
     await parsed;
   } catch (error) {
-    // If the file was rejected, that explains more than the broken form that followed.
+    // If the file was rejected, the broken form is only a consequence.
     const rejected = await submissions[0]?.catch((cause: unknown) => cause);
     throw [rejected, error].find(isCarrelError) ?? malformed(error);
   }
@@ -170,7 +170,7 @@ function unescaped(filename: string): string {
   return filename.replaceAll('%22', '"');
 }
 
-/** True for a transfer encoding, which form parts should not have (RFC 7578 §4.7): the file would be stored encoded. */
+/** True for an encoding that would be stored undecoded. Form parts should have none (RFC 7578 §4.7). */
 function isTransferEncoded(encoding: string): boolean {
   return /^(?:base64|quoted-printable)$/i.test(encoding);
 }

@@ -13,7 +13,7 @@ export interface ChunkEmbedding {
   /** What runs the model; `not loaded` until first use. */
   readonly device: string;
   /** False while the embedding provider does not answer. */
-  readonly available: boolean;
+  readonly isAvailable: boolean;
   readonly meaning: ChunkMeaning | undefined;
   /** Counts the chunks without vectors, which only keyword search finds. */
   pending(options?: EngineCall): Promise<number>;
@@ -64,7 +64,7 @@ export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {
     get device() {
       return provider.device ?? 'not loaded';
     },
-    get available() {
+    get isAvailable() {
       return meaning.available;
     },
     meaning,
@@ -90,7 +90,7 @@ export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {
 const noEmbedding: ChunkEmbedding = {
   model: null,
   device: 'none',
-  available: true,
+  isAvailable: true,
   meaning: undefined,
   pending: async () => 0,
   pendingOf: async () => new Map(),

@@ -57,7 +57,7 @@ const embeddingUnavailable = 'The embedding provider does not answer: new docume
 const leaseMs = 30_000;
 const pollMs = 2_000;
 
-/** How long slow files, even malicious ones, can delay small ones. */
+/** How long slow files may occupy all workers before an extra worker takes a small one. */
 const quickJobAfterMs = 5_000;
 const quickBytesMax = 256 * 1024;
 
@@ -111,7 +111,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         ...renderRoles(settings.roles),
         ...counts,
         unembedded,
-        ...(embedding.available ? {} : { degraded: embeddingUnavailable }),
+        ...(embedding.isAvailable ? {} : { degraded: embeddingUnavailable }),
         queue: { queued, processing, done, failed },
         storage: {
           backend: described.backend,
@@ -263,19 +263,19 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     return createDurableQueue<ClaimedJob>(
       { workers: settings.workers, leaseMs, pollMs, firstPollMs: backlogDelayMs, quickJobAfterMs },
       {
-        async claim(quick) {
-          if (quick) return ingestion.claim({ owner, leaseMs, quickBytesMax });
+        async claim(isQuick) {
+          if (isQuick) return ingestion.claim({ owner, leaseMs, quickBytesMax });
           const job = await ingestion.claim({ owner, leaseMs, lastSubmitter });
           lastSubmitter = job?.submitter ?? lastSubmitter;
           return job;
         },
         renew: ({ id }) => ingestion.renew({ id, owner, leaseMs, progress: liveProgress.get(id) }),
-        async perform(job, signal, quick) {
+        async perform(job, signal, isQuick) {
           try {
             const report = (progress: PhaseProgress) => void liveProgress.set(job.id, progress);
             await ingest(
               job,
-              { owner, signal, report, quick },
+              { owner, signal, report, isQuick },
               { ...deps, chunker, longTexts, bounds: boundsOf(settings) },
             );
           } finally {

@@ -19,11 +19,11 @@ export interface IngestDeps {
   readonly chunker: Chunker;
   readonly log: Logger;
   readonly bounds: ReadingBounds;
-  /** Admits one long text at a time: storing one takes several times its memory. */
+  /** Admits one long text at a time: storing it takes several times its size in memory. */
   readonly longTexts: Slots;
 }
 
-/** Max CPU time of a quick job; see `IngestCall.quick`. */
+/** Max CPU time of a quick job; see `IngestCall.isQuick`. */
 const quickCpuMs = 5_000;
 
 /** Min length of a long text, in UTF-16 units. */
@@ -33,7 +33,7 @@ export interface IngestCall {
   readonly owner: string;
   readonly signal: AbortSignal;
   /** True if the job was started early because its file is small. If it turns out to be slow, it is requeued. */
-  readonly quick: boolean;
+  readonly isQuick: boolean;
   report(progress: PhaseProgress): void;
 }
 
@@ -83,7 +83,7 @@ export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps
   } catch (thrown) {
     if (call.signal.aborted) return deps.storage.originals.release([job.contentHash]).then(() => {});
     const error = isCarrelError(thrown) ? thrown : unexpected(thrown, job, deps.log);
-    if (call.quick && error.code === 'extraction_timeout') {
+    if (call.isQuick && error.code === 'extraction_timeout') {
       const message = 'This file takes long to read and is queued with other large files.';
       await retryWhileUnavailable(() => ingestion.postpone({ ...lease, delayMs: 0, message }), call.signal);
       return;
@@ -138,7 +138,7 @@ async function prepare(
   return { ...document, chunks };
 }
 
-async function textOf(job: ClaimedJob, { signal, report, quick }: IngestCall, deps: IngestDeps) {
+async function textOf(job: ClaimedJob, { signal, report, isQuick }: IngestCall, deps: IngestDeps) {
   const { note } = job;
   if (note !== undefined) {
     return {
@@ -154,7 +154,7 @@ async function textOf(job: ClaimedJob, { signal, report, quick }: IngestCall, de
   const bytes = await readOriginal(job.contentHash, deps);
   // Reads the whole page, not only its main content: people may also search for its small print.
   const source = { bytes, filename: job.filename, mode: 'markdown', extent: 'page', ...fetchedFrom(job) } as const;
-  const extracted = await deps.extractor.extract(source, { signal, ...(quick ? { cpuMsMax: quickCpuMs } : {}) });
+  const extracted = await deps.extractor.extract(source, { signal, ...(isQuick ? { cpuMsMax: quickCpuMs } : {}) });
   return {
     content: contentOf(extracted),
     title: job.title ?? extracted.title ?? job.filename,

@@ -189,7 +189,7 @@ function cutoffOf({ threshold, includesWeak }: DocumentSearch): RelevanceCutoff 
   return includesWeak ? undefined : 'weak';
 }
 
-/** Returns how many chunks to rank. With a threshold, all chunks above it are counted. */
+/** Returns how many chunks to rank. With a threshold, ranks more, so that all chunks above it are counted. */
 function depthOf({ top, threshold }: DocumentSearch): number {
   return threshold === undefined ? top : rankedMax;
 }

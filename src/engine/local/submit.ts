@@ -53,7 +53,7 @@ export function createSubmitMethods(
     fields: Promise<FileFields>,
     { scopedTo: anyTags, signal }: EngineCall = {},
   ): Promise<SubmitOutcome> {
-    // Handles an early rejection. It is thrown below, once the content has been read.
+    // Prevents an unhandled rejection. The error is thrown below, once the content has been read.
     fields.catch(() => {});
     const staged = await originals.stage(content, { bytesMax: settings.fileBytesMax, signal });
     let outcome: AcceptOutcome | undefined;

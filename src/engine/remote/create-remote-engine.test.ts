@@ -260,7 +260,7 @@ test('a slow transfer may take long; a stalled one may not', async (t) => {
   assert.ok(moved.accepted);
 });
 
-test('reports an error of the submitted content as such, not as an engine error', async (t) => {
+test('an error while reading the submitted content is not reported as an engine error', async (t) => {
   const { engine } = await connect(t);
   const broken = async function* () {
     yield Buffer.from('part');

@@ -65,7 +65,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     options.recorder?.sessionEnded,
     sharedSessions && ((id) => ({ tag: sharedSessions.tag, forward: (message) => forward(id, message) })),
   );
-  /** Forwards a message to the process with the client's stream. Skips resource updates, which that process finds itself. */
+  /** Forwards a message to the process with the client's stream. Skips resource updates, which that process detects itself. */
   const forward = (id: string, message: object): void => {
     if ('method' in message && message.method === 'notifications/resources/updated') return;
     sharedSessions?.forwardOutgoing(id, message);

@@ -40,9 +40,9 @@ export interface Session {
   readonly callerKey: string;
   readonly conversation: Conversation;
   /** True if no request is running and no stream is open. */
-  readonly idle: boolean;
+  readonly isIdle: boolean;
   /** True if there was a request after the handshake. */
-  readonly used: boolean;
+  readonly isUsed: boolean;
   /** Times by `performance.now()`. */
   readonly openedAt: number;
   lastUsedAt: number;
@@ -102,7 +102,7 @@ export function createSession(options: SessionOptions): Session {
     streams.delete(stream.id);
   };
 
-  let used = false;
+  let isUsed = false;
   const standalone = createStream();
   const conversation = options.open({
     sessionId: id,
@@ -162,14 +162,14 @@ export function createSession(options: SessionOptions): Session {
     conversation,
     openedAt: performance.now(),
     lastUsedAt: performance.now(),
-    get idle() {
+    get isIdle() {
       return conversation.pending === 0 && [...streams.values()].every((stream) => stream.connection === undefined);
     },
-    get used() {
-      return used;
+    get isUsed() {
+      return isUsed;
     },
     async post(post) {
-      used ||= post.incoming.some((message) => message.kind === 'request' && message.method !== 'initialize');
+      isUsed ||= post.incoming.some((message) => message.kind === 'request' && message.method !== 'initialize');
       const needsAnswer = post.incoming.some(({ kind }) => kind === 'request' || kind === 'invalid');
       const sink = needsAnswer ? openExchange(post) : noopSink;
       for (const item of post.incoming) void conversation.receive(post.batch ? refuseInitialize(item) : item, sink);

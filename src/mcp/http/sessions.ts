@@ -36,7 +36,7 @@ export function createSessions(
   const sweep = (): void => {
     const now = performance.now();
     for (const session of sessions.values()) {
-      if (session.idle && now - session.lastUsedAt > idleMs) void end(session);
+      if (session.isIdle && now - session.lastUsedAt > idleMs) void end(session);
     }
   };
   const timer = setInterval(sweep, Math.min(sweepMs, idleMs)).unref();
@@ -45,14 +45,19 @@ export function createSessions(
   const closeOne = (candidates: readonly Session[]): boolean => {
     // Prefers unused sessions, then idle ones, then sessions with only an open stream, which the client can reopen.
     const inactive = candidates.filter(({ conversation }) => conversation.pending === 0);
-    const unused = inactive.filter((session) => !session.used);
-    const [victim] = [unused.filter(({ idle }) => idle), unused, inactive.filter(({ idle }) => idle), inactive].flat();
+    const unused = inactive.filter((session) => !session.isUsed);
+    const [victim] = [
+      unused.filter(({ isIdle }) => isIdle),
+      unused,
+      inactive.filter(({ isIdle }) => isIdle),
+      inactive,
+    ].flat();
     if (victim === undefined) return false;
     void end(victim);
     return true;
   };
 
-  /** Closes sessions until the limits allow another: one of this caller, or one of the caller with the most sessions. */
+  /** Makes room for a session. At a limit, closes one of this caller, or one of the caller with the most sessions. */
   const makeRoom = (callerKey: string): boolean => {
     const byCaller = Map.groupBy(sessions.values(), (session) => session.callerKey);
     const ownSessions = byCaller.get(callerKey) ?? [];

@@ -66,7 +66,7 @@ export function createCallTool({ catalogue, jobs, callSlots, recorder, ...option
       const counting = quotas.count(offered, call.caller.id);
       if (counting) await counting;
       if (tool.takesNoSlot) return await run(tool, input, call);
-      // Awaits only if there are questions, so that other calls queue in order of arrival.
+      // Calls without questions must reach the queue without an `await`, so that they keep their order.
       const mustAsk = tool.questions !== undefined && call.ask !== undefined;
       const ask = async (running: IncomingCall): Promise<IncomingCall> => {
         // Creating the questions needs a slot; waiting for the user does not.

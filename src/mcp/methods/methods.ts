@@ -54,10 +54,10 @@ type Method = (features: ServerFeatures, params: Params, call: IncomingCall) => 
 function isAvailable(name: string, features: ServerFeatures, era: ProtocolEra): boolean {
   if (name.startsWith('tasks/')) return hasTasks(features, era);
   // Later revisions use subscriptions/listen.
-  if (name.endsWith('subscribe')) return features.resources.watchable && era === 'handshake';
-  if (name.startsWith('resources/')) return features.resources.any;
+  if (name.endsWith('subscribe')) return features.resources.canWatch && era === 'handshake';
+  if (name.startsWith('resources/')) return features.resources.hasAny;
   if (name.startsWith('completion/')) return canComplete(features);
-  return name.startsWith('prompts/') ? features.prompts.any : true;
+  return name.startsWith('prompts/') ? features.prompts.hasAny : true;
 }
 
 /** True if tasks are available. They need a revision without sessions; older clients get job handles. */
@@ -67,10 +67,11 @@ function hasTasks({ tasks }: ServerFeatures, era: ProtocolEra): boolean {
 
 function capabilitiesOf(features: ServerFeatures, era: ProtocolEra): Params {
   const { resources, prompts, experimental } = features;
+  const subscriptions = resources.canWatch ? { subscribe: true, listChanged: true } : {};
   return {
     tools: {},
-    ...(resources.any ? { resources: resources.watchable ? { subscribe: true, listChanged: true } : {} } : {}),
-    ...(prompts.any ? { prompts: {} } : {}),
+    ...(resources.hasAny ? { resources: subscriptions } : {}),
+    ...(prompts.hasAny ? { prompts: {} } : {}),
     ...(canComplete(features) ? { completions: {} } : {}),
     ...(experimental ? { experimental } : {}),
     ...(hasTasks(features, era) ? { extensions: { [tasksExtension]: {} } } : {}),
@@ -79,7 +80,7 @@ function capabilitiesOf(features: ServerFeatures, era: ProtocolEra): Params {
 
 /** True if there is something to complete: variables of resources or arguments of prompts. */
 function canComplete({ resources, prompts }: ServerFeatures): boolean {
-  return resources.any || prompts.any;
+  return resources.hasAny || prompts.hasAny;
 }
 
 const methods: Record<string, Method> = Object.assign(Object.create(null), {
@@ -87,7 +88,7 @@ const methods: Record<string, Method> = Object.assign(Object.create(null), {
   'tools/call': answerToolCall,
   'resources/list': ({ resources }, params, call) => {
     // Reading the list subscribes the client to its changes.
-    if (resources.watchable && call.era === 'handshake') void call.watch?.().watchList();
+    if (resources.canWatch && call.era === 'handshake') void call.watch?.().watchList();
     return resources.list(params['cursor'], call);
   },
   'resources/subscribe': async (_features, { uri }, call) => {

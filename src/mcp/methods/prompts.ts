@@ -8,7 +8,7 @@ export type Prompts = ReturnType<typeof createPrompts>;
 export function createPrompts(toolsets: readonly Toolset[]) {
   const prompts = new Map(toolsets.flatMap(({ prompts: own = [] }) => own.map((prompt) => [prompt.name, prompt])));
   return {
-    any: prompts.size > 0,
+    hasAny: prompts.size > 0,
     list: () =>
       [...prompts.values()].map(({ name, title, description, arguments: args }) => ({
         name,

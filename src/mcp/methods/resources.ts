@@ -12,7 +12,7 @@ export type Resources = ReturnType<typeof createResources>;
 
 const uriCharsMax = 8192;
 
-/** Merges the resources of all providers into one list. A page has resources of one provider; the cursor has its number. */
+/** Merges the resources of all providers into one list. A page has resources of one provider, whose index starts the cursor. */
 export function createResources(
   toolsets: readonly Toolset[],
   jobs: CallJobs,
@@ -48,9 +48,9 @@ export function createResources(
   };
 
   return {
-    any: entries.length > 0,
+    hasAny: entries.length > 0,
     /** True if any resource can be subscribed to. */
-    watchable: watchableEntries.length > 0,
+    canWatch: watchableEntries.length > 0,
     /** Returns a fingerprint that changes with the resource; see `ResourceProvider`. Undefined if it can't be subscribed to. */
     async fingerprint(uri: string | undefined, call: Call): Promise<string | undefined> {
       if (uri === undefined) {

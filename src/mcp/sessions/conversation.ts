@@ -29,7 +29,7 @@ export interface ConversationService {
   readonly revisions: readonly string[];
   readonly watches: Watches;
   readonly transport: 'pipe' | 'tcp';
-  /** Replaces the methods that answer requests. */
+  /** Replaces the methods that answer requests, in tests. */
   readonly createMethods?: typeof createMethods | undefined;
 }
 

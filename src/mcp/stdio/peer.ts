@@ -21,8 +21,8 @@ export interface ClientLinesOptions {
 
 /** Receives the answers to a client's lines. The lines are numbered, so that a relay knows which are unanswered. */
 export interface LineOutput {
-  /** Writes a message as a line. `answers` is the number of the line that it answers. */
-  write(message: object, answers?: number): void;
+  /** Writes a message as a line. `answeredLine` is the number of the line that it answers. */
+  write(message: object, answeredLine?: number): void;
   /** Reports that a line gets no answer: it is not a request, or was cancelled. */
   noAnswer?(line: number): void;
   /** Reports that a line changed the session. It must be replayed if another process takes over the session. */

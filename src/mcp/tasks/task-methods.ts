@@ -57,7 +57,7 @@ export async function findTask(features: ServerFeatures, taskId: string, call: C
 }
 
 function createTaskMethods({ catalogue }: ServerFeatures, tasks: Tasks, { render }: TaskFactory) {
-  /** Checks the state of background work that an earlier process started: no process waits for it. */
+  /** Checks background work that an earlier process started, so that no process waits for it. */
   const checkUnfinished = async (
     tool: string,
     work: string,
