@@ -189,7 +189,8 @@ function assertMayBeEmpty(kind: DocumentKind, pages = 0): void {
     throw new CarrelError('no_text_in_document', message, { data: { pages } });
   }
   if (['docx', 'pptx', 'xlsx', 'odt', 'ods', 'odp', 'epub', 'rtf', 'doc', 'xls', 'ppt'].includes(kind)) {
-    throw new CarrelError('no_text_in_document', 'This document contains no text: it is empty or has only images.');
+    const message = 'This document has no text: it is empty or has only images. Look for a version with text.';
+    throw new CarrelError('no_text_in_document', message);
   }
 }
 

@@ -131,7 +131,7 @@ async function prepare(
   report({ phase: 'chunking' });
   const chunks = await deps.chunker.chunk(content, signal);
   if (chunks.every(({ text }) => isBlank(text))) {
-    throw new CarrelError('no_text_in_document', 'The file has no searchable text.');
+    throw new CarrelError('no_text_in_document', 'The file has no text that can be searched. Add a version with text.');
   }
   signal.throwIfAborted();
   report({ phase: 'indexing' });

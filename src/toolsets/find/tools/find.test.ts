@@ -5,7 +5,7 @@ import { createLogger, silentLogger } from '../../../base/log.ts';
 import { rerankerWithoutModel } from '../../../search/rerank/open-reranker.ts';
 import { type Call, localUser } from '../../../tools/call.ts';
 import type { SearchSource, SourceAnswer } from '../../../tools/search-source.ts';
-import { createFindTool } from './find.ts';
+import { createFindFilteredTool, createFindTool } from './find.ts';
 
 const call: Call = {
   caller: { ...localUser, id: 'a', owner: 'a' },
@@ -119,4 +119,10 @@ test('contract §8: an uncertain hit that is alone in its source ranks below the
   assert.ok((together['context'] ?? 0) > 0.9, JSON.stringify(together));
   assert.ok((together['kb'] ?? 1) < 0.1, JSON.stringify(together));
   assert.deepEqual(await relevanceOf(sources.slice(0, 1)), { kb: 0.6 });
+});
+
+test('an answer without any searched source blames the filters', async () => {
+  const tool = createFindFilteredTool([source('web', async () => hits('web', 1))], rerankerWithoutModel());
+  const answer = await tool.run(tool.input.parse({ query: 'q', source: 'web', tag: 'urgent' }), call);
+  assert.match((answer as { hint: string }).hint, /^None of the chosen sources supports these filters\./);
 });

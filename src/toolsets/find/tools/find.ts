@@ -143,8 +143,11 @@ function emptyHint(reports: readonly SourceReport[], weak: number): string {
     reports.flatMap(({ source, status }) => (states.includes(status) ? [source] : [])).join(', ');
   const [failed, skipped] = [sourcesWith('failed'), sourcesWith('skipped')];
   if (failed !== '') return `Nothing was found, but these sources failed: ${failed}. Try again later.`;
+  const searched = sourcesWith('searched', 'degraded');
+  if (searched === '')
+    return 'None of the chosen sources supports these filters. Remove filters, or choose other sources.';
   const otherSources = skipped === '' ? '' : `, or other sources (${skipped})`;
-  return `Nothing relevant in ${sourcesWith('searched', 'degraded')}. Try other words${otherSources}.`;
+  return `Nothing relevant in ${searched}. Try other words${otherSources}.`;
 }
 
 function showHit(hit: FoundHit) {
