@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { BuildOptions, Plugin } from 'esbuild';
 
 /**
- * Makes imports of a Node module read only the exports that are used. A plain import statement reads every export, and reading
- * some of them is expensive: in node:http one loads all of Node's fetch, in node:crypto one loads Web Crypto.
+ * Makes imports of a Node module read only the exports that are used. A plain import statement reads every export, and some are
+ * expensive: one export of node:http loads all of Node's fetch, and one of node:crypto loads Web Crypto.
  */
 const leanBuiltins: Plugin = {
   name: 'lean-builtins',

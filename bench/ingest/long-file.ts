@@ -1,8 +1,8 @@
 /**
  * Measures how soon a long file is searchable, with the bundled model: `node bench/ingest/long-file.ts [--manual] [--alone] [file]`.
  * Sends the file, or Markdown of 4,000 short sections, or (`--manual`) a PDF of 311 pages, to the built engine. Prints the seconds
- * until keyword search finds it and until its last chunk is embedded, the CPU time of the engine and its reader processes, and how
- * much longer searches take during ingestion. `--alone` measures without searches. Needs a quiet machine.
+ * until keyword search finds it and until its last chunk is embedded. Also prints the CPU time of the engine and its reader
+ * processes, and how much longer searches take during ingestion. `--alone` measures without searches. Needs a quiet machine.
  */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';

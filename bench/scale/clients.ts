@@ -28,8 +28,9 @@ const operations = Object.entries(weights).flatMap(([kind, operationWeights]) =>
   ),
 ) as { kind: KindName; operation: string }[];
 
-/** Share of reads that read an item of any client, and share of writes that are sent twice with the same idempotency key. */
+/** Share of reads that read an item of any client. The others read the client's own items. */
 const anyClientShare = 0.3;
+/** Share of writes that are sent twice with the same idempotency key. */
 const repeatedShare = 0.2;
 
 /** Makes the calls of all clients, and records their answers. */

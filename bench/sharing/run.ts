@@ -1,6 +1,6 @@
 /**
- * Measures the cost of each of ten stdio clients, first with a shared process, then with one process per client: the time until
- * `initialize` is answered, and the memory of all processes before and after a search loads the models.
+ * Measures what each of ten stdio clients costs: the time until `initialize` is answered, and the memory of all processes before
+ * and after a search loads the models. First, the clients share a process; then each has its own.
  *
  *     npm run build && node bench/sharing/run.ts [--clients 10]
  *

@@ -60,7 +60,7 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
   const nemesis: Record<string, number> = {};
   const startMs = performance.now();
   const endMs = startMs + config.minutes * 60_000;
-  const noKillsFromMs = startMs + config.minutes * 40_000;
+  const noKillsFromMs = startMs + (2 / 3) * config.minutes * 60_000;
   const megabytes: number[] = [];
   let writesStarted = 0;
   let isOver = false;

@@ -41,7 +41,7 @@ const rowsMax = 2000;
 export function createFlow(mode: ExtractMode, charsMax: number): Flow {
   const parts: string[] = [];
   const marks: Mark[] = [];
-  let length = 0;
+  let printedLength = 0;
   let page: number | undefined;
   let blocks: Block[] = [];
   let line = '';
@@ -163,9 +163,9 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
     const text = mode === 'markdown' ? printMarkdown(blocks) : printText(blocks);
     blocks = [];
     if (text === '') return;
-    if (page !== undefined) marks.push({ offset: length, page });
+    if (page !== undefined) marks.push({ offset: printedLength, page });
     parts.push(text);
-    length += text.length + 2;
+    printedLength += text.length + 2;
   }
 }
 

@@ -49,7 +49,7 @@ export function createOdfText(flow: Flow, styles: OdfStyles, kind: 'odt' | 'odp'
   const frames: string[] = [];
   const spans: number[] = [];
   let list: List | null = null;
-  // The last item with text on each level. On slides, each item is its own list, and deeper items are inside empty ones.
+  // The last item with text on each level. On slides, each item is a separate list, and its outer items are empty.
   let lastItems: Container[] = [];
   let paragraphDepth = 0;
   let slides = 0;

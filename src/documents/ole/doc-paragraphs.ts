@@ -15,6 +15,8 @@ interface Run {
 }
 
 const pageBytes = 512;
+/** Max runs that fit into a page. */
+const runsMax = 0x1d;
 /** Bytes of a pointer to a paragraph's properties. */
 const pointerBytes = 13;
 const unformatted: DocParagraph = { heading: 0, isInTable: false, endsRow: false, listLevel: null };
@@ -47,7 +49,7 @@ export function readDocParagraphs(document: Buffer, list: Buffer): (position: nu
 }
 
 function runsOf(page: Buffer): Run[] {
-  const count = Math.min(page.readUInt8(pageBytes - 1), 0x1d);
+  const count = Math.min(page.readUInt8(pageBytes - 1), runsMax);
   return Array.from({ length: count }, (_, index) => {
     const offset = page.readUInt8((count + 1) * 4 + index * pointerBytes) * 2;
     return {

@@ -12,6 +12,11 @@ interface Piece {
   readonly isWide: boolean;
 }
 
+/** Format version of Word 97, the first with Unicode. */
+const word97 = 0xc1;
+/** Indexes of the parts that list text pieces and paragraph properties ([MS-DOC] 2.5.6 FibRgFcLcb97). */
+const [piecesPart, paragraphsPart] = [33, 13];
+
 /** Reads Word 6 to 2003 ([MS-DOC]): headings, paragraphs, lists, tables; then footnotes, comments, endnotes, text boxes. */
 export function readDoc(bytes: Uint8Array, options: ReadOptions): Reading {
   const root = openCompoundFile(bytes);
@@ -20,7 +25,7 @@ export function readDoc(bytes: Uint8Array, options: ReadOptions): Reading {
   if ((flags & 0x0100) !== 0) throw needsPassword();
   const properties = readSummary(root);
   const flow = createFlow(options.mode, options.charsMax);
-  if (document.readUInt16LE(2) < 0xc1) {
+  if (document.readUInt16LE(2) < word97) {
     const pieces = [wholePiece(document)];
     readText(flow, { document, pieces, stories: [Number.MAX_SAFE_INTEGER], encoding: oldEncoding(document) }, options);
   } else {
@@ -30,7 +35,7 @@ export function readDoc(bytes: Uint8Array, options: ReadOptions): Reading {
       const [start, length] = [document.readUInt32LE(0x9a + index * 8), document.readUInt32LE(0x9e + index * 8)];
       return tables.subarray(start, start + length);
     };
-    const [pieces, paragraphAt] = [readPieces(part(33)), readDocParagraphs(document, part(13))];
+    const [pieces, paragraphAt] = [readPieces(part(piecesPart)), readDocParagraphs(document, part(paragraphsPart))];
     readText(
       flow,
       { document, pieces, stories: storyLengths(document), encoding: 'windows-1252', paragraphAt },

@@ -5,6 +5,7 @@ const initialDictionary =
   '{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx';
 const dictionaryBytes = 4096;
 const headerBytes = 16;
+const [uncompressed, compressed] = ['MELA', 'LZFu'];
 /** Max growth when unpacking. Each two-byte reference expands to at most seventeen bytes. */
 const growthFactorMax = 10;
 
@@ -12,8 +13,8 @@ const growthFactorMax = 10;
 export function unpackRtf(packed: Buffer): Buffer {
   if (packed.length < headerBytes) throw damagedOle();
   const kind = packed.toString('latin1', 8, 12);
-  if (kind === 'MELA') return packed.subarray(headerBytes);
-  if (kind !== 'LZFu') throw damagedOle();
+  if (kind === uncompressed) return packed.subarray(headerBytes);
+  if (kind !== compressed) throw damagedOle();
   const size = Math.min(packed.readUInt32LE(4), packed.length * growthFactorMax);
   const dictionary = Buffer.alloc(dictionaryBytes);
   let end = dictionary.write(initialDictionary, 'latin1');

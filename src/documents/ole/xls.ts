@@ -46,6 +46,9 @@ export function readXls(bytes: Uint8Array, options: ReadOptions): Reading {
   return { ...readSummary(root), ...output };
 }
 
+/** Format version of Excel 97, the first with Unicode. */
+const excel97 = 0x600;
+
 interface XlsRecord {
   readonly type: number;
   readonly data: Buffer;
@@ -76,7 +79,7 @@ function readWorkbook(stream: Buffer): Workbook {
   for (const { type: kind, data } of recordsFrom(stream, 0)) {
     isSharedStrings = kind === type.sharedTexts || (isSharedStrings && kind === type.continued);
     if (isSharedStrings) sharedStringRecords.push(data);
-    else if (kind === type.begin) isUnicode = data.readUInt16LE(0) >= 0x600;
+    else if (kind === type.begin) isUnicode = data.readUInt16LE(0) >= excel97;
     else if (kind === type.codePage) codePage = data.readUInt16LE(0);
     else if (kind === type.password) throw needsPassword();
     else if (kind === type.date1904) startsIn1904 = data.readUInt16LE(0) === 1;

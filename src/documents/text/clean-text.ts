@@ -1,8 +1,10 @@
 /**
  * Removes text that a model would read but a person would not see: control characters and invisible characters (zero-width and
- * bidirectional controls, tag characters, soft hyphens, fillers). Keeps invisible characters that a script needs: joiners inside
- * emoji and between letters of joining scripts (Arabic, Persian, Indic), variation selectors after a symbol or Mongolian letter,
- * fillers next to an Old Korean letter, and tag characters inside a flag.
+ * bidirectional controls, tag characters, soft hyphens, fillers). Keeps those that a script needs:
+ * - joiners inside emoji and between letters of joining scripts (Arabic, Persian, Indic);
+ * - variation selectors after a symbol or Mongolian letter;
+ * - fillers next to an Old Korean letter;
+ * - tag characters inside a flag.
  */
 export function cleanText(text: string): string {
   return text.replace(invisible, (match, offset: number) => {

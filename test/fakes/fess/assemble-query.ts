@@ -13,9 +13,9 @@ export interface ParsedSearch {
 
 /**
  * Builds and parses the same text as Fess: the query, then every `fields.*` filter, then the sort, as one string. Nothing protects
- * the filters from the text before them. The bridge must guard against this flaw, so the fake reproduces it exactly: only text with
- * ` OR ` or ` || ` is put in parentheses, and there is one retry with the query escaped, except for double quotes and the words
- * AND, OR and NOT.
+ * the filters from the text before them. The bridge must guard against this flaw, so the fake reproduces it exactly. Only text
+ * with ` OR ` or ` || ` is put in parentheses. After a syntax error, there is one retry with the query escaped, except for double
+ * quotes and the words AND, OR and NOT.
  */
 export function parseSearch(params: URLSearchParams, operator: Operator = 'AND'): ParsedSearch {
   const text = assembleQuery(params, false);
