@@ -18,7 +18,7 @@ test('reports progress, then the result, to the owner only (contract §4)', () =
 test('a finished job never changes', () => {
   const jobs = createCallJobs();
   const job = jobs.start('a', { progress: 0 });
-  job.cancelled();
+  job.cancel();
   job.finish('late');
   job.report({ progress: 9 });
   const { state, result, progress } = jobs.get(job.id, 'a');

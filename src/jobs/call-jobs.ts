@@ -23,7 +23,7 @@ export interface CallJobView {
 export interface CallJobError {
   code: string;
   message: string;
-  [fact: string]: unknown;
+  [field: string]: unknown;
 }
 
 type Progress = Pick<CallJobView, 'progress' | 'total' | 'message'>;
@@ -61,7 +61,7 @@ interface TrackedJob {
   resultBytes: number;
 }
 
-/** Tracks slow calls that were answered with a job handle. In memory, and in the shared store if there is one. */
+/** Tracks slow calls that were answered with a job handle, in memory and in the shared store, if there is one. */
 export function createCallJobs(options: CallJobsOptions = {}) {
   const { keepMs = 3_600_000, finishedMax = 1000, resultBytesMax = 64 * 1024 * 1024, now = () => new Date() } = options;
   const { shared } = options;
@@ -105,20 +105,20 @@ export function createCallJobs(options: CallJobsOptions = {}) {
       const update = (change: Partial<CallJobView>): void => {
         if (job.endedAt !== undefined) return;
         Object.assign(view, change, { updatedAt: now().toISOString() });
-        if (shared) writer.soon();
+        if (shared) writer.writeSoon();
       };
       const end = (change: Partial<CallJobView>): void => {
         if (job.endedAt !== undefined) return;
         update(change);
         job.endedAt = now().getTime();
         sweep();
-        if (shared) void writer.now();
+        if (shared) void writer.writeNow();
         void writer.stop();
       };
       return {
         id: view.jobId,
         /** Resolves when other processes can see the job. */
-        published: shared ? writer.now() : Promise.resolve(),
+        published: shared ? writer.writeNow() : Promise.resolve(),
         /** Marks the job as running, when it leaves the queue. */
         begin: () => update({ state: 'running' }),
         report: (progress: Progress) => update(progress),
@@ -127,7 +127,7 @@ export function createCallJobs(options: CallJobsOptions = {}) {
           end({ state: 'done', result });
         },
         fail: (error: CallJobError) => end({ state: 'failed', error }),
-        cancelled: () => end({ state: 'cancelled' }),
+        cancel: () => end({ state: 'cancelled' }),
       };
     },
     get,

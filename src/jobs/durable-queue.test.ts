@@ -71,7 +71,7 @@ test('waking finds new jobs without waiting for the next poll', async () => {
   await queue.close();
 });
 
-test('stops a job that it no longer owns, dropped or found out at lease renewal', async () => {
+test('stops a job that is aborted or has lost its lease', async () => {
   const { jobs, counts, started } = source(2);
   const queue = createDurableQueue({ ...config, leaseMs: 30 }, jobs, silentLogger);
   const [first, second] = [await started(0), await started(1)];
@@ -113,7 +113,7 @@ test('retries a queue that cannot be read', async () => {
   await queue.close();
 });
 
-test('starts one extra job beside slow ones if it is quick', async () => {
+test('starts one extra quick job while slow jobs occupy all workers', async () => {
   const { jobs, begun, started } = source(5);
   const quickClaims: boolean[] = [];
   const recordingJobs: JobSource<Job> = {

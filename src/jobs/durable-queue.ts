@@ -12,12 +12,12 @@ export interface DurableQueueConfig {
 
 /** The stored queue, which outlives this process. */
 export interface JobSource<Job extends { readonly id: number }> {
-  /** Leases the next job. `quick`: only one that is expected to be quick. */
-  claim(quick: boolean): Promise<Job | undefined>;
+  /** Leases the next job. `isQuick`: only one that is expected to be quick. */
+  claim(isQuick: boolean): Promise<Job | undefined>;
   /** Extends the lease. Returns false if this process has lost it. */
   renew(job: Job): Promise<boolean>;
   /** Does the job and stores its outcome. Must stop soon after the signal. Errors are only logged. */
-  perform(job: Job, signal: AbortSignal, quick: boolean): Promise<void>;
+  perform(job: Job, signal: AbortSignal, isQuick: boolean): Promise<void>;
   /** Requeues the jobs of dead processes. */
   recover(): Promise<void>;
   /** Requeues the jobs that this process has leased. */
@@ -38,7 +38,7 @@ const failureDelayMs = 5_000;
 interface RunningJob {
   readonly stop: AbortController;
   readonly ended: Promise<void>;
-  readonly quick: boolean;
+  readonly isQuick: boolean;
   /** Start time, by `performance.now()`. */
   readonly since: number;
 }
@@ -96,10 +96,10 @@ export function createDurableQueue<Job extends { readonly id: number }>(
         recoveredAt = performance.now();
       }
       for (let slot = freeSlot(); !closed && slot !== undefined; slot = freeSlot()) {
-        const quick = slot === 'quick';
-        const job = await source.claim(quick);
+        const isQuick = slot === 'quick';
+        const job = await source.claim(isQuick);
         if (job === undefined) break;
-        start(job, quick);
+        start(job, isQuick);
       }
     } catch (error) {
       log.warn('could not read the job queue', { reason: error instanceof Error ? error.message : '' });
@@ -111,7 +111,7 @@ export function createDurableQueue<Job extends { readonly id: number }>(
 
   function freeSlot(): 'any' | 'quick' | undefined {
     const all = [...running.values()];
-    const regular = all.filter(({ quick }) => !quick);
+    const regular = all.filter(({ isQuick }) => !isQuick);
     if (regular.length < config.workers) return 'any';
     const { quickJobAfterMs = Number.POSITIVE_INFINITY } = config;
     const now = performance.now();
@@ -120,11 +120,11 @@ export function createDurableQueue<Job extends { readonly id: number }>(
       : undefined;
   }
 
-  function start(job: Job, quick: boolean): void {
+  function start(job: Job, isQuick: boolean): void {
     const stop = new AbortController();
     const renewal = setInterval(() => void renew(job, stop), config.leaseMs / 3).unref();
     const ended = source
-      .perform(job, stop.signal, quick)
+      .perform(job, stop.signal, isQuick)
       .catch((error: unknown) => {
         if (!stop.signal.aborted) log.incident('a job failed unexpectedly', error, { job: job.id });
       })
@@ -133,7 +133,7 @@ export function createDurableQueue<Job extends { readonly id: number }>(
         running.delete(job.id);
         wake();
       });
-    running.set(job.id, { stop, ended, quick, since: performance.now() });
+    running.set(job.id, { stop, ended, isQuick, since: performance.now() });
   }
 
   async function renew(job: Job, stop: AbortController): Promise<void> {

@@ -9,7 +9,7 @@ test('each owner has a unique name, and a running one has not exited', () => {
   assert.equal(hasExited(createLeaseOwner()), false);
 });
 
-test('an ended process has exited; one on another machine may still run', async () => {
+test('reports an ended process as exited, but never a process on another machine', async () => {
   const script = `import { createLeaseOwner } from ${JSON.stringify(import.meta.resolve('./lease-owner.ts'))};
     process.stdout.write(createLeaseOwner());`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script]);

@@ -13,10 +13,10 @@ export function createLeaseOwner(): string {
 
 /** True if the owner was a process on this machine and certainly no longer runs. */
 export function hasExited(owner: string): boolean {
-  const [where, pid, start] = owner.split(' ');
-  if (where !== machine() || start === undefined || start === 'unknown') return false;
-  const now = startOf(String(pid));
-  return now === undefined ? !isRunning(Number(pid)) : now !== start;
+  const [ownerMachine, pid, start] = owner.split(' ');
+  if (ownerMachine !== machine() || start === undefined || start === 'unknown') return false;
+  const currentStart = startOf(String(pid));
+  return currentStart === undefined ? !isRunning(Number(pid)) : currentStart !== start;
 }
 
 /** Identifies the machine, including its pid namespace and boot: process ids are comparable only within both. */

@@ -32,9 +32,9 @@ export function createSharedRecords(kind: string, shared: SharedStore): Records 
   };
 }
 
-/** How long files stay after their expiry. A file that was just created has its expiry set a moment later. */
+/** Grace period after the expiry, because a new file gets its expiry a moment after it is created. */
 const graceMs = 60_000;
-/** Age at which other files in the folder are removed. A killed process left them. */
+/** Age at which other files are removed, such as those that a killed process left. */
 const leftoverMs = 24 * 3_600_000;
 
 /** Stores each part in a file, with its name from `names` as the extension. The modification time is the expiry. */
@@ -107,21 +107,21 @@ export function createStateWriter(write: () => Promise<void>, renewMs: number) {
   let timer: NodeJS.Timeout | undefined;
   let isScheduled = false;
   let written: Promise<void> = Promise.resolve();
-  const now = (): Promise<void> => {
+  const writeNow = (): Promise<void> => {
     clearTimeout(timer);
     isScheduled = false;
-    timer = setTimeout(now, renewMs).unref();
+    timer = setTimeout(writeNow, renewMs).unref();
     written = written.then(write).catch(() => {});
     return written;
   };
   return {
-    /** Writes the state now. Resolves even if that fails, because the next write includes the change. */
-    now,
-    soon(): void {
+    /** Resolves even if writing fails, because the next write includes the change. */
+    writeNow,
+    writeSoon(): void {
       if (isScheduled) return;
       isScheduled = true;
       clearTimeout(timer);
-      timer = setTimeout(now, soonMs).unref();
+      timer = setTimeout(writeNow, soonMs).unref();
     },
     /** Stops writing. Resolves when the last write is done. */
     stop(): Promise<void> {

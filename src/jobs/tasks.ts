@@ -100,7 +100,7 @@ export function createTasks(options: TasksOptions): Tasks {
     await writer?.stop();
   };
 
-  const readChanges = async (): Promise<void> => {
+  const applyChanges = async (): Promise<void> => {
     // Retries outcomes that could not be written: other processes see them only in the database.
     for (const [id, { taskEnd }] of unsaved) await writeEnd(id, taskEnd);
     const parts = running.size === 0 ? [] : await records.list([...running.keys()]);
@@ -118,7 +118,7 @@ export function createTasks(options: TasksOptions): Tasks {
     }
   };
   const poll = (): void =>
-    void readChanges().catch((error: unknown) => log.debug('could not check tasks for changes', { error }));
+    void applyChanges().catch((error: unknown) => log.debug('could not check tasks for changes', { error }));
   const polling = shared && setInterval(poll, pollMs).unref();
   shared?.onNotice((notice) => {
     if (notice.about !== 'task') return;
@@ -147,8 +147,8 @@ export function createTasks(options: TasksOptions): Tasks {
     if (task === undefined) return;
     task.updatedAt = now();
     for (const listener of listeners) listener(id);
-    if (Object.keys(task.questions.open()).length > 0) void task.writer?.now();
-    else task.writer?.soon();
+    if (Object.keys(task.questions.open()).length > 0) void task.writer?.writeNow();
+    else task.writer?.writeSoon();
   };
 
   const deliverAnswers = (id: string, answers: Readonly<Record<string, unknown>>): void =>
@@ -205,7 +205,7 @@ export function createTasks(options: TasksOptions): Tasks {
 
   const get = async (taskId: unknown, owner: string): Promise<FoundTask> => {
     // Another process may have just ended the task. If the database can't be read, the task counts as running.
-    if (shared) await readChanges().catch(() => {});
+    if (shared) await applyChanges().catch(() => {});
     const { id, taskStart, taskEnd } = await read(taskId, owner);
     const { tool, work, createdAt } = taskStart;
     const task = running.get(id);
@@ -255,7 +255,7 @@ export function createTasks(options: TasksOptions): Tasks {
       }, runMs).unref(),
     };
     running.set(id, task);
-    await task.writer?.now();
+    await task.writer?.writeNow();
     return createHandle(id);
   };
 

@@ -51,15 +51,15 @@ export function createBackgroundWork(deps: BackgroundWorkDeps = {}): BackgroundW
     for (let pauseMs = retryMs; !stop.signal.aborted; pauseMs = Math.min(retryMaxMs, 2 * pauseMs)) {
       try {
         await step();
-        return await succeeded(name);
+        return await recordSuccess(name);
       } catch (error) {
-        if (!stop.signal.aborted) await failed(name, error);
+        if (!stop.signal.aborted) await recordFailure(name, error);
       }
       await delay(pauseMs, undefined, { signal: stop.signal, ref: false }).catch(() => {});
     }
   }
 
-  async function failed(name: string, error: unknown): Promise<void> {
+  async function recordFailure(name: string, error: unknown): Promise<void> {
     const code = isCarrelError(error) ? error.code : (systemCode(error) ?? 'internal');
     const { since, attempts } = failing.get(name) ?? { since: new Date().toISOString(), attempts: 0 };
     if (attempts === 0) logger.warn('background work failed and will be retried', { work: name, code });
@@ -74,7 +74,7 @@ export function createBackgroundWork(deps: BackgroundWorkDeps = {}): BackgroundW
       .catch(() => {});
   }
 
-  async function succeeded(name: string): Promise<void> {
+  async function recordSuccess(name: string): Promise<void> {
     if (!failing.delete(name)) return;
     logger.info('background work succeeded after a failure', { work: name });
     await shared()

@@ -30,19 +30,19 @@ export function reads<Table extends OperationTable>(
   table: Table,
   { replica = false }: { readonly replica?: boolean } = {},
 ): Described<Table, 'read'> {
-  return described(table, 'read', replica);
+  return describeOperations(table, 'read', replica);
 }
 
 export function writes<Table extends OperationTable>(table: Table): Described<Table, 'write'> {
-  return described(table, 'write', false);
+  return describeOperations(table, 'write', false);
 }
 
 /** See `Transactions.withoutTimeout`. */
 export function withoutTimeout<Table extends OperationTable>(table: Table): Described<Table, 'withoutTimeout'> {
-  return described(table, 'withoutTimeout', false);
+  return describeOperations(table, 'withoutTimeout', false);
 }
 
-function described<Table extends OperationTable, How extends keyof Transactions>(
+function describeOperations<Table extends OperationTable, How extends keyof Transactions>(
   table: Table,
   how: How,
   replica: boolean,

@@ -53,7 +53,7 @@ export function meterTransactions({ write, read, withoutTimeout }: Transactions)
     consecutiveFailures: 0,
     lastFailure: undefined as CallMetrics['lastFailure'],
   };
-  async function counted<Answer>(answer: Promise<Answer>, writes = 0): Promise<Answer> {
+  async function count<Answer>(answer: Promise<Answer>, writes = 0): Promise<Answer> {
     metrics.calls += 1;
     metrics.running += 1;
     metrics.writing += writes;
@@ -78,9 +78,9 @@ export function meterTransactions({ write, read, withoutTimeout }: Transactions)
   return {
     metrics,
     transactions: {
-      write: (operation, request) => counted(write(operation, request), 1),
-      read: (operation, request, options) => counted(read(operation, request, options)),
-      withoutTimeout: (operation, request) => counted(withoutTimeout(operation, request)),
+      write: (operation, request) => count(write(operation, request), 1),
+      read: (operation, request, options) => count(read(operation, request, options)),
+      withoutTimeout: (operation, request) => count(withoutTimeout(operation, request)),
     },
   };
 }

@@ -64,7 +64,7 @@ test('offsets point into the original text', () => {
   });
 });
 
-test('no term is one that a database would split or that is too long for its keys', () => {
+test('never emits a term that a database would split or reject as too long', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
       analyse(text, (term, start, end) => {

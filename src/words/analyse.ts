@@ -3,7 +3,8 @@ import { currentLanguage, stemOf } from './language.ts';
 
 /**
  * Tokenises text into the terms that are indexed and searched for. Documents and queries are tokenised in the same way, for
- * SQLite and for PostgreSQL. A change here needs a migration that tokenises all stored texts again.
+ * SQLite and for PostgreSQL. After a change here, increment `analysisVersion`, so that stored texts are tokenised
+ * again.
  *
  * There are two streams of terms. `main` has the words in text order; phrases are matched against it. `extra` has other forms
  * of these words, so that queries with those forms match too:

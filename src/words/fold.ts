@@ -9,7 +9,7 @@ export function fold(word: string): string {
     .toLowerCase()
     .replace(droppedMarks, '')
     .normalize('NFKC')
-    .replace(letterPairs, (letter) => pairs.get(letter) ?? letter);
+    .replace(replacedLetters, (letter) => replacements.get(letter) ?? letter);
 }
 
 const ascii = /^[\x00-\x7f]*$/;
@@ -26,7 +26,7 @@ const droppedMarks = new RegExp(
 );
 
 /** Replacements for letters that Unicode does not decompose. */
-const pairs = new Map([
+const replacements = new Map([
   ['ß', 'ss'],
   ['æ', 'ae'],
   ['œ', 'oe'],
@@ -39,4 +39,4 @@ const pairs = new Map([
   ['ı', 'i'],
   ['ς', 'σ'],
 ]);
-const letterPairs = new RegExp(`[${[...pairs.keys()].join('')}]`, 'g');
+const replacedLetters = new RegExp(`[${[...replacements.keys()].join('')}]`, 'g');

@@ -132,14 +132,14 @@ export function phraseQuery(text: string): WordQuery {
 /** Creates a query that needs all words, each as a prefix. Past the limits for prefixes, words must match exactly. */
 export function prefixQuery(text: string): WordQuery {
   const words = text.slice(0, queryCharsMax).split(/\s+/).slice(0, queryLeavesMax);
-  const left = { prefixes: queryPrefixesMax, short: shortPrefixesMax };
+  const remaining = { prefixes: queryPrefixesMax, short: shortPrefixesMax };
   const parts = words.map((word) => {
     const query = prefixWord(word);
     const last = query.kind === 'prefix' ? query.prefix : query.kind === 'phrase' ? query.terms.at(-1) : undefined;
     if (last === undefined) return query;
-    left.prefixes -= 1;
-    if (isShortPrefix(last)) left.short -= 1;
-    return left.prefixes < 0 || (left.short < 0 && isShortPrefix(last)) ? exactWord(word) : query;
+    remaining.prefixes -= 1;
+    if (isShortPrefix(last)) remaining.short -= 1;
+    return remaining.prefixes < 0 || (remaining.short < 0 && isShortPrefix(last)) ? exactWord(word) : query;
   });
   return allOf(parts.filter((part) => part.kind !== 'nothing'));
 }
@@ -282,14 +282,14 @@ function combine(kind: 'and' | 'or', parts: readonly WordQuery[]): WordQuery {
 /** Matches ordinary spelling: no digits, and capitals only at the start. */
 const plainWord = /^\p{L}[\p{Ll}\p{Lo}\p{M}]{2,}$/u;
 /** Characters that may be right before or after a word of a sentence. Others, such as a slash, make it part of a name. */
-const before = /^[\s(¿¡]$/u;
-const after = /^[\s),;:!?.…]$/u;
+const allowedBefore = /^[\s(¿¡]$/u;
+const allowedAfter = /^[\s),;:!?.…]$/u;
 
 /** True if a query word may be misspelt. Quoted words, code, digits and names in capitals are taken literally. */
 function isCorrectable(text: string, start: number, end: number): boolean {
   if (!plainWord.test(text.slice(start, end))) return false;
   const [left, right, next] = [text[start - 1] ?? ' ', text[end] ?? ' ', text[end + 1] ?? ' '];
-  if (!before.test(left) || !after.test(right) || (/[.:]/.test(right) && !/\s/.test(next))) return false;
+  if (!allowedBefore.test(left) || !allowedAfter.test(right) || (/[.:]/.test(right) && !/\s/.test(next))) return false;
   return !isQuoted(text.slice(0, start));
 }
 

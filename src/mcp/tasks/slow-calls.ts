@@ -58,7 +58,7 @@ async function finishJob({ result, signal }: Running<unknown>, job: CallJob, { l
   try {
     job.finish(await result);
   } catch (thrown) {
-    if (signal.aborted) job.cancelled();
+    if (signal.aborted) job.cancel();
     else {
       const { message, data, code } = describeFailure(toCarrelError(thrown, log));
       job.fail({ ...data, code, message });

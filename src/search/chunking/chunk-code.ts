@@ -56,7 +56,7 @@ export function chunkCode(text: string, language: string | undefined, lengthMax 
     const indent = Math.min(...inside.slice(0, indentLinesMax).map((line) => line.indent));
     // The head stays with the first part of the body. Closing brackets, indented like the head, stay with the last part.
     const lines = [
-      ...unit.lines.slice(0, bodyAt).map((line) => ({ ...line, indent, leads: true })),
+      ...unit.lines.slice(0, bodyAt).map((line) => ({ ...line, indent, isLeading: true })),
       ...body.map((line) => ({ ...line, indent: Math.max(line.indent, indent) })),
     ];
     pack(lines, inner, depth + 1);

@@ -6,7 +6,9 @@ export function looksLikeCode(text: string): boolean {
     .filter((line) => line.trim() !== '');
   if (lines.length === 0) return false;
   const codeLines = lines.filter((line) => codeLine.test(line)).length;
-  return codeLines / lines.length >= (lines.length === 1 ? 1 : 0.4) && lines.some((line) => declaration.test(line));
+  return (
+    codeLines / lines.length >= (lines.length === 1 ? 1 : codeShareMin) && lines.some((line) => declaration.test(line))
+  );
 }
 
 /**
@@ -14,11 +16,11 @@ export function looksLikeCode(text: string): boolean {
  * are split into words; brackets and operators are dropped.
  */
 export function wordsOfCode(code: string): string {
-  const language = languages.find(([, sign]) => sign.test(code.slice(0, unitsRead)))?.[0] ?? '';
-  return `${language} ${sentenceOf(code)}`.trim();
+  const language = languages.find(([, pattern]) => pattern.test(code.slice(0, unitsRead)))?.[0] ?? '';
+  return `${language} ${splitIntoWords(code)}`.trim();
 }
 
-function sentenceOf(code: string): string {
+function splitIntoWords(code: string): string {
   return code
     .replace(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})/gu, ' ')
     .replace(/[^\p{L}\p{M}\p{N}.,'\s-]+/gu, ' ')
@@ -28,7 +30,7 @@ function sentenceOf(code: string): string {
 }
 
 /** Patterns that identify a programming language. The first match is used; a wrong one costs little. */
-const languages: readonly (readonly [name: string, sign: RegExp])[] = [
+const languages: readonly (readonly [name: string, pattern: RegExp])[] = [
   [
     'python',
     /^\s*(?:async )?def \w+\(.*?(?:\).*:|[,(]\s*$)|^from [\w.]+ import |^\s*elif |^\s*class \w+(?:\(.*\))?:\s*$/m,
@@ -51,6 +53,9 @@ const languages: readonly (readonly [name: string, sign: RegExp])[] = [
 
 /** Max characters read to recognise code and its language. */
 const unitsRead = 4_000;
+
+/** Min share of lines that look like code. */
+const codeShareMin = 0.4;
 
 const declaration =
   /^\s*(?:(?:export|public|private|protected|static|async|final|abstract)\s+)*(?:def|class|function|fn|func|fun|interface|struct|enum|impl|const|let|var|import|from|using|package|#include|CREATE|SELECT|INSERT)\b.*[({:;,'"=*>\w]\s*$|[{};]\s*$|^\s*@\w+|^\s*\w+(?:\.\w+)*\(.*\)\s*[:;{]?\s*$/;

@@ -6,7 +6,7 @@ export interface CodeLine extends Span {
   indent: number;
   isBlank: boolean;
   /** True if the line belongs to the next one, regardless of its indent. */
-  leads?: boolean;
+  isLeading?: boolean;
 }
 
 /** A statement or declaration, with the comments above it and its indented body. */
@@ -37,7 +37,7 @@ export function codeLines(text: string, part: Span = { start: 0, end: text.lengt
  */
 export function unitsOf(lines: readonly CodeLine[]): Unit[] {
   const base = lines.reduce(
-    (least, line) => (line.isBlank || line.leads ? least : Math.min(least, line.indent)),
+    (least, line) => (line.isBlank || line.isLeading ? least : Math.min(least, line.indent)),
     Infinity,
   );
   const units: Unit[] = [];
@@ -47,39 +47,39 @@ export function unitsOf(lines: readonly CodeLine[]): Unit[] {
     const last = units.at(-1);
     if (line.isBlank) {
       // A comment followed by a blank line does not belong to the next declaration.
-      if (leading.length > 0 && !inComment && !leading.at(-1)?.leads) units.push(unit(leading.splice(0)));
+      if (leading.length > 0 && !inComment && !leading.at(-1)?.isLeading) units.push(createUnit(leading.splice(0)));
       else if (leading.length > 0) leading.push(line);
       else last?.lines.push(line);
       continue;
     }
     const isContinued = inComment || line.indent > base;
     inComment = staysInComment(line.text, inComment);
-    if (line.leads || (!isContinued && leads.test(line.text))) leading.push(line);
+    if (line.isLeading || (!isContinued && leadingLine.test(line.text))) leading.push(line);
     else if (isContinued && leading.length > 0) leading.push(line);
-    else if (last && (isContinued || closes.test(line.text))) {
+    else if (last && (isContinued || closingLine.test(line.text))) {
       for (const before of leading.splice(0)) last.lines.push(before);
       last.lines.push(line);
-    } else units.push(unit([...leading.splice(0), line]));
+    } else units.push(createUnit([...leading.splice(0), line]));
     // A multi-line comment belongs to the declaration after it.
     if (inComment && units.at(-1)?.lines.length === 1 && units.at(-1)?.head === line)
       leading = units.pop()?.lines ?? [];
   }
-  if (leading.some(({ isBlank }) => !isBlank)) units.push(unit(leading));
+  if (leading.some(({ isBlank }) => !isBlank)) units.push(createUnit(leading));
   return units;
 }
 
-function unit(lines: CodeLine[]): Unit {
+function createUnit(lines: CodeLine[]): Unit {
   const head = lines.findLast(({ isBlank }) => !isBlank) ?? lines[0];
   if (!head) throw new RangeError('a unit of code needs at least one line');
-  return { lines, head, isTail: closes.test(head.text) };
+  return { lines, head, isTail: closingLine.test(head.text) };
 }
 
 /** Matches a line that closes or continues the unit before it. */
-const closes =
+const closingLine =
   /^\s*(?:[}\])>]|(?:end|else|elif|elsif|elseif|except|catch|finally|rescue|ensure|fi|done|esac|endif|endfunction|then|do)\b|\*\/)/;
 
 /** Matches comments, annotations and attributes, which belong to the declaration below them. */
-const leads =
+const leadingLine =
   /^\s*(?:\/\/|#(?!include|define|if|else|endif|pragma|import)|--|;|\/\*|\*|@\w|#\[|\[[A-Z]\w*[\](]|template\s*<|"""|'''|%)/;
 
 /** True if a multi-line comment is still open after this line. */

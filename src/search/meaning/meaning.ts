@@ -96,19 +96,19 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
 
   return {
     get model() {
-      return serving().model;
+      return servingPipeline().model;
     },
     get dimensions() {
-      return serving().provider.dimensions;
+      return servingPipeline().provider.dimensions;
     },
     get available() {
-      return serving().embedding.available;
+      return servingPipeline().embedding.available;
     },
     wake() {
       previous?.embedding.wake();
       main.embedding.wake();
     },
-    prefer: (owners) => serving().embedding.prefer(owners),
+    prefer: (owners) => servingPipeline().embedding.prefer(owners),
     async search(request) {
       const { vector, candidates, ...found } = await find(request);
       const { limit, signal } = request;
@@ -143,7 +143,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     return findIn(main, request);
   }
 
-  function serving(): ModelPipeline {
+  function servingPipeline(): ModelPipeline {
     return previous ?? main;
   }
 

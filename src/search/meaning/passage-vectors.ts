@@ -97,8 +97,8 @@ function windowsOf(text: string, units: number): Span[] {
   const windows: Span[] = [];
   for (const { start, end } of sentencesOf(text, whole)) {
     const last = windows.at(-1);
-    const lengthWithHalf = last ? (start + end) / 2 - last.start : 0;
-    if (last && (lengthWithHalf <= target || windows.length === count)) last.end = end;
+    const lengthToMidpoint = last ? (start + end) / 2 - last.start : 0;
+    if (last && (lengthToMidpoint <= target || windows.length === count)) last.end = end;
     else windows.push({ start, end });
   }
   return windows.length > 0 ? windows : [whole];

@@ -8,7 +8,7 @@ export function bundledModelFolder(): string {
   return fileURLToPath(packageFile(`models/${bundledModelName}`));
 }
 
-/** Returns the distance from the best cosine at which another counts as 0. Undefined for models that were not measured. */
+/** Returns how far below the best cosine a match counts as 0. Undefined for models that were not measured. */
 export function cosineSpanOf(model: string): number | undefined {
   return model === `local:${bundledModelName}` ? 0.25 : undefined;
 }

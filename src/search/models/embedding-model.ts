@@ -14,29 +14,29 @@ export async function loadEmbeddingModel(config: OnnxRuntimeConfig) {
   const tokenizer = await loadTokenizer(config.modelFolder);
   const runtime = await loadOnnxRuntime(config);
   const dimensions: number = settings.hidden_size;
-  const piecesMax: number = settings.max_position_embeddings;
+  const tokensMax: number = settings.max_position_embeddings;
   return {
     device: runtime.device,
     async embed(text: string): Promise<Float32Array> {
-      const states = await runtime.run({ pieces: wordPieces(tokenizer, text, piecesMax) });
-      return normalised(meanOverPieces(states, dimensions));
+      const states = await runtime.run({ tokens: tokenIds(tokenizer, text, tokensMax) });
+      return normalised(meanOverTokens(states, dimensions));
     },
   };
 }
 
-function wordPieces(tokenizer: Tokenizer, text: string, piecesMax: number): number[] {
+function tokenIds(tokenizer: Tokenizer, text: string, tokensMax: number): number[] {
   const { ids } = tokenizer.encode(text.slice(0, tokenisedUnitsMax));
   const end = ids.at(-1);
-  return ids.length <= piecesMax || end === undefined ? ids : [...ids.slice(0, piecesMax - 1), end];
+  return ids.length <= tokensMax || end === undefined ? ids : [...ids.slice(0, tokensMax - 1), end];
 }
 
 /** Averages the vectors of all tokens. There is no padding to skip. */
-function meanOverPieces(states: Float32Array, dimensions: number): Float32Array {
+function meanOverTokens(states: Float32Array, dimensions: number): Float32Array {
   const mean = new Float32Array(dimensions);
-  const pieces = states.length / dimensions;
+  const tokens = states.length / dimensions;
   for (let index = 0; index < states.length; index++) {
     const column = index % dimensions;
-    mean[column] = (mean[column] ?? 0) + (states[index] ?? 0) / pieces;
+    mean[column] = (mean[column] ?? 0) + (states[index] ?? 0) / tokens;
   }
   return mean;
 }

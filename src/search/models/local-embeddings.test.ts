@@ -136,7 +136,7 @@ test('exiting while native code runs does not crash', async () => {
   assert.deepEqual(await exited, [0, null]);
 });
 
-test('time in which the process is stopped, as during sleep, does not count', async () => {
+test('a timeout excludes time in which the process is suspended', async () => {
   const textTimeoutMs = 800;
   const end = `console.log('embedding'); console.log((await embedded).length, 'vectors'); await local.close();`;
   const { child, exited, said } = startEmbedding(end, textTimeoutMs);

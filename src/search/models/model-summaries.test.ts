@@ -92,7 +92,7 @@ test('OpenAI: sends key, limits and custom instructions; shortens the answer to 
   assert.ok(!('temperature' in (calls[1]?.body ?? {})));
 });
 
-test('an empty answer or a refused text is a fault of the text', async (t) => {
+test('an empty answer or a refused text counts as unusable text', async (t) => {
   const answers: unknown[] = [
     {},
     { message: { content: ' \n ' } },
@@ -119,7 +119,7 @@ test('truncates a text that is too long if configured', async (t) => {
   assert.ok(content.length < 12_288 && content.isWellFormed());
 });
 
-test('a slow, broken or model-less server is retryable and leaks no foreign text', async (t) => {
+test('a slow or broken server, or a missing model, is retryable, and errors never quote the server', async (t) => {
   const { base, calls } = await startServer(t, (_call, response) => {
     const kind = ['hang', 'broken', 'hang', 'missing'][calls.length - 1];
     if (kind === 'broken') response.writeHead(500).end('foreign text');

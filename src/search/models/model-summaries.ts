@@ -38,7 +38,7 @@ export function createModelSummaries(config: ModelSummariesConfig): SummaryProvi
     server: { name: 'The summary server', withoutIt: 'Entries are kept and summarised later.' },
   });
   const headers: Record<string, string> = config.key ? { authorization: `Bearer ${config.key}` } : {};
-  const { url, bodyOf, answerOf } = config.provider === 'ollama' ? ollama(config) : openai(config);
+  const { url, bodyOf, answerSchema } = config.provider === 'ollama' ? ollama(config) : openai(config);
   return {
     name: config.provider,
     model: config.model,
@@ -54,7 +54,7 @@ export function createModelSummaries(config: ModelSummariesConfig): SummaryProvi
         if (refusal && textStatuses.includes(refusal.status)) throw new UnusableText('refused', { cause: error });
         throw error;
       }
-      const parsed = answerOf.safeParse(answer);
+      const parsed = answerSchema.safeParse(answer);
       const summary = parsed.success ? cleaned(parsed.data, config.tokensMax) : '';
       if (summary === '') throw new UnusableText('the answer contains no summary');
       return summary;
@@ -72,7 +72,7 @@ function ollama(config: ModelSummariesConfig) {
   return {
     url: `${config.base.replace(/\/+$/, '')}/api/chat`,
     bodyOf: (messages: readonly Message[]) => ({ model: config.model, messages, stream: false, think: false, options }),
-    answerOf: z.object({ message: z.object({ content: z.string() }) }).transform(({ message }) => message.content),
+    answerSchema: z.object({ message: z.object({ content: z.string() }) }).transform(({ message }) => message.content),
   };
 }
 
@@ -85,7 +85,7 @@ function openai({ base, model, tokensMax, reasoningEffort }: ModelSummariesConfi
   return {
     url: `${base.replace(/\/+$/, '')}/chat/completions`,
     bodyOf: (messages: readonly Message[]) => ({ model, messages, ...bounds }),
-    answerOf: z
+    answerSchema: z
       .object({ choices: z.tuple([z.object({ message: z.object({ content: z.string() }) })], z.unknown()) })
       .transform(({ choices }) => choices[0].message.content),
   };

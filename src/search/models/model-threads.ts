@@ -73,7 +73,12 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
     disableTelemetry();
     const nativeSection = createNativeSection();
     const workerData: OnnxRuntimeConfig = { ...config.workerData, nativeSection };
-    const calls = createWorkerCalls<Request, Answer>({ ...config, workerData, nativeSection, exitError: failed });
+    const calls = createWorkerCalls<Request, Answer>({
+      ...config,
+      workerData,
+      nativeSection,
+      exitError: createFailure,
+    });
     return { calls, isBusy: false };
   }
 
@@ -91,7 +96,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
     for (const { calls } of threads.filter((thread) => !thread.calls.alive)) terminate(calls);
     threads = threads.filter(({ calls }) => calls.alive);
     if (threads.length === 0 && terminating.size > config.threads) {
-      failAll(failed(new Error('no model thread could be stopped: all are busy in native code')));
+      failAll(createFailure(new Error('no model thread could be stopped: all are busy in native code')));
     }
     while (urgent.size + regular.size > 0) {
       const free = threads.find(({ isBusy }) => !isBusy);
@@ -124,13 +129,13 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
 
   async function perform(job: Job<Request, Answer>, thread: ModelThread<Request, Answer>): Promise<void> {
     const { calls } = thread;
-    const timeoutError = () => failed(new Error('the model took too long'));
+    const timeoutError = () => createFailure(new Error('the model took too long'));
     try {
       await withTimeout(calls, calls.ready(), { timeoutMs: loadTimeoutMs, timeoutError });
       job.resolve(await withTimeout(calls, calls.call(job.request), { timeoutMs: config.timeoutMs, timeoutError }));
     } catch (error) {
       // If the thread died, all waiting requests fail; the next request starts a new thread.
-      const failure = isCarrelError(error) ? error : failed(error);
+      const failure = isCarrelError(error) ? error : createFailure(error);
       if (calls.alive) job.reject(failure);
       else failAll(failure);
     } finally {
@@ -141,7 +146,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) 
     }
   }
 
-  function failed(cause: unknown): CarrelError {
+  function createFailure(cause: unknown): CarrelError {
     return modelFailure(model, cause);
   }
 

@@ -13,8 +13,8 @@ export interface OnnxRuntime {
 }
 
 export interface TokenisedText {
-  readonly pieces: readonly number[];
-  /** For each piece, which of two texts it belongs to: 0 or 1. Omitted for one text. */
+  readonly tokens: readonly number[];
+  /** For each token, which of two texts it belongs to: 0 or 1. Omitted for one text. */
   readonly types?: readonly number[];
 }
 
@@ -99,14 +99,14 @@ function wasmFile(): string | URL {
 async function outputOf(
   session: Pick<Session, 'run' | 'inputNames' | 'outputNames'>,
   { Tensor }: Pick<Onnx, 'Tensor'>,
-  { pieces, types }: TokenisedText,
+  { tokens, types }: TokenisedText,
 ): Promise<Float32Array> {
-  const shape = [1, pieces.length];
+  const shape = [1, tokens.length];
   const tensor = (values: BigInt64Array) => new Tensor('int64', values, shape);
   const inputs = {
-    input_ids: tensor(BigInt64Array.from(pieces, BigInt)),
-    attention_mask: tensor(new BigInt64Array(pieces.length).fill(1n)),
-    token_type_ids: tensor(types ? BigInt64Array.from(types, BigInt) : new BigInt64Array(pieces.length)),
+    input_ids: tensor(BigInt64Array.from(tokens, BigInt)),
+    attention_mask: tensor(new BigInt64Array(tokens.length).fill(1n)),
+    token_type_ids: tensor(types ? BigInt64Array.from(types, BigInt) : new BigInt64Array(tokens.length)),
   };
   // Not every model has all three inputs.
   const accepted = Object.entries(inputs).filter(([name]) => session.inputNames.includes(name));

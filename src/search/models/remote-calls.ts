@@ -47,7 +47,7 @@ export function createRemoteCalls(config: RemoteCallsConfig) {
   let failures = 0;
   let pausedUntil = 0;
 
-  async function attempts(
+  async function withRetries(
     request: () => Promise<unknown>,
     signal: AbortSignal | undefined,
     isUrgent: boolean,
@@ -58,7 +58,7 @@ export function createRemoteCalls(config: RemoteCallsConfig) {
       } catch (error) {
         if (signal?.aborted) throw cancelled(error);
         const refusal = error instanceof Refusal ? error : undefined;
-        if (attempt >= config.attemptsMax || (refusal && !refusal.temporary)) throw unavailable(server, error);
+        if (attempt >= config.attemptsMax || (refusal && !refusal.isTemporary)) throw unavailable(server, error);
         const asksToWait = refusal?.status === 429 || refusal?.retryAfterMs !== undefined;
         if (isUrgent && asksToWait) throw unavailable(server, error, refusal.retryAfterMs);
         if (isUrgent) continue;
@@ -82,7 +82,7 @@ export function createRemoteCalls(config: RemoteCallsConfig) {
       const release = await slots.acquire(signal);
       try {
         const request = { url, body, headers, timeoutMs: config.timeoutMs, signal, bounds };
-        const answer = await attempts(() => postOnce(request), signal, isUrgent);
+        const answer = await withRetries(() => postOnce(request), signal, isUrgent);
         failures = 0;
         return answer;
       } catch (error) {
@@ -105,13 +105,13 @@ function cancelled(cause: unknown): CarrelError {
 /** The server answered with an error status or unusable content. */
 export class Refusal extends Error {
   readonly status: number;
-  readonly temporary: boolean;
+  readonly isTemporary: boolean;
   readonly retryAfterMs: number | undefined;
 
   constructor(status: number, retryAfter: string | null, problem = `HTTP ${status}`) {
     super(problem);
     this.status = status;
-    this.temporary = status === 408 || status === 429 || status >= 500;
+    this.isTemporary = status === 408 || status === 429 || status >= 500;
     const seconds = Number(retryAfter ?? Number.NaN);
     this.retryAfterMs = Number.isFinite(seconds) ? Math.max(0, seconds) * 1000 : undefined;
   }
@@ -159,7 +159,7 @@ async function readBounded(response: Response, bytesMax: number): Promise<string
 
 export function unavailable(server: ServerMessages, cause: unknown, retryAfterMs?: number): CarrelError {
   const message =
-    cause instanceof Refusal && !cause.temporary
+    cause instanceof Refusal && !cause.isTemporary
       ? `${server.name} refused the request (${cause.message}). Check its address, the model's name and the key.`
       : `${server.name} does not answer. ${server.withoutIt}`;
   const retryAfterSeconds = retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs / 1000);

@@ -4,7 +4,7 @@ import { type EmbeddingProvider, type EmbedOptions, normalised } from './embeddi
 import { createRemoteCalls, embeddingServer, unavailable } from './remote-calls.ts';
 
 export interface RemoteEmbeddingsConfig {
-  /** The model's name. Undefined: a default for the kind of server. */
+  /** The model's name. By default, one that fits the kind of server. */
   model?: string | undefined;
   ollamaHost: string;
   openaiBase: string;
@@ -42,7 +42,7 @@ export function createRemoteEmbeddings(kind: 'ollama' | 'openai', config: Remote
   let dimensions: number | undefined;
   let pausedUntil = 0;
 
-  function checked(answer: unknown, count: number): Float32Array[] {
+  function parseAnswer(answer: unknown, count: number): Float32Array[] {
     const parsed = answerSchema.safeParse(answer);
     if (!parsed.success) throw wrongAnswer('something other than vectors', parsed.error);
     if (parsed.data.length !== count) throw wrongAnswer(`${parsed.data.length} vectors for ${count} texts`);
@@ -65,7 +65,7 @@ export function createRemoteEmbeddings(kind: 'ollama' | 'openai', config: Remote
         .post(url, bodyOf(part), headers, signal, { answer: answerBounds(part.length), isUrgent })
         .then((answer) => {
           pausedUntil = 0;
-          return checked(answer, part.length);
+          return parseAnswer(answer, part.length);
         });
       requests.push(answered);
     }

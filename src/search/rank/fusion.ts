@@ -74,7 +74,8 @@ export const retrieverCandidates = 100;
 /** Weight of the meaning score, 0 to 1; the word score gets the rest. See docs/decisions/0016-ranking-settings.md. */
 const meaningWeights = { question: 0.7, keywords: 0.3 } as const;
 
-/** For an unmeasured model, the span is estimated from this many of the highest cosines. */
+/** For an unmeasured model, the span is `spanFactor` times the drop in cosine from rank 1 to `spanRank`. */
+const spanFactor = 3.6;
 const spanRank = 50;
 
 /** Factor on the score of a repeated passage, so that versions of one document do not fill the page. */
@@ -85,10 +86,11 @@ const copyShare = 0.5;
  * queries.
  */
 export function fuse(candidates: readonly Candidate[], settings: FusionSettings): FusedMatch[] {
-  const shares = sortedDown(candidates.map((each) => each.words?.share ?? 0));
-  const cosines = sortedDown(candidates.flatMap((each) => (each.meaning ? [each.meaning.cosine] : [])));
-  const meaningWeight = meaningWeights[settings.isKeywords ? 'keywords' : 'question'];
-  const weight = cosines.length === 0 ? 0 : shares[0] ? meaningWeight : 1;
+  const shares = sortDescending(candidates.map((each) => each.words?.share ?? 0));
+  const cosines = sortDescending(candidates.flatMap((each) => (each.meaning ? [each.meaning.cosine] : [])));
+  let weight: number = meaningWeights[settings.isKeywords ? 'keywords' : 'question'];
+  if (cosines.length === 0) weight = 0;
+  else if (!shares[0]) weight = 1;
   const span = settings.span ?? spanOf(cosines);
   const best = cosines[0] ?? 0;
 
@@ -129,9 +131,9 @@ function demoteCopies(ordered: readonly FusedMatch[]): void {
   for (const match of ordered) {
     const { words, meaning } = match.explanation;
     if (!words || !meaning) continue;
-    const figures = `${words.share} ${meaning.cosine}`;
-    const first = firsts.get(figures);
-    if (first === undefined) firsts.set(figures, match.id);
+    const scores = `${words.share} ${meaning.cosine}`;
+    const first = firsts.get(scores);
+    if (first === undefined) firsts.set(scores, match.id);
     else {
       match.score *= copyShare;
       match.explanation.copyOf = first;
@@ -144,9 +146,9 @@ function cosineOf({ explanation }: FusedMatch): number {
 }
 
 /** Estimates the span of an unmeasured model from the cosines of this query. */
-function spanOf(cosinesDown: readonly number[]): number {
-  const last = cosinesDown[Math.min(cosinesDown.length, spanRank) - 1] ?? 0;
-  return Math.max(3.6 * ((cosinesDown[0] ?? 0) - last), 1e-6);
+function spanOf(cosines: readonly number[]): number {
+  const last = cosines[Math.min(cosines.length, spanRank) - 1] ?? 0;
+  return Math.max(spanFactor * ((cosines[0] ?? 0) - last), 1e-6);
 }
 
 function reciprocal(rank: number | undefined, k: number): number {
@@ -157,6 +159,6 @@ function rankField(rank: number | undefined): { rank?: number } {
   return rank === undefined ? {} : { rank };
 }
 
-function sortedDown(values: number[]): number[] {
+function sortDescending(values: number[]): number[] {
   return values.sort((left, right) => right - left);
 }

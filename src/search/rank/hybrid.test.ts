@@ -108,7 +108,7 @@ test('pages neither overlap nor leave gaps', async () => {
   assert.equal(pages[1]?.matches[0]?.rank, 11);
 });
 
-test('without meaning the words answer, and the answer says degraded (contract: embedding provider down)', async () => {
+test('without an embedding provider, ranks by words and says degraded (contract §3)', async () => {
   const deps = corpus({ 1: [0.6, 0.4], 2: [0.1, 0.9] });
   deps.meaning.search = async () => {
     throw new CarrelError('unavailable', 'The embedding server does not answer.');
@@ -122,7 +122,7 @@ test('without meaning the words answer, and the answer says degraded (contract: 
   assert.equal(result.retrieved.meaning, undefined);
 });
 
-test('does not take a cancelled call or our own bug for an unavailable provider', async () => {
+test('does not mistake a cancelled call or our own bug for an unavailable provider', async () => {
   for (const failure of [new CarrelError('cancelled', 'The call was cancelled.'), new TypeError('broken')]) {
     const deps = corpus({ 1: [0.6, 0.4] });
     deps.meaning.search = () => Promise.reject(failure);
@@ -131,7 +131,7 @@ test('does not take a cancelled call or our own bug for an unavailable provider'
   assert.equal(isCarrelError(new TypeError('broken')), false);
 });
 
-test('scores unscored word matches like those of meaning', async () => {
+test('scores word matches that have no score yet', async () => {
   const deps = corpus({ 1: [0.6, 0.4], 2: [0.5, 0.3], 3: [0.1, 0.9] });
   deps.words.search = async () => [
     { id: 1, share: 0.6 },

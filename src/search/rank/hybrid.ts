@@ -77,7 +77,7 @@ export async function searchHybrid(query: HybridQuery, deps: HybridDeps): Promis
   const coverage = new Map(scoredWords ? [...unscored].map((id) => [id, 0]) : []);
   for (const { id, coverage: share } of [...scored, ...moreWords]) if (share !== undefined) coverage.set(id, share);
   const hits = fused.map((match) => hitOf(match, coverage, meaning?.span !== undefined));
-  const reranked = await rerankPage({ text, limit, offset, cutoff, signal }, hits, deps.rerankDeps, unfound);
+  const reranked = await rerankPage({ text, limit, offset, cutoff, signal }, hits, deps.rerankDeps, createNewerHit);
 
   return {
     matches: reranked.page.map(({ hit, ...rating }, index) => ({ ...hit.match, ...rating, rank: offset + index + 1 })),
@@ -116,14 +116,14 @@ interface FusedHit extends RankedHit {
 }
 
 /** Creates the hit to rerank. Drops the cosines of unmeasured models, which say nothing about relevance. */
-function hitOf(match: FusedMatch, coverage: ReadonlyMap<number, number>, knowsCosines: boolean): FusedHit {
+function hitOf(match: FusedMatch, coverage: ReadonlyMap<number, number>, hasMeasuredCosines: boolean): FusedHit {
   const { id, score, explanation } = match;
   const { cosine, window } = explanation.meaning ?? {};
-  return { id, score, match, coverage: coverage.get(id), window, cosine: knowsCosines ? cosine : undefined };
+  return { id, score, match, coverage: coverage.get(id), window, cosine: hasMeasuredCosines ? cosine : undefined };
 }
 
 /** Creates a hit for a newer statement that neither retriever found, but that replaces a hit. */
-function unfound(id: number, { score }: FusedHit): FusedHit {
+function createNewerHit(id: number, { score }: FusedHit): FusedHit {
   return { id, score, match: { id, rank: 0, score, explanation: { rrf: 0 } } };
 }
 

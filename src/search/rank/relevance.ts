@@ -49,7 +49,7 @@ export function judge(evidence: Evidence, calibration: Calibration): Verdict {
   if (regression === undefined) return { relevance: 0, isWeak: true };
   const values = regression.features.map((feature) => featureValue(evidence, feature) ?? 0);
   const { onTopic = regression, onTopicMin } = regression;
-  return { relevance: chanceOf(regression, values), isWeak: chanceOf(onTopic, values) < onTopicMin };
+  return { relevance: probabilityOf(regression, values), isWeak: probabilityOf(onTopic, values) < onTopicMin };
 }
 
 /** True for a hit of less than 1 % relevance beside one of at least 70 %: it would only distract. */
@@ -68,7 +68,7 @@ export function featureValue(evidence: Evidence, feature: Feature): number | und
   return Math.log(Math.min(lengthSpan.max, Math.max(lengthSpan.min, value)));
 }
 
-function chanceOf({ intercept, weights }: LogisticWeights, values: readonly number[]): number {
+function probabilityOf({ intercept, weights }: LogisticWeights, values: readonly number[]): number {
   const sum = values.reduce((total, value, index) => total + (weights[index] ?? 0) * value, intercept);
   return threeDigits(1 / (1 + Math.exp(-sum)));
 }

@@ -73,7 +73,7 @@ test('a newer hit comes right before the older, and those between move down', ()
   assert.deepEqual([...replacements.replacedBy], [], 'the texts do not say that anything changed');
 });
 
-test('inserts a hit that was not found where it belongs', () => {
+test('inserts a missing newer hit right before the one it replaces', () => {
   const { newer } = findReplacements([at(1, 'First.'), at(9, 'Second.', 1)]);
   assert.deepEqual(
     newerFirst([5, 1], Number, newer, (hit, _, id) => hit ?? id),

@@ -100,18 +100,18 @@ export function rerankRange({ limit, offset }: { limit: number; offset: number }
 const unrerankedBlock = 400;
 
 /** Min coverage that counts as having every word. Slightly below 1, because of rounding. */
-const everyWord = 1 - 1e-9;
+const everyWordMin = 1 - 1e-9;
 
 /**
  * Reranks hits, rates their relevance, omits weak ones and returns a page. Without a reranking model, the order stays and
  * relevance comes from other evidence. A newer hit that replaces another comes before it and is at least as relevant.
- * `unfound` creates such a newer hit if it is not in the list.
+ * `createNewerHit` creates such a newer hit if it is not in the list.
  */
 export async function rerankPage<Hit extends RankedHit>(
   request: RerankRequest,
   hits: readonly Hit[],
   deps: RerankDeps,
-  unfound: (id: number, older: Hit) => Hit | undefined = () => undefined,
+  createNewerHit: (id: number, older: Hit) => Hit | undefined = () => undefined,
 ): Promise<RerankedPage<Hit>> {
   const { text, limit, offset, cutoff, before = 0, signal } = request;
   const { reranker } = deps;
@@ -181,12 +181,13 @@ export async function rerankPage<Hit extends RankedHit>(
   };
 
   function withScoreOf(newer: Hit | undefined, older: Hit, id: number): Hit | undefined {
-    return newer ? { ...newer, score: Math.max(newer.score, older.score) } : unfound(id, older);
+    return newer ? { ...newer, score: Math.max(newer.score, older.score) } : createNewerHit(id, older);
   }
 
   function isBelowCutoff({ relevance, isWeak, evidence }: RerankedHit<Hit> & Verdict, isAllWeak: boolean): boolean {
     const { words = 0, ...others } = evidence;
-    if (cutoff !== 'weak' || words >= (isKeywords ? Number.MIN_VALUE : everyWord)) return false;
+    const hasWords = isKeywords ? words > 0 : words >= everyWordMin;
+    if (cutoff !== 'weak' || hasWords) return false;
     if (isNoise(relevance, best)) return true;
     if (!isWeak && !isAllWeak) return false;
     return !isKeywords || reranker.judge({ ...others, words, logit: undefined, lead: undefined }).isWeak;
@@ -212,11 +213,11 @@ export async function rerankPage<Hit extends RankedHit>(
   /** Reads and reranks a block. Without the model, only reads the lengths of hits with a cosine. */
   async function readBlock(block: readonly Hit[], isReranked: boolean) {
     const read = block.filter(({ cosine }) => isReranked || cosine !== undefined).map(({ id }) => id);
-    const texts = isReranked ? await textsOf(read) : await shortTexts(read);
+    const texts = isReranked ? await textsOf(read) : await readTextStarts(read);
     return { texts, scored: isReranked ? await scoresOf(block, texts) : undefined };
   }
 
-  async function shortTexts(ids: readonly number[]): Promise<ReadonlyMap<number, TextToRerank>> {
+  async function readTextStarts(ids: readonly number[]): Promise<ReadonlyMap<number, TextToRerank>> {
     return ids.length === 0 ? new Map() : deps.texts(ids, signal, scaledCharsMax);
   }
 
@@ -228,9 +229,9 @@ export async function rerankPage<Hit extends RankedHit>(
   }
 
   async function findBlockEnds(): Promise<readonly number[]> {
-    const best = ranked.slice(0, Math.max(0, blockEnds.long[0] - before)).map(({ id }) => id);
-    if (best.length === 0 || reranking.state !== 'applied') return blockEnds.long;
-    const texts = [...(await textsOf(best)).values()];
+    const firstIds = ranked.slice(0, Math.max(0, blockEnds.long[0] - before)).map(({ id }) => id);
+    if (firstIds.length === 0 || reranking.state !== 'applied') return blockEnds.long;
+    const texts = [...(await textsOf(firstIds)).values()];
     const chars = texts.reduce((sum, { text: body, prefix = '' }) => sum + prefix.length + body.length, 0);
     return chars <= shortChars * texts.length ? blockEnds.short : blockEnds.long;
   }

@@ -131,16 +131,16 @@ interface MeaningSource<Filter> {
   readonly waitMs?: number | undefined;
 }
 
-const never = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
 /** Creates a search by meaning over the passages of one corpus that pass the filter. */
 export function createMeaningRetriever<Filter>({ meaning, filter, waitMs }: MeaningSource<Filter>): MeaningRetriever {
   return {
-    async search(text, limit, signal = never) {
+    async search(text, limit, signal = neverAborted) {
       const { matches, vector, pending, model } = await meaning.search({ text, limit, filter, waitMs, signal });
       return { text, vector, pending, matches, span: cosineSpanOf(model) };
     },
-    async score({ text, vector }, ids, signal = never) {
+    async score({ text, vector }, ids, signal = neverAborted) {
       if (ids.length === 0) return [];
       return (await meaning.search({ text, vector, limit: ids.length, allowed: [...ids], signal })).matches;
     },

@@ -73,7 +73,7 @@ interface Token {
   readonly isPossessive: boolean;
 }
 
-const listOf = (words: string) =>
+const wordsAndStems = (words: string) =>
   new Set(
     words
       .trim()
@@ -83,18 +83,18 @@ const listOf = (words: string) =>
 
 /** Words for times. Like other values, they may differ between an old and a new statement, so they are not topical. */
 const times =
-  listOf(`monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+  wordsAndStems(`monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
   september october november december today yesterday tomorrow morning afternoon evening night noon midnight am pm utc
   minute hour day week month year daily weekly monthly yearly weekday weekend every o'clock`);
 const values = new Set([
   ...times,
-  ...listOf(`zero one two three four five six seven eight nine ten twelve fifteen twenty thirty fifty hundred thousand million first
+  ...wordsAndStems(`zero one two three four five six seven eight nine ten twelve fifteen twenty thirty fifty hundred thousand million first
     second third last next half each per time percent euro dollar pound eur usd kb mb gb tb ms degree`),
 ]);
 
 /** Words that can be in any statement, and so are not topical. */
 const general =
-  listOf(`decision decide decided update updated change changed correction note info fyi reminder agreed agree new
+  wordsAndStems(`decision decide decided update updated change changed correction note info fyi reminder agreed agree new
   old now longer instead anymore again please use used using get got gets take taken make made have keep kept set need want
   like prefer place above below within between since than least start stop back let say said tell told go goes going come give
   put yes no ok okay plan planned currently current former previous btw heads another different other actually turn out good
@@ -245,10 +245,10 @@ function subjectOf(tokens: readonly Token[]): Subject | undefined {
 function endsSubject(tokens: readonly Token[], index: number): boolean {
   const [token, next] = [tokens[index], tokens[index + 1]];
   if (token === undefined || token.isAfterColon || auxiliary.test(token.term)) return true;
-  const isPlural =
+  const isPluralNoun =
     next === undefined || next.isAfterColon || auxiliary.test(next.term) || (next.word !== undefined && !next.isName);
   const isVerb = thirdPersonVerb.test(token.term) && !values.has(token.term) && !values.has(stemOf(token.term));
-  return token.isAdjacent && !token.isName && isVerb && !isPlural;
+  return token.isAdjacent && !token.isName && isVerb && !isPluralNoun;
 }
 
 function neighbours(pairs: readonly (readonly [word: string, neighbour: string])[]): Neighbours {

@@ -1,7 +1,7 @@
 import { makeSnippet } from '../../words/snippet.ts';
 import { plainQuery } from '../../words/word-query.ts';
 
-/** Max characters of a part: about 256 English word pieces, as many as the model reads. */
+/** Max characters of a part: about 256 English tokens, as many as the model reads. */
 const unitsMax = 1_100;
 
 /** A text, and the part of it that is nearest to the query. */

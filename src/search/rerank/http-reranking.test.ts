@@ -129,7 +129,7 @@ test('malformed, missing, surplus or foreign scores fail and say what was wrong'
   }
 });
 
-test('retries a busy server; refusals, redirects and silence fail without foreign text or the key', async (context) => {
+test('retries a busy server; refusals, redirects and silence fail without quoting the server or the key', async (context) => {
   let busy = 1;
   const { base, calls } = await startServer(context, ({ url, body }, response) => {
     if (url?.startsWith('/busy') && busy-- > 0) return status(response, 503);

@@ -28,6 +28,9 @@ const answerSchema = z.union([
 /** HTTP statuses after which the other request shape is tried. */
 const unsupportedStatuses = [400, 404, 405, 415, 422];
 
+/** Max bytes of a UTF-16 unit in JSON, as `\uXXXX`. */
+const unitBytesMax = 6;
+
 /** Min distance of a probability from 0 and 1, so that it has a finite logit. */
 const probabilityMin = 1e-6;
 
@@ -48,7 +51,7 @@ export function createHttpReranking(config: HttpRerankingConfig): RerankingProvi
       requestShape === 'texts'
         ? { query, texts: passages, raw_scores: true, truncate: true }
         : { ...(model ? { model } : {}), query, documents: passages, top_n: passages.length };
-    const textBytes = passages.reduce((sum, passage) => sum + 6 * passage.length, 0);
+    const textBytes = passages.reduce((sum, passage) => sum + unitBytesMax * passage.length, 0);
     const answer = {
       bytesMax: 64 * 1024 + 1024 * passages.length + textBytes,
       elementsMax: 1000 + 32 * passages.length,
@@ -63,19 +66,19 @@ export function createHttpReranking(config: HttpRerankingConfig): RerankingProvi
   ): Promise<number[]> {
     const first = shape ?? 'documents';
     try {
-      const scores = checked(await request(first, query, passages, signal), passages.length);
+      const scores = parseAnswer(await request(first, query, passages, signal), passages.length);
       shape = first;
       return scores;
     } catch (error) {
       if (shape !== undefined || !isUnsupportedShape(error)) throw error;
-      const scores = checked(await request('texts', query, passages, signal), passages.length);
+      const scores = parseAnswer(await request('texts', query, passages, signal), passages.length);
       shape = 'texts';
       returnsLogits = true;
       return scores;
     }
   }
 
-  function checked(answer: unknown, count: number): number[] {
+  function parseAnswer(answer: unknown, count: number): number[] {
     const parsed = answerSchema.safeParse(answer);
     if (!parsed.success) throw wrongAnswer('something other than scores', parsed.error);
     const scores = new Map(parsed.data.map(({ index, score }) => [index, score]));

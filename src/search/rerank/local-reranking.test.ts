@@ -32,7 +32,7 @@ describe('a local cross-encoder', () => {
     assert.equal(provider.device, 'cpu');
   });
 
-  test('reads 64 word pieces of a question and 256 of a passage', async () => {
+  test('reads 64 tokens of a question and 256 of a passage', async () => {
     const [many] = await provider.score('apple '.repeat(100), [`${'pear '.repeat(250)}${'apple '.repeat(20)}`]);
     assert.equal(many, 64 * 6 - 2);
   });

@@ -23,7 +23,7 @@ export function openReranker(settings: RerankingSettings, onReranked?: OnReranke
   const { weight, calibration = [] } = bundled;
   if (settings.provider === 'http') {
     const provider = createHttpReranking({
-      url: serverOf(settings),
+      url: serverUrlOf(settings),
       model: settings.model,
       apiKey: settings.apiKey?.reveal(),
       timeoutMs: Math.max(serverTimeoutMs, settings.budgetMs),
@@ -72,7 +72,7 @@ function defaultCalibration(calibration: Calibration): Calibration {
   return [{ features: ['logit'], intercept: 0, weights: [1], onTopicMin: uncalibratedThreshold }, ...withoutReranking];
 }
 
-function serverOf({ url }: RerankingSettings): string {
+function serverUrlOf({ url }: RerankingSettings): string {
   if (url !== undefined) return url;
   throw new CarrelError('invalid_config', 'RERANKING_PROVIDER=http needs RERANKING_URL, the address of the server.');
 }

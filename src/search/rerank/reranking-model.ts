@@ -19,9 +19,9 @@ export async function loadRerankingModel(config: RerankingModelConfig) {
   const tokenizer = await loadTokenizer(config.tokenizerFolder ?? config.modelFolder);
   const template = pairTemplate(tokenizer);
   const runtime = await loadOnnxRuntime(config);
-  const piecesMax: number = settings.max_position_embeddings ?? 512;
-  const textPiecesMax = piecesMax - template.first.length - template.separator.length - template.last.length;
-  let last: { query: string; pieces: readonly number[] } | undefined;
+  const tokensMax: number = settings.max_position_embeddings ?? 512;
+  const textTokensMax = tokensMax - template.first.length - template.separator.length - template.last.length;
+  let last: { query: string; tokens: readonly number[] } | undefined;
   return {
     device: runtime.device,
     async score(query: string, passage: string): Promise<number> {
@@ -29,33 +29,33 @@ export async function loadRerankingModel(config: RerankingModelConfig) {
       if (last?.query !== query) {
         last = {
           query,
-          pieces: plainPieces(tokenizer, query).slice(0, Math.min(config.queryTokensMax, textPiecesMax)),
+          tokens: plainTokens(tokenizer, query).slice(0, Math.min(config.queryTokensMax, textTokensMax)),
         };
       }
-      const passageMax = Math.min(config.passageTokensMax, textPiecesMax - last.pieces.length);
-      const pieces = plainPieces(tokenizer, passage).slice(0, Math.max(0, passageMax));
-      return logitOf(await runtime.run(joined(template, last.pieces, pieces)));
+      const passageMax = Math.min(config.passageTokensMax, textTokensMax - last.tokens.length);
+      const tokens = plainTokens(tokenizer, passage).slice(0, Math.max(0, passageMax));
+      return logitOf(await runtime.run(joinPair(template, last.tokens, tokens)));
     },
   };
 }
 
-/** The special pieces around a query and its passage, which differ by model. */
+/** The special tokens around a query and its passage, which differ by model. */
 interface PairTemplate {
   readonly first: readonly number[];
   readonly separator: readonly number[];
   readonly last: readonly number[];
-  /** Token types of the pieces between the texts, and of the second text and the pieces after it. */
+  /** Token types of the separator, and of the second text with the tokens after it. */
   readonly types: { separator: number; second: number };
 }
 
-/** Finds the special pieces by tokenising the pair "a" and "b". */
+/** Finds the special tokens by tokenising the pair "a" and "b". */
 function pairTemplate(tokenizer: Tokenizer): PairTemplate {
   const encoded = tokenizer.encode('a', { text_pair: 'b', return_token_type_ids: true });
   const [ids, types]: number[][] = [encoded.ids, encoded.token_type_ids];
   if (ids === undefined || types === undefined) throw new Error('the tokenizer does not accept pairs of texts');
-  const [a, b] = [plainPieces(tokenizer, 'a'), plainPieces(tokenizer, 'b')];
-  const at = ids.findIndex((_, start) => a.every((piece, index) => ids[start + index] === piece));
-  const second = ids.findIndex((_, start) => start > at && b.every((piece, index) => ids[start + index] === piece));
+  const [a, b] = [plainTokens(tokenizer, 'a'), plainTokens(tokenizer, 'b')];
+  const at = ids.findIndex((_, start) => a.every((token, index) => ids[start + index] === token));
+  const second = ids.findIndex((_, start) => start > at && b.every((token, index) => ids[start + index] === token));
   if (at < 0 || second < 0) throw new Error('the tokenizer does not accept pairs of texts');
   return {
     first: ids.slice(0, at),
@@ -65,14 +65,14 @@ function pairTemplate(tokenizer: Tokenizer): PairTemplate {
   };
 }
 
-function joined(
+function joinPair(
   { first, separator, last, types }: PairTemplate,
   query: readonly number[],
   passage: readonly number[],
 ): TokenisedText {
   const head = [...first, ...query];
   return {
-    pieces: [...head, ...separator, ...passage, ...last],
+    tokens: [...head, ...separator, ...passage, ...last],
     types: [
       ...head.map(() => 0),
       ...separator.map(() => types.separator),
@@ -82,7 +82,7 @@ function joined(
   };
 }
 
-function plainPieces(tokenizer: Tokenizer, text: string): number[] {
+function plainTokens(tokenizer: Tokenizer, text: string): number[] {
   return tokenizer.encode(text.slice(0, tokenisedUnitsMax), { add_special_tokens: false }).ids;
 }
 

@@ -15,7 +15,7 @@ export interface ScoredRow {
   readonly score: number;
 }
 
-/** Mask words of the first scan. Few, because without a threshold it returns every row. */
+/** Number of 32-bit mask words in the first scan. Few, because without a threshold it returns every row. */
 const firstWords = 8;
 
 const blocksPerSegment = segmentRows / blockRows;

@@ -61,7 +61,7 @@ describe('an index over two segments', () => {
   });
   after(() => index.close());
 
-  test('recall@10 is at least 0.99 of an exact search (issue: search core, meaning)', async () => {
+  test('recall@10 is at least 0.99 of an exact search', async () => {
     const sample = new Map([...stored].filter(([id]) => id < 12_000 || id >= 69_000));
     const groups = [...sample.keys()];
     let found = 0;
@@ -110,7 +110,7 @@ describe('an index over two segments', () => {
   });
 });
 
-test('separates vectors that are close together and have one large component (issue: search core, meaning)', async () => {
+test('separates vectors that are close together and have one large component', async () => {
   const random = randomNumbers(17);
   // Like a model's: all share a direction, so that cosines exceed 0.7, and one component has a third of the length.
   const shared = randomUnitVector(dimensions, random);

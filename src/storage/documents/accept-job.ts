@@ -67,7 +67,7 @@ interface NewIngestJob extends NewJob, Pick<ContentHolder, 'isCopy' | 'details'>
   readonly bytes: number;
 }
 
-/** Adds a job. No document or unfinished job that the caller may see may have this content. */
+/** Adds a job. Call `existingContent` first, to avoid duplicates. */
 export async function addIngestJob(db: Statements, job: NewIngestJob): Promise<StoredJob> {
   return insertJob(db, {
     kind: 'ingest',
@@ -89,16 +89,16 @@ export async function addIngestJob(db: Statements, job: NewIngestJob): Promise<S
 }
 
 /** Returns the document with this content if a read limit truncated its text and that limit is higher now. */
-function truncatedDocument(holders: readonly ContentHolder[], now: ReadingBounds | undefined): number | undefined {
+function truncatedDocument(holders: readonly ContentHolder[], current: ReadingBounds | undefined): number | undefined {
   const holder = holders.find(({ document }) => document !== undefined);
-  if (now === undefined || holder === undefined) return undefined;
+  if (current === undefined || holder === undefined) return undefined;
   const { truncated, bounds } = holder.details as {
     truncated?: { reason?: string };
     bounds?: ReadingBounds;
   };
   if (truncated === undefined) return undefined;
   const bound = truncated.reason === 'cpu_time' ? 'cpu_time' : 'characters';
-  return now[bound] > (bounds?.[bound] ?? 0) ? holder.document : undefined;
+  return current[bound] > (bounds?.[bound] ?? 0) ? holder.document : undefined;
 }
 
 /** Returns the document or unfinished job that already has the content. The caller must be allowed to see all holders. */

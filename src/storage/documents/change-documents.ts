@@ -80,7 +80,7 @@ export type BulkAction =
       readonly kind: 'tags';
       readonly add: readonly string[];
       readonly remove: readonly string[];
-      /** Also removes all other collections, but only those in `anyTags` if set, or all tags that are not collections. */
+      /** Also removes all other collections (only those in `anyTags`, if set), or all tags that are not collections. */
       readonly replaces?: 'collections' | 'non_collections' | undefined;
     }
   | { readonly kind: 'set_tags'; readonly tags: readonly string[] };
@@ -113,7 +113,7 @@ export async function changeDocuments(
   db: Statements,
   { selection, action, percentMax, tagsMax, restorable = false }: BulkRequest,
 ): Promise<BulkChange> {
-  const ids = await lockedIds(db, selection);
+  const ids = await lockIds(db, selection);
   const matched = ids.length;
   const { documents: total } = await countDocuments(db, selection);
   const percent = total === 0 ? 0 : (100 * matched) / total;
@@ -185,8 +185,8 @@ function changesOf(documents: readonly StoredDocument[], { action, anyTags }: Ta
     .filter(({ document, tags }) => !isSameList(tags, document.tags));
 }
 
-/** Returns the ids of the selected documents, and locks them until the transaction ends. */
-async function lockedIds(db: Statements, selection: DocumentSelection): Promise<number[]> {
+/** Locks the selected documents until the transaction ends. Returns their ids. */
+async function lockIds(db: Statements, selection: DocumentSelection): Promise<number[]> {
   const { sql, values } = selectionCondition(selection, db.dialect);
   const rows = await db.query(
     `SELECT o.key FROM kb_documents o WHERE ${sql} ORDER BY o.key ${db.dialect.forUpdate}`,

@@ -48,7 +48,7 @@ export async function listDeleted(
   db: Statements,
   { limit, offset, ...scope }: Scope & { limit: number; offset: number },
 ): Promise<{ documents: DeletedDocument[]; total: number }> {
-  const { sql, values } = restorable(db, scope);
+  const { sql, values } = restorableCondition(db, scope);
   const from = { sql: `kb_deleted WHERE ${sql}`, values };
   const order = 'deleted_at DESC, document DESC';
   const { rows, total } = await readPage(db, columnsOf(deletedFields), from, order, { limit, offset });
@@ -60,7 +60,7 @@ export async function purgeDeleted(
   db: Statements,
   { ids, ...scope }: Scope & { ids: readonly number[] },
 ): Promise<string[]> {
-  const { sql, values } = restorable(db, scope);
+  const { sql, values } = restorableCondition(db, scope);
   const rows = await db.query(
     `DELETE FROM kb_deleted WHERE ${sql} AND document IN (${db.dialect.integers}) RETURNING content_hash`,
     [...values, { list: ids }],
@@ -68,7 +68,7 @@ export async function purgeDeleted(
   return rows.map((row) => textOf(row, 'content_hash'));
 }
 
-function restorable(db: Statements, scope: Scope): SqlFragment {
+function restorableCondition(db: Statements, scope: Scope): SqlFragment {
   const isRecent = { sql: 'deleted_at >= ?', values: [daysBefore(db.now, restorableDays)] };
   return allOf([isRecent, ...visibleRows(scope, db.dialect)]);
 }

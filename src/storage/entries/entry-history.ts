@@ -37,7 +37,7 @@ export async function storeVersion(
 ): Promise<void> {
   const id = numberOf(row, 'key');
   const tags = await db.query('SELECT tag FROM context_tags WHERE entry = ? ORDER BY tag', [id]);
-  const movesImages = replaced.images && textOf(row, 'content_type') === 'multimodal';
+  const hasReplacedImages = replaced.images && textOf(row, 'content_type') === 'multimodal';
   const [version = {}] = await db.query(
     `INSERT INTO context_versions (entry, updated_at, replaced_at, content_type, text_content,
       summary, metadata, tags, replaced_images) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
@@ -49,10 +49,10 @@ export async function storeVersion(
       ...(replaced.text ? [textOf(row, 'text_content'), optionalTextOf(row, 'summary') ?? null] : [null, null]),
       optionalTextOf(row, 'metadata') ?? null,
       JSON.stringify(tags.map((tag) => textOf(tag, 'tag'))),
-      movesImages ? 1 : 0,
+      hasReplacedImages ? 1 : 0,
     ],
   );
-  if (!movesImages) return;
+  if (!hasReplacedImages) return;
   await db.query(
     `INSERT INTO context_version_images (version, position, mime_type, metadata, data)
       SELECT CAST(? AS bigint), position, mime_type, metadata, data FROM context_images

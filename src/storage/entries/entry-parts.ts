@@ -9,7 +9,7 @@ import { metadataFields } from './metadata.ts';
 /** Replaces the tags of an entry. */
 export async function writeTags(db: Statements, entry: number, tags: readonly string[]): Promise<void> {
   await db.query('DELETE FROM context_tags WHERE entry = ?', [entry]);
-  await runAll(db, insertTags(db, [{ id: entry, tags }]));
+  await runAll(db, tagInserts(db, [{ id: entry, tags }]));
 }
 
 /** Replaces the images of an entry. */
@@ -29,7 +29,7 @@ export async function writeImages(db: Statements, entry: number, images: readonl
 /** Replaces the indexed metadata fields of an entry. The metadata itself is in the entry's row. */
 export async function writeFields(db: Statements, entry: number, metadata: Metadata, index: FieldIndex): Promise<void> {
   await db.query('DELETE FROM context_fields WHERE entry = ?', [entry]);
-  await runAll(db, insertFields(db, [{ id: entry, metadata }], index));
+  await runAll(db, fieldInserts(db, [{ id: entry, metadata }], index));
 }
 
 export async function replaceWords(db: Statements, entry: number, text: string): Promise<void> {
@@ -47,17 +47,17 @@ export async function addWords(
   await writeWords(db, entryWords, documents, otherWrites);
 }
 
-export function insertTags(
+export function tagInserts(
   db: Statements,
   entries: readonly { readonly id: number; readonly tags: readonly string[] }[],
 ): SqlFragment[] {
   const rows = entries.flatMap(({ id, tags }) => tags.map((tag) => [id, tag]));
-  return insertRows(db, 'context_tags (entry, tag)', ['bigint', 'text'], rows);
+  return rowInserts(db, 'context_tags (entry, tag)', ['bigint', 'text'], rows);
 }
 
 const fieldTypes: readonly ColumnType[] = ['bigint', 'text', 'integer', 'text', 'text', 'text', 'text', 'float8'];
 
-export function insertFields(
+export function fieldInserts(
   db: Statements,
   entries: readonly { readonly id: number; readonly metadata: Metadata | undefined }[],
   index: FieldIndex,
@@ -67,7 +67,7 @@ export function insertFields(
       return [id, path, member, kind, head, folded, exact === folded ? null : exact, number];
     }),
   );
-  return insertRows(db, 'context_fields (entry, path, member, kind, head, folded, exact, number)', fieldTypes, rows);
+  return rowInserts(db, 'context_fields (entry, path, member, kind, head, folded, exact, number)', fieldTypes, rows);
 }
 
 const { id, source, text, textHash } = entryFields;
@@ -103,7 +103,7 @@ export async function putSummary(
 const rowsMax = 100;
 
 /** Returns statements that insert rows. Rows that already exist stay unchanged. */
-function insertRows(
+function rowInserts(
   db: Statements,
   into: string,
   types: readonly ColumnType[],

@@ -44,7 +44,7 @@ export function changingConditions(
   ];
 }
 
-/** Returns the condition that a SELECT lists the entry. Without IS TRUE, the databases might read and sort all of them. */
+/** Returns the condition that a SELECT lists the entry. Without IS TRUE, the databases might read and sort the whole list. */
 function isListed(select: string): string {
   return `(o.key IN (SELECT ${select})) IS TRUE`;
 }
@@ -106,7 +106,7 @@ function isPrintableAscii(text: string): boolean {
 interface FieldTest extends SqlFragment {
   /** Default: true. */
   readonly isExact?: boolean;
-  /** SqlFragment on the rows to test: the field itself (the default) or members of an array. */
+  /** SQL condition on the rows to test: the field itself (the default) or members of an array. */
   readonly members?: string;
 }
 
@@ -187,8 +187,8 @@ function negated({ sql, values, isExact }: FieldTest): FieldTest {
 
 function ordered(sign: string, value: string | number | bigint, caseSensitive: boolean): FieldTest {
   if (typeof value !== 'string') {
-    const inclusive = isLong(value) ? `${sign.slice(0, 1)}=` : sign;
-    return { sql: `f.kind = 'number' AND f.number ${inclusive} ?`, values: [Number(value)], isExact: !isLong(value) };
+    const comparison = isLong(value) ? `${sign.slice(0, 1)}=` : sign;
+    return { sql: `f.kind = 'number' AND f.number ${comparison} ?`, values: [Number(value)], isExact: !isLong(value) };
   }
   const sql = `${isText} AND ${textColumn(caseSensitive)} ${sign} ?`;
   return { sql, values: [comparableText(value, caseSensitive)] };

@@ -27,8 +27,8 @@ interface ImportOutcome {
 const importedIdMax = 1e15;
 
 /**
- * Imports entries that do not exist yet. Existing entries, even removed ones, stay unchanged. An entry keeps its id only if it is
- * higher than all ids used here, because no id may ever refer to two entries.
+ * Imports entries that do not exist yet. Existing entries, even removed ones, stay unchanged. An entry keeps its id only if
+ * this database has never used an id as high, because no id may ever refer to two entries.
  */
 export async function importEntries(
   db: Statements,

@@ -2,7 +2,7 @@ import type { Statements } from '../dialect.ts';
 import { numberOf } from '../rows.ts';
 import { readSetting, writeSetting } from '../statements.ts';
 import { metadataOf } from './entry.ts';
-import { insertFields, runAll } from './entry-parts.ts';
+import { fieldInserts, runAll } from './entry-parts.ts';
 import { createFieldIndex, type FieldIndex } from './field-index.ts';
 
 /** Reads the names of the indexed fields. For `lock`, see `readSetting`. */
@@ -57,6 +57,6 @@ async function fillIndex(db: Statements, index: FieldIndex, replaces: boolean): 
     const keys = { list: rows.map((row) => numberOf(row, 'key')) };
     if (replaces) await db.query(`DELETE FROM context_fields WHERE entry IN (${db.dialect.integers})`, [keys]);
     const entries = rows.map((row) => ({ id: numberOf(row, 'key'), metadata: metadataOf(row) }));
-    await runAll(db, insertFields(db, entries, index));
+    await runAll(db, fieldInserts(db, entries, index));
   }
 }

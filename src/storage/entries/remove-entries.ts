@@ -79,7 +79,7 @@ export async function restoreEntries(
 ): Promise<{ ids: number[] }> {
   return once(db, idempotency, async () => {
     const filter = threadId === undefined ? { ids: ids ?? [], ...scope } : { threadId, ...scope };
-    const { sql, values } = allOf([...columnConditions(filter, db.dialect), restorable(db)]);
+    const { sql, values } = allOf([...columnConditions(filter, db.dialect), restorableCondition(db)]);
     const from = `context_entries o WHERE ${sql} ORDER BY o.key`;
     const select = () => db.query(`SELECT o.key, o.thread_id, o.text_content FROM ${from}`, values);
     await lockThreads(db, threadsOf(await select()));
@@ -122,7 +122,7 @@ export async function deletedEntries(
   db: Statements,
   { limit, offset, ...scope }: ThreadScope & { readonly limit: number; readonly offset: number },
 ): Promise<{ entries: RecordOf<typeof deletedFields>[]; total: number }> {
-  const { sql, values } = allOf([restorable(db), ...inVisibleThreads(scope, db.dialect)]);
+  const { sql, values } = allOf([restorableCondition(db), ...inVisibleThreads(scope, db.dialect)]);
   const from = { sql: `context_entries o WHERE ${sql}`, values };
   const columns = `o.key, o.thread_id, substr(o.text_content, 1, ${listedChars}) AS text, o.created_at, o.deleted_at`;
   const { rows, total } = await readPage(db, columns, from, 'o.deleted_at DESC, o.key DESC', { limit, offset });
@@ -145,7 +145,7 @@ export async function purgeEntries(
   return rows.length;
 }
 
-function restorable({ now }: Statements): SqlFragment {
+function restorableCondition({ now }: Statements): SqlFragment {
   return { sql: 'o.deleted_at >= ?', values: [daysBefore(now, restorableDays)] };
 }
 

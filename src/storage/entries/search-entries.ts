@@ -89,11 +89,11 @@ export async function textsBefore(db: Statements, request: TextsBeforeRequest): 
 }
 
 export interface HistoryGaps {
-  /** Number of entries that were changed since then and whose earlier state is unknown. */
+  /** Number of entries that were changed after `asOf` and whose earlier state is unknown. */
   readonly unknown: number;
-  /** Number of entries that searches cannot find, because their text was different then or they were removed since. */
+  /** Number of entries that searches cannot find, because their text was changed or they were removed after `asOf`. */
   readonly unsearched: number;
-  /** True if entries of that time may have been purged. */
+  /** True if entries that existed at `asOf` may have been purged. */
   readonly purged: boolean;
 }
 

@@ -21,9 +21,9 @@ import {
 import { storeVersion } from './entry-history.ts';
 import {
   addWords,
-  insertFields,
-  insertTags,
+  fieldInserts,
   replaceWords,
+  tagInserts,
   writeFields,
   writeImages,
   writeTags,
@@ -207,11 +207,11 @@ export async function addEntries(
   const into = keys === undefined ? `(${columns})` : `(key, ${columns}) ${dialect.keys.clause}`;
   const ids: number[] = [];
   for (let first = 0; first < entries.length; first += dialect.rowsPerInsert) {
-    const some = entries.slice(first, first + dialect.rowsPerInsert).map((entry, at) => {
+    const batch = entries.slice(first, first + dialect.rowsPerInsert).map((entry, at) => {
       const row = rowOf(db, entry);
       return keys === undefined ? row : [keys[first + at] ?? 0, ...row];
     });
-    const { sql, values } = dialect.rows(keys === undefined ? types : ['bigint', ...types], some);
+    const { sql, values } = dialect.rows(keys === undefined ? types : ['bigint', ...types], batch);
     const rows = await db.query(`INSERT INTO context_entries ${into} ${sql} RETURNING key`, values);
     // RETURNING has no defined order, but keys ascend in the order of the rows.
     ids.push(...rows.map((row) => numberOf(row, 'key')).sort((a, b) => a - b));
@@ -219,7 +219,7 @@ export async function addEntries(
   const added = entries.map((entry, at) => ({ ...entry, id: ids[at] ?? 0, text: storable(entry.text) }));
   for (const { id, images } of added) if (images.length > 0) await writeImages(db, id, images);
   if (added.length > 0) {
-    await addWords(db, added, [...insertTags(db, added), ...insertFields(db, added, index)]);
+    await addWords(db, added, [...tagInserts(db, added), ...fieldInserts(db, added, index)]);
   }
   return ids;
 }

@@ -57,7 +57,7 @@ async function differs(db: Pick<Statements, 'query'>, { name, owner, isIndexed }
 const ofNoExtension = (oid: string): string =>
   `NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = ${oid} AND d.deptype = 'e')`;
 
-/** Selects type, name and body of each object; for a trigger, its function. Indexes run no foreign code. */
+/** Selects type, name and body of each object; for a trigger, its function. Omits indexes, which run no foreign code. */
 const objectsQuery = `
   SELECT 'trigger' AS type, t.tgname AS name, p.pronamespace::regnamespace || '.' || p.proname AS body
     FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid

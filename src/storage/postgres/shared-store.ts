@@ -54,9 +54,9 @@ export function createSharedStore(
     void background.run('remove expired rows', () => change(removeExpired, []));
   };
 
-  async function addPart(part: PartName, content: Uint8Array, lastsMs: number): Promise<boolean> {
+  async function addPart(part: PartName, content: Uint8Array, ttlMs: number): Promise<boolean> {
     sweep();
-    return (await change(add, [...partValues(part), 0, content, lastsMs])).length > 0;
+    return (await change(add, [...partValues(part), 0, content, ttlMs])).length > 0;
   }
 
   async function readPart(part: PartName): Promise<Buffer | undefined> {
@@ -75,7 +75,7 @@ export function createSharedStore(
 
   return {
     add: addPart,
-    async addStream(part, content, lastsMs) {
+    async addStream(part, content, ttlMs) {
       // A negative number marks a draft, which no read returns.
       const draft = { ...part, part: -randomInt(1, 2 ** 40) };
       try {
@@ -86,16 +86,16 @@ export function createSharedStore(
           bytes += data.length;
           piece += 1;
         }
-        if (piece === 0) return (await addPart(part, Buffer.alloc(0), lastsMs)) ? 0 : undefined;
+        if (piece === 0) return (await addPart(part, Buffer.alloc(0), ttlMs)) ? 0 : undefined;
         sweep();
-        return (await write(publish, { part, draft, lastsMs })) ? bytes : undefined;
+        return (await write(publish, { part, draft, ttlMs })) ? bytes : undefined;
       } finally {
         await remove(draft, [draft.part]).catch(() => {});
       }
     },
-    async put(part, content, lastsMs) {
+    async put(part, content, ttlMs) {
       sweep();
-      await change(put, [...partValues(part), 0, content, lastsMs]);
+      await change(put, [...partValues(part), 0, content, ttlMs]);
     },
     read: readPart,
     async *stream(part) {
@@ -125,10 +125,10 @@ export function createSharedStore(
       );
       return rows.map((row) => ({ id: textOf(row, 'id'), part: numberOf(row, 'part'), bytes: numberOf(row, 'bytes') }));
     },
-    async touch(item, lastsMs) {
+    async touch(item, ttlMs) {
       await change(
         `UPDATE carrel.shared_parts SET expires_at = ${nowMs} + ?::bigint WHERE ${isItem} AND part >= 0 AND ${isAlive}`,
-        [lastsMs, ...itemValues(item)],
+        [ttlMs, ...itemValues(item)],
       );
     },
     remove,
@@ -154,19 +154,19 @@ function contentOf(row: Row): Buffer {
 /** Turns a draft into the final part. Returns false if another writer has already published this part. */
 async function publish(
   db: Statements,
-  { part, draft, lastsMs }: { readonly part: PartName; readonly draft: PartName; readonly lastsMs: number },
+  { part, draft, ttlMs }: { readonly part: PartName; readonly draft: PartName; readonly ttlMs: number },
 ): Promise<boolean> {
   await db.query(`DELETE FROM carrel.shared_parts WHERE ${isPart} AND NOT ${isAlive}`, partValues(part));
   const first = await db.query(
     `INSERT INTO carrel.shared_parts (kind, id, part, piece, content, expires_at)
      SELECT kind, id, ?::bigint, piece, content, ${nowMs} + ?::bigint FROM carrel.shared_parts
      WHERE ${isPart} AND piece = 0 ON CONFLICT DO NOTHING RETURNING piece`,
-    [part.part, lastsMs, ...partValues(draft)],
+    [part.part, ttlMs, ...partValues(draft)],
   );
   if (first.length === 0) return false;
   await db.query(
     `UPDATE carrel.shared_parts SET part = ?, expires_at = ${nowMs} + ?::bigint WHERE ${isPart} AND piece > 0`,
-    [part.part, lastsMs, ...partValues(draft)],
+    [part.part, ttlMs, ...partValues(draft)],
   );
   return true;
 }

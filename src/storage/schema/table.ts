@@ -125,8 +125,8 @@ function sqlFor(backend: Backend, sql: Sql): string {
 }
 
 function columnLine(backend: Backend, name: string, { type, isOptional, isIdentity, rules }: Column) {
-  const isNeeded = isOptional !== true && isIdentity !== true;
-  const parts = [name, sqlFor(backend, type), isNeeded ? 'NOT NULL' : ''];
+  const isRequired = isOptional !== true && isIdentity !== true;
+  const parts = [name, sqlFor(backend, type), isRequired ? 'NOT NULL' : ''];
   for (const rule of rules ?? []) parts.push(sqlFor(backend, rule).replace('?', name));
   return parts.filter((part) => part !== '').join(' ');
 }

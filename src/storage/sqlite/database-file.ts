@@ -42,7 +42,7 @@ export function ensureDatabaseFile(location: DatabaseLocation): FileIdentity {
     if (isCarrelError(explained) && explained.code === 'storage_full') throw explained;
     throw unusable(cause);
   }
-  return identityOf(location.path) ?? lost();
+  return identityOf(location.path) ?? throwLost();
 }
 
 function unusable(cause: unknown): CarrelError {
@@ -163,7 +163,7 @@ export function watchFile(path: string, expected: FileIdentity | undefined): Fil
         const now = identityOf(each.file);
         // After the switch to WAL, the log is created with the first transaction.
         each.identity ??= now;
-        if (now === undefined || now !== each.identity) lost(moment);
+        if (now === undefined || now !== each.identity) throwLost(moment);
       }
     },
     // A new log means that another process uses the database. The old log would overwrite that process's work.
@@ -172,7 +172,7 @@ export function watchFile(path: string, expected: FileIdentity | undefined): Fil
 }
 
 export function checkIdentity(path: string, expected: FileIdentity | undefined): void {
-  if (expected !== undefined && identityOf(path) !== expected) lost();
+  if (expected !== undefined && identityOf(path) !== expected) throwLost();
 }
 
 export function identityOf(path: string): FileIdentity | undefined {
@@ -180,7 +180,7 @@ export function identityOf(path: string): FileIdentity | undefined {
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
-function lost(moment: 'before' | 'after' = 'before'): never {
+function throwLost(moment: 'before' | 'after' = 'before'): never {
   const happened = 'The database file or its log was moved, deleted or replaced while Carrel was running';
   const saved = moment === 'before' ? 'nothing was saved' : 'the last write may be lost';
   const choices = 'Put it back and restart Carrel, or stop it and run carrel restore <backup>.';

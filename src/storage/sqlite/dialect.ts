@@ -44,8 +44,8 @@ export function createSqliteDialect(database: Database, { documentsDir }: { read
     words: createWordTable(database),
     vectors: vectorTable,
     originals: {
-      adopt: async (_on, staged) => adoptFile(documentsDir, staged),
-      remove: async (_on, hash) => removeFile(documentsDir, hash),
+      adopt: async (_db, staged) => adoptFile(documentsDir, staged),
+      remove: async (_db, hash) => removeFile(documentsDir, hash),
     },
     describe,
     check: async () => checkContent(database),

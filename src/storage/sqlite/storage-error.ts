@@ -17,19 +17,21 @@ export function storageError(error: unknown): unknown {
 /** Returns true if another connection holds a lock. */
 export function isBusy(error: unknown): boolean {
   const result = resultCode(error);
-  return result !== undefined && ((result & 0xff) === 5 || (result & 0xff) === 6);
+  return result !== undefined && [codes.busy, codes.locked].includes(result & 0xff);
 }
 
 /** Returns true if the disk is full. */
 export function isFull(error: unknown): boolean {
   const result = resultCode(error);
-  return result !== undefined && (result === shmSizeError || (result & 0xff) === 13);
+  return result !== undefined && (result === shmSizeError || (result & 0xff) === codes.full);
 }
 
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode : undefined;
 }
+
+const codes = { busy: 5, locked: 6, full: 13, cannotOpen: 14 };
 
 /** SQLITE_IOERR_SHMSIZE: the shared-memory index of the WAL could not grow, because the disk is full. */
 const shmSizeError = 4874;
@@ -70,14 +72,14 @@ const unavailable: Translation = {
 
 const translations: Readonly<Record<number, Translation>> = {
   3: readOnly,
-  5: busy,
-  6: busy,
+  [codes.busy]: busy,
+  [codes.locked]: busy,
   8: readOnly,
   10: unavailable,
   11: corrupt,
-  13: full,
+  [codes.full]: full,
   [shmSizeError]: full,
-  14: unavailable,
+  [codes.cannotOpen]: unavailable,
   23: readOnly,
   26: corrupt,
 };
@@ -87,7 +89,7 @@ const translations: Readonly<Record<number, Translation>> = {
  * closing one would release all of the process's locks on it.
  */
 export function openFailure(path: string, error: unknown): unknown {
-  const isUnopened = ((resultCode(error) ?? 0) & 0xff) === 14;
+  const isUnopened = ((resultCode(error) ?? 0) & 0xff) === codes.cannotOpen;
   if (!isUnopened) return error;
   try {
     openSomeFiles();

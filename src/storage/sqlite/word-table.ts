@@ -16,6 +16,9 @@ import { storable } from '../storable.ts';
 import { createVocabularyCache } from '../words/count-words.ts';
 import type { Database } from './database.ts';
 
+/** Weights of `indexedColumns`, in order. */
+const columnWeights = '1, 0.8, 2, 1, 1.5, 1, 0';
+
 /** Creates the full-text search that uses FTS5. */
 export function createWordTable(database: Database): WordTable {
   return {
@@ -58,7 +61,7 @@ export function createWordTable(database: Database): WordTable {
     },
     async candidates(db, index, { query, filter, plan, limit }) {
       const { sql, values } = matching(index, candidateQuery(query, plan), filter);
-      const order = `bm25(${index.name}_words, 1, 0.8, 2, 1, 1.5, 1, 0)`;
+      const order = `bm25(${index.name}_words, ${columnWeights})`;
       const rows = await db.query(`SELECT w.rowid AS key ${sql} ORDER BY ${order}, w.rowid LIMIT ${limit}`, values);
       return { keys: rows.map((row) => numberOf(row, 'key')) };
     },

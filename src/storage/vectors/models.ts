@@ -2,8 +2,8 @@ import type { Statements } from '../dialect.ts';
 import { numberOf, type Row, textOf } from '../rows.ts';
 import type { ModelState, VectorCorpus } from './vector.ts';
 
-/** Vectors deleted per step of `drop`, so that other writes need not wait for all of them. */
-const droppedAtOnce = 2_000;
+/** Max vectors deleted by one call of `dropVectors`, so that other writes need not wait long. */
+const droppedMax = 2_000;
 
 /** The table that contains the embedded texts, by corpus. */
 export const ownersOf = { context: 'context_entries', kb: 'kb_passages' } as const;
@@ -15,7 +15,7 @@ export interface ModelRequest {
   readonly model: string;
 }
 
-/** Makes this the current model. Lists every text for embedding with it. */
+/** Makes this the current model. If the model is new, queues every text for embedding with it. */
 export async function chooseModel(db: Statements, { corpus, model }: ModelRequest): Promise<void> {
   if ((await findModel(db, { corpus, model })) === undefined) await addModel(db, { corpus, model });
   await db.query(
@@ -67,7 +67,7 @@ export async function dropVectors(db: Statements, { corpus }: { readonly corpus:
   const vectors = `${corpus}_vectors`;
   const deleted = await db.query(
     `DELETE FROM ${vectors} WHERE key IN (SELECT v.key FROM vector_models m JOIN ${vectors} v ON v.model = m.key
-       WHERE m.name IS NULL LIMIT ${droppedAtOnce}) RETURNING key`,
+       WHERE m.name IS NULL LIMIT ${droppedMax}) RETURNING key`,
   );
   if (deleted.length > 0) return true;
   // Keeps models that still have vectors: another process may be deleting those.

@@ -125,7 +125,7 @@ export async function releaseClaims(
 }
 
 /** Max number of recorded removals. An in-memory index that has missed more is reloaded, which is then just as fast. */
-const removalsKept = 100_000;
+const removalsMax = 100_000;
 
 /**
  * Stores the vectors of texts and removes the texts from the waiting list. Skips texts that were changed or deleted meanwhile.
@@ -159,7 +159,7 @@ export async function putVectors(db: Statements, { corpus, model, texts }: PutVe
     );
   }
   const removals = `${corpus}_vector_removals`;
-  await db.query(`DELETE FROM ${removals} WHERE number <= (SELECT max(number) FROM ${removals}) - ?`, [removalsKept]);
+  await db.query(`DELETE FROM ${removals} WHERE number <= (SELECT max(number) FROM ${removals}) - ?`, [removalsMax]);
   // Start early: building the index of a few vectors takes no time.
   vectors.ensureIndex(corpus, { key: stored.key, dimensions });
   return unchanged.length;

@@ -105,21 +105,21 @@ async function findPool({ db, index, query, filter, words: { statistics, counts 
       weightOf,
       limit: poolMax,
     });
-    const near = leaves.filter((leaf) => leaf.kind === 'fuzzy').map((leaf) => ({ leaf, terms: new Set<string>() }));
+    const misspelt = leaves.filter((leaf) => leaf.kind === 'fuzzy').map((leaf) => ({ leaf, terms: new Set<string>() }));
     /** The document that contains corrections for the most words; the higher score breaks ties. Its spellings come first. */
-    let best: { readonly has: string[][]; readonly count: number; readonly score: number } | undefined;
+    let best: { readonly similar: string[][]; readonly count: number; readonly score: number } | undefined;
     const scored: Candidate[] = [];
     for await (const rows of termRows(db, index, keys, statistics)) {
       for (const row of rows) {
         const terms = documentTerms(row);
-        const has = near.map(({ leaf }) => similarWordsIn(leaf, terms));
-        for (const [at, each] of near.entries()) for (const term of has[at] ?? []) each.terms.add(term);
+        const similar = misspelt.map(({ leaf }) => similarWordsIn(leaf, terms));
+        for (const [at, each] of misspelt.entries()) for (const term of similar[at] ?? []) each.terms.add(term);
         const id = index.tieBreaker === 'id' ? textOf(row, 'id') : '';
         const rank = score(terms);
         scored.push({ key: numberOf(row, 'key'), id, ...rank });
-        const count = has.filter((words) => words.length > 0).length;
+        const count = similar.filter((words) => words.length > 0).length;
         const isBetter = best === undefined || count > best.count || (count === best.count && rank.score > best.score);
-        if (near.length > 0 && isBetter) best = { has, count, score: rank.score };
+        if (misspelt.length > 0 && isBetter) best = { similar, count, score: rank.score };
       }
     }
     const pool = rankPool(scored, scoreMax);
@@ -130,10 +130,10 @@ async function findPool({ db, index, query, filter, words: { statistics, counts 
       scoreMax,
       total: isComplete && all !== undefined ? Math.min(all, index.totalMax) : undefined,
       // Lists only words of documents that pass the filter, because the caller may not see other documents.
-      corrected: near
+      corrected: misspelt
         .map(({ leaf, terms }, at) => ({
           word: leaf.written,
-          terms: [...new Set([...(best?.has[at] ?? []), ...terms])],
+          terms: [...new Set([...(best?.similar[at] ?? []), ...terms])],
         }))
         .filter(({ terms }) => terms.length > 0),
     };

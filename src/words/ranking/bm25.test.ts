@@ -66,7 +66,7 @@ test('the exact form of a word adds a bonus, once, by its rarity', () => {
   assert.deepEqual(countedLeaves(leavesOf(plainQuery('foxes'))).map(leafKey), ['fox', 'foxes']);
 });
 
-test('other forms match, phrases need their order, prefixes need no end', () => {
+test('matches other forms, phrases in order, and prefixes', () => {
   assert.ok(score(plainQuery('foxes'), 'two foxes') > 0);
   assert.ok(score(phraseQuery('quick fox'), 'the quick fox') > 0);
   assert.equal(score(phraseQuery('quick fox'), 'the fox quick'), 0);

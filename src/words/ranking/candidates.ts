@@ -19,9 +19,10 @@ export function essentialDocumentsMin(query: WordQuery, leaves: readonly WordLea
   // Counting the documents with a phrase already means finding them all.
   if (leaves.every(({ kind }) => kind === 'phrase')) return [every];
   // Fewer attempts for prefixes and phrases: each attempt repeats the slow part, collecting their documents.
-  return leaves.some(({ kind }) => kind !== 'term') ? [manyDocuments, every] : [4000, manyDocuments, every];
+  return leaves.some(({ kind }) => kind !== 'term') ? [manyDocuments, every] : [someDocuments, manyDocuments, every];
 }
 
+const someDocuments = 4_000;
 const manyDocuments = 32_000;
 
 /** Max words in the database's rough ranking, because each takes time per candidate. */

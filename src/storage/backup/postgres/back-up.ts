@@ -64,7 +64,7 @@ export async function readTableInfo(statements: Connection): Promise<TableInfo[]
   return info;
 }
 
-/** Returns the last generated number, or 0. It may be higher than any number in the snapshot, which excludes sequences. */
+/** Returns the last generated number, or 0. It may exceed every number in the snapshot, because snapshots exclude sequences. */
 async function lastNumber(statements: Connection, table: string, column: string): Promise<number> {
   const [row = {}] = await statements.query(
     `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM carrel.${table}_${column}_seq`,

@@ -10,7 +10,7 @@ import { checkContent } from '../../postgres/inspect.ts';
 import { findSchemaVersion, lockKey, migrateOnce } from '../../postgres/migrate.ts';
 import { writeParts } from '../../postgres/originals.ts';
 import { withQuestionMarks } from '../../postgres/postgres-storage.ts';
-import { vectorBytesMax, vectorOf } from '../../postgres/words/term-rows.ts';
+import { tsvectorBytesMax, tsvectorOf } from '../../postgres/words/term-rows.ts';
 import { labelMark } from '../../postgres/words/tsquery.ts';
 import { numberOf, textOf, textsOf } from '../../rows.ts';
 import { checkSchema, newestSchema } from '../../schema/schema-version.ts';
@@ -48,7 +48,7 @@ export async function restorePostgres<T>(
   });
 }
 
-/** Replaces all tables by empty ones. */
+/** Replaces all tables with empty ones. */
 async function resetSchema(statements: Connection, force: boolean): Promise<void> {
   const schema = checkSchema((await findSchemaVersion(statements)) ?? 0, newestSchema);
   if (schema > 0 && !force) checkEmpty(await readTableInfo(statements));
@@ -111,7 +111,7 @@ async function continueNumbers(statements: Connection, table: Table, info: reado
 /** Creates the tsvectors of an index. Those of very long texts are built here, truncated to PostgreSQL's limit. */
 async function rebuildIndex(statements: Connection, { name, owner, labels: column }: WordIndex): Promise<void> {
   const terms = "concat_ws(' ', title, title_extra, heading, heading_extra, body, body_extra)";
-  const fits = `octet_length(${terms}) <= ${vectorBytesMax}`;
+  const fits = `octet_length(${terms}) <= ${tsvectorBytesMax}`;
   const labels =
     column === undefined
       ? "'{}'::text[]"
@@ -130,7 +130,7 @@ async function rebuildIndex(statements: Connection, { name, owner, labels: colum
     );
     await statements.query(`INSERT INTO carrel.${name}_words (key, words) VALUES ($1, $2::tsvector)`, [
       key,
-      vectorOf([textOf(long, 'terms')], textsOf(long, 'labels')),
+      tsvectorOf([textOf(long, 'terms')], textsOf(long, 'labels')),
     ]);
   }
 }

@@ -186,7 +186,7 @@ function replaceDatabase(path: string, force: boolean, fresh: string | undefined
   }
 }
 
-/** Moves the old file and its log aside, so that they can be recovered. SQLite would apply a log that stayed to the new file. */
+/** Moves the old file and its log aside for recovery. SQLite would apply a remaining log to the new file. */
 function replaceUnreadable(path: string, fresh: string): void {
   for (const suffix of ['-wal', '-shm', '']) {
     if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${path}.damaged${suffix}`);

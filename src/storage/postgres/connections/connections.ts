@@ -110,7 +110,7 @@ export function createConnections(
   /** True if a commit got no answer, probably because it waits for a standby. */
   let hasUnansweredCommit = false;
   let isClosed = false;
-  const cancelOutside = new Set<(error: Error) => void>();
+  const cancelCallbacks = new Set<(error: Error) => void>();
 
   return {
     read,
@@ -120,24 +120,24 @@ export function createConnections(
       const begin = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockTimeoutMs}`;
       const parts = { begin, work, statementMs, write: { afterCommit } };
       try {
-        return await retried((attempt) => inTransaction(parts, attempt));
+        return await retry((attempt) => inTransaction(parts, attempt));
       } catch (error) {
         throw errorOfWrite(error);
       }
     },
-    outsideTransaction: (work) => retried((attempt) => withoutTransaction(work, attempt)),
+    outsideTransaction: (work) => retry((attempt) => withoutTransaction(work, attempt)),
     count: () => ({ open: pool.totalCount, idle: pool.idleCount, max: pool.options.max }),
     async close() {
       if (isClosed) return;
       isClosed = true;
-      for (const cancel of cancelOutside) cancel(storageClosed());
+      for (const cancel of cancelCallbacks) cancel(storageClosed());
       await pool.end();
     },
   };
 
   function read<T>(work: Work<T>, options?: ReadOptions): Promise<T> {
     const parts = { begin: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, statementMs: readMs };
-    return retried((attempt) => inTransaction(parts, attempt, options));
+    return retry((attempt) => inTransaction(parts, attempt, options));
   }
 
   /** Throws if commits are waiting for a standby. Each further commit would occupy a connection that searches need. */
@@ -153,7 +153,7 @@ export function createConnections(
     hasUnansweredCommit = false;
   }
 
-  async function retried<T>(attemptOnce: (attempt: Attempt) => Promise<T>): Promise<T> {
+  async function retry<T>(attemptOnce: (attempt: Attempt) => Promise<T>): Promise<T> {
     const deadline = performance.now() + connectMs;
     for (let number = 1; ; number += 1) {
       if (isClosed) throw storageClosed();
@@ -161,19 +161,19 @@ export function createConnections(
       try {
         return await attemptOnce(attempt);
       } catch (error) {
-        if (!isWorthRetrying(error, attempt, number, deadline)) throw storageError(error);
+        if (!prepareRetry(error, attempt, number, deadline)) throw storageError(error);
         // The delay is random, so that the same two transactions don't collide again.
         await delay(Math.random() * 10 * 2 ** Math.min(number, conflictsMax));
       }
     }
   }
 
-  function isWorthRetrying(error: unknown, attempt: Attempt, number: number, deadline: number): boolean {
-    const isNameFault = names.isNameFault(error);
+  function prepareRetry(error: unknown, attempt: Attempt, number: number, deadline: number): boolean {
+    const hadNameFault = names.resetAfter(error);
     if (!isRetrying) return false;
     // Connections become free when other calls end.
     if (hasNoConnectionLeft(error)) return performance.now() < deadline;
-    if (isRetryable(error) || isNameFault) return number < conflictsMax;
+    if (isRetryable(error) || hadNameFault) return number < conflictsMax;
     if (number >= lossesMax) return false;
     // Probably an idle connection died unnoticed. Other idle connections may be dead too.
     if (isLost(error)) return !attempt.mayBeCommitted;
@@ -237,7 +237,7 @@ export function createConnections(
     const { promise: cancelled, reject: cancel } = Promise.withResolvers<never>();
     cancelled.catch(() => {});
     client.on('error', cancel);
-    cancelOutside.add(cancel);
+    cancelCallbacks.add(cancel);
     let broken: Error | undefined = new Error('cancelled');
     const unlimited = async (): Promise<T> => {
       await client.query('SET statement_timeout = 0');
@@ -250,7 +250,7 @@ export function createConnections(
       broken = undefined;
       return result;
     } finally {
-      cancelOutside.delete(cancel);
+      cancelCallbacks.delete(cancel);
       client.off('error', cancel);
       release(broken);
     }
@@ -270,7 +270,7 @@ export function readTimeoutMs({ queryTimeoutMs = 5_000 }: PostgresConfig): numbe
 
 /**
  * Returns the SQL for the settings of one transaction: where tables are, and the timeouts. A `statementMs` of 0 means no timeout.
- * Settings of a connection would not do: PgBouncer in transaction mode may run each transaction on another connection.
+ * Settings of a connection would not work: PgBouncer in transaction mode may run each transaction on another connection.
  */
 export function localSettings(statementMs: number): string {
   const settings = {

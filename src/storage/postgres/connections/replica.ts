@@ -160,7 +160,7 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
       const { behindBytes, trouble } = stateOf(row, target);
       if (trouble !== undefined) throw new Error(trouble);
       if (behindBytes !== 0) return undefined;
-      // Starts a new snapshot: that of the query above is older than the position it returned. CHAIN stays on the same server,
+      // Starts a new snapshot, because the query's snapshot is older than the position it returned. CHAIN keeps the same server,
       // even behind a pooler.
       await statements.query(`COMMIT AND CHAIN; ${localSettings(readTimeoutMs(config))}`);
       return { answer: await work(statements) };

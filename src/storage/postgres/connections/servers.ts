@@ -21,8 +21,8 @@ export type ServerRole = 'primary' | 'standby';
 
 /**
  * Creates the servers of an address, which may name several, as in libpq:
- * `postgres://user:password@one:5432,two:5432/database`. The first server of the requested role is used until it is down or becomes the
- * other kind.
+ * `postgres://user:password@one:5432,two:5432/database`. The first server of the requested role is used until it is down or changes its
+ * role.
  */
 export function createServers(address: string, role: ServerRole = 'primary'): Servers {
   const urls = serverUrls(address, role);

@@ -114,7 +114,7 @@ const translations: Readonly<Record<string, Translation>> = {
   },
   '57': unreachable,
   '58': unavailable(
-    'PostgreSQL could not read or write its files. Look for them in its log, check its disk, then try again.',
+    'PostgreSQL could not read or write its files. Its log names the files. Check its disk, then try again.',
   ),
   XX001: corrupt,
   XX002: corrupt,

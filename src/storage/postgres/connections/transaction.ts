@@ -148,8 +148,8 @@ export async function abortable<T>(result: Promise<T>, signal: AbortSignal | und
 export interface StatementNames {
   /** Returns undefined for statements that are not worth preparing. */
   nameOf(text: string): string | undefined;
-  /** Returns true if the name of a prepared statement caused the error. A retry then uses other names or none. */
-  isNameFault(error: unknown): boolean;
+  /** Forgets all names if one of them caused the error. Returns true if so; a retry then uses other names or none. */
+  resetAfter(error: unknown): boolean;
 }
 
 /** Max statements remembered. A connection needs some ten kilobytes for the plan of each prepared statement. */
@@ -174,7 +174,7 @@ export function createStatementNames(): StatementNames {
       names.set(text, name);
       return name;
     },
-    isNameFault(error) {
+    resetAfter(error) {
       const { code, message } = error as { code?: unknown; message?: unknown };
       // The name is unknown or already in use: a pooler that does not support prepared statements has switched connections.
       if (code === '26000' || code === '42P05') isOff = true;

@@ -12,7 +12,7 @@ const vectorsPerOwner = 2;
 /** Min number of vectors that the index must find. They are scored exactly afterwards, so a higher number raises the recall. */
 const foundMin = 100;
 
-/** Max matches of a filter, per vector to find, that are all compared instead of searching the index. */
+/** If a filter has at most this many matches per vector to find, all are compared, without the index. */
 const comparedPerFound = 120;
 
 /** Value of `hnsw.ef_search` per vector to find, and the maximum that pgvector allows. */

@@ -10,7 +10,7 @@ export interface TermRows {
   /** Number of terms in title, heading and body. */
   readonly lengths: readonly (readonly number[])[];
   /** Labels and distinct terms of each document, as `tsvector` text. */
-  readonly vectors: readonly string[];
+  readonly tsvectors: readonly string[];
   /** Distinct words of all documents together. */
   readonly spellings: readonly string[];
 }
@@ -22,8 +22,8 @@ export function termRowsOf(texts: readonly IndexedTexts[]): TermRows {
   return {
     streams,
     lengths: fields.map((field) => field.map(({ length }) => length)),
-    vectors: texts.map(({ labels }, index) =>
-      vectorOf(
+    tsvectors: texts.map(({ labels }, index) =>
+      tsvectorOf(
         streams.map((stream) => stream[index] ?? ''),
         labels,
       ),
@@ -33,10 +33,10 @@ export function termRowsOf(texts: readonly IndexedTexts[]): TermRows {
 }
 
 /** Max bytes of lexemes per tsvector. PostgreSQL's own limit is 1,048,575. */
-export const vectorBytesMax = 1_000_000;
+export const tsvectorBytesMax = 1_000_000;
 
 /** Returns the text of a tsvector: labels and distinct terms. Texts of several megabytes are found only by their first words. */
-export function vectorOf(streams: readonly string[], labels: readonly string[] = []): string {
+export function tsvectorOf(streams: readonly string[], labels: readonly string[] = []): string {
   const lexemes = new Set(labels.map((label) => `${labelMark}${label}`));
   const lists = streams.map((stream) => stream.split(' '));
   const longest = Math.max(...lists.map(({ length }) => length));
@@ -44,12 +44,12 @@ export function vectorOf(streams: readonly string[], labels: readonly string[] =
     for (const list of lists) lexemes.add(list[index] ?? '');
   }
   lexemes.delete('');
-  const vector: string[] = [];
+  const quotedLexemes: string[] = [];
   let bytes = 0;
   for (const lexeme of lexemes) {
     bytes += Buffer.byteLength(lexeme);
-    if (bytes > vectorBytesMax) break;
-    vector.push(quoted(lexeme));
+    if (bytes > tsvectorBytesMax) break;
+    quotedLexemes.push(quoted(lexeme));
   }
-  return vector.join(' ');
+  return quotedLexemes.join(' ');
 }

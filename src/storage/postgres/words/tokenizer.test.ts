@@ -21,12 +21,12 @@ test('tokenises long texts on another thread and short ones here, in order', asy
   const used = { all: process.cpuUsage(before).user, here: process.threadCpuUsage(here).user };
   assert.ok(used.here < used.all / 2, JSON.stringify(used));
   assert.deepEqual(
-    rows.map(({ vectors }) => vectors.length),
+    rows.map(({ tsvectors }) => tsvectors.length),
     [100, 50, 1, 1],
   );
   assert.deepEqual(
-    rows.flatMap(({ vectors }) => vectors),
-    termRowsOf(long).vectors,
+    rows.flatMap(({ tsvectors }) => tsvectors),
+    termRowsOf(long).tsvectors,
   );
   const short = long.slice(0, 120);
   const again = await Promise.all(tokenizer.tokenize(short));

@@ -48,7 +48,7 @@ export function hasPhrase(query: WordQuery): boolean {
   return 'parts' in query ? query.parts.some(hasPhrase) : query.kind === 'phrase';
 }
 
-/** Returns the exact condition for a query with phrases. A tsvector has no positions beyond 16,383, so it searches the stored terms. */
+/** Returns the exact condition for a query with phrases. Searches the stored terms, because a tsvector has no positions beyond 16,383. */
 export function exactCondition(query: WordQuery): SqlFragment {
   if (!hasPhrase(query)) return { sql: 'w.words @@ ?::tsquery', values: [tsquery(query)] };
   switch (query.kind) {

@@ -22,7 +22,7 @@ export function createWordTable(tokenizer: Tokenizer): WordTable {
       return async (db, index, keys, otherWrites = []) => {
         let written = 0;
         for await (const rows of groups) {
-          const group = keys.slice(written, written + rows.vectors.length);
+          const group = keys.slice(written, written + rows.tsvectors.length);
           await runTogether(db, [...(written === 0 ? otherWrites : []), ...insertWords(index, group, rows)]);
           written += group.length;
         }
@@ -58,7 +58,7 @@ export function createWordTable(tokenizer: Tokenizer): WordTable {
 function insertWords(
   { name }: WordIndex,
   keys: readonly number[],
-  { streams, lengths, vectors, spellings }: TermRows,
+  { streams, lengths, tsvectors, spellings }: TermRows,
 ): SqlFragment[] {
   const lists = (...all: readonly ListValue['list'][]) => all.map((list) => ({ list }));
   return [
@@ -71,7 +71,7 @@ function insertWords(
     {
       sql: `INSERT INTO carrel.${name}_words (key, words) SELECT w.key, w.words::tsvector
         FROM unnest(?::bigint[], ?::text[]) AS w (key, words)`,
-      values: lists(keys, vectors),
+      values: lists(keys, tsvectors),
     },
     {
       sql: `INSERT INTO carrel.word_vocabulary (word_index, term) SELECT '${name}', s.term FROM unnest(?::text[]) AS s (term)
