@@ -4,10 +4,10 @@ import type { ReadOptions, Transactions } from './transactions.ts';
 /** One operation of a store, and the kind of transaction that runs it. */
 export interface StoreOperation<
   Run extends AnyOperation = AnyOperation,
-  How extends keyof Transactions = keyof Transactions,
+  Kind extends keyof Transactions = keyof Transactions,
 > {
   readonly run: Run;
-  readonly how: How;
+  readonly kind: Kind;
   /** True if a read replica may answer. */
   readonly replica: boolean;
 }
@@ -18,8 +18,8 @@ type AnyOperation = Operation<never, unknown>;
 
 type OperationTable = Readonly<Record<string, AnyOperation>>;
 
-type Described<Table extends OperationTable, How extends keyof Transactions> = {
-  readonly [Name in keyof Table]: StoreOperation<Table[Name], How>;
+type Described<Table extends OperationTable, Kind extends keyof Transactions> = {
+  readonly [Name in keyof Table]: StoreOperation<Table[Name], Kind>;
 };
 
 /**
@@ -42,26 +42,26 @@ export function withoutTimeout<Table extends OperationTable>(table: Table): Desc
   return describeOperations(table, 'withoutTimeout', false);
 }
 
-function describeOperations<Table extends OperationTable, How extends keyof Transactions>(
+function describeOperations<Table extends OperationTable, Kind extends keyof Transactions>(
   table: Table,
-  how: How,
+  kind: Kind,
   replica: boolean,
-): Described<Table, How> {
-  const operations = Object.entries(table).map(([name, run]) => [name, { run, how, replica }]);
+): Described<Table, Kind> {
+  const operations = Object.entries(table).map(([name, run]) => [name, { run, kind, replica }]);
   // The cast is safe: the keys are those of `table`.
-  return Object.fromEntries(operations) as Described<Table, How>;
+  return Object.fromEntries(operations) as Described<Table, Kind>;
 }
 
 /** A store with these operations as its methods. The store adds the fields of `Bound` to each request. */
 export type StoreOf<Operations, Bound = unknown> = {
-  readonly [Name in keyof Operations]: Operations[Name] extends StoreOperation<infer Run, infer How>
-    ? Method<Run, How, Bound>
+  readonly [Name in keyof Operations]: Operations[Name] extends StoreOperation<infer Run, infer Kind>
+    ? Method<Run, Kind, Bound>
     : never;
 };
 
-type Method<Run, How, Bound> = Run extends (db: Statements, request: infer Request) => Promise<infer Answer>
+type Method<Run, Kind, Bound> = Run extends (db: Statements, request: infer Request) => Promise<infer Answer>
   ? (
-      ...args: How extends 'read'
+      ...args: Kind extends 'read'
         ? [...RequestArgument<Unbound<Request, Bound>>, options?: ReadOptions]
         : RequestArgument<Unbound<Request, Bound>>
     ) => Promise<Answer>
@@ -82,12 +82,12 @@ export function createStore<Operations extends StoreOperations, Bound extends ob
   operations: Operations,
   bound?: Bound,
 ): StoreOf<Operations, [Bound] extends [never] ? unknown : Bound> {
-  const methods = Object.entries(operations).map(([name, { run, how }]) => [
+  const methods = Object.entries(operations).map(([name, { run, kind }]) => [
     name,
     (request: object, options?: ReadOptions) => {
       const boundRequest = bound === undefined ? request : { ...bound, ...request };
       // The method's type ensures that the request has the operation's type.
-      return transactions[how](run, boundRequest as never, options);
+      return transactions[kind](run, boundRequest as never, options);
     },
   ]);
   return Object.fromEntries(methods) as StoreOf<Operations, [Bound] extends [never] ? unknown : Bound>;

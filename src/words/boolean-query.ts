@@ -48,7 +48,7 @@ type Token = Words | { kind: 'operator'; text: 'AND' | 'OR' | 'NOT' } | { kind: 
 interface Words {
   kind: 'words';
   text: string;
-  quoted: boolean;
+  isQuoted: boolean;
   /** True if the text ends with a star: the last word is a prefix. */
   isPrefix: boolean;
 }
@@ -79,11 +79,12 @@ function lex(text: string): Token[] {
   const tokens: Token[] = [];
   for (const [whole, phrase, star, bracket, sign, bar, word] of text.matchAll(lexeme)) {
     const operator = sign === undefined ? operators[(bar ?? whole).toUpperCase()] : sign === '+' ? 'AND' : 'NOT';
-    if (phrase !== undefined) tokens.push({ kind: 'words', text: phrase, quoted: true, isPrefix: star !== undefined });
+    if (phrase !== undefined)
+      tokens.push({ kind: 'words', text: phrase, isQuoted: true, isPrefix: star !== undefined });
     else if (bracket === '(' || bracket === ')') tokens.push({ kind: 'bracket', text: bracket });
     else if (operator !== undefined) tokens.push({ kind: 'operator', text: operator });
     else if (word !== undefined) {
-      tokens.push({ kind: 'words', text: word, quoted: false, isPrefix: /[^*]\*+$/.test(word) });
+      tokens.push({ kind: 'words', text: word, isQuoted: false, isPrefix: /[^*]\*+$/.test(word) });
     }
   }
   return tokens;
@@ -160,7 +161,7 @@ function parsePart(cursor: Cursor, token: Exclude<Token, { kind: 'operator' }>):
 
 function wordsQuery(token: Words): WordQuery {
   if (token.isPrefix) return prefixWord(token.text);
-  return token.quoted ? phraseQuery(token.text) : exactWord(token.text);
+  return token.isQuoted ? phraseQuery(token.text) : exactWord(token.text);
 }
 
 function takeOr(cursor: Cursor): boolean {

@@ -19,7 +19,7 @@ test('question words and pairs that touch them weigh nothing, unless there is no
   assert.deepEqual(keys('ใครคือประธานาธิบดี'), ['ประธานาธิบดี']);
 });
 
-test('the weights reach the query', () => {
+test('a query uses the weights', () => {
   const weights = leavesOf(plainQuery('总经理')).map((leaf) => (leaf.kind === 'term' ? (leaf.weight ?? 1) : undefined));
   assert.deepEqual(weights, [0.5, 0.5, 1]);
 });

@@ -34,8 +34,8 @@ export function chunkCode(text: string, language: string | undefined, lengthMax 
         continue;
       }
       const name = declaredName(unit.head.text, language);
-      const isShared = name !== undefined || (open?.names.length ?? 0) > 0;
-      if (open && isShared && end - open.start > lengthMax * sharedFraction && !unit.isTail) close();
+      const hasDeclaration = name !== undefined || (open?.names.length ?? 0) > 0;
+      if (open && hasDeclaration && end - open.start > lengthMax * sharedFraction && !unit.isTail) close();
       if (open && end - open.start > lengthMax) close();
       open = { start: open?.start ?? start, end, names: open?.names ?? [] };
       if (name !== undefined) open.names.push(name);

@@ -94,7 +94,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
       const awaited = new Set(owners);
       let leasedElsewhere = new Set<number>();
       let polls = 0;
-      let fewest = owners.length + 1;
+      let previousCount = owners.length + 1;
       while (!done.signal.aborted && !isProviderDown) {
         if (owners.some((owner) => preferred.has(owner))) {
           const current = batchEnd;
@@ -102,8 +102,8 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
           if (batchEnd === current) break;
           for (const owner of leased ?? []) if (awaited.has(owner)) leasedElsewhere.add(owner);
         } else {
-          polls = leasedElsewhere.size < fewest ? 0 : polls + 1;
-          fewest = leasedElsewhere.size;
+          polls = leasedElsewhere.size < previousCount ? 0 : polls + 1;
+          previousCount = leasedElsewhere.size;
           if (leasedElsewhere.size === 0 || polls * pollMs > stallMs) break;
           await pause(pollMs);
           prefer([...leasedElsewhere]);

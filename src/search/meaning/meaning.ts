@@ -89,7 +89,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   let previous: ModelPipeline | undefined;
   let starting: Promise<void> | undefined;
   const modelOfVector = new WeakMap<Float32Array, string>();
-  let isChanging = true;
+  let needsCleanup = true;
   let isClosed = false;
   /** Resolves when the pipelines of previous models are closed. */
   let closing: Promise<unknown> = Promise.resolve();
@@ -226,11 +226,11 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
 
   /** Called when all texts have vectors of the configured model. */
   function onDone(): void {
-    if (!isChanging) return;
-    isChanging = false;
+    if (!needsCleanup) return;
+    needsCleanup = false;
     closePrevious();
     dropPrevious().catch((error) => {
-      isChanging = true;
+      needsCleanup = true;
       // The next process will remove the vectors.
       if (isClosed) return;
       log.warn('could not remove the vectors of a previous model', {

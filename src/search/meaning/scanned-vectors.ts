@@ -50,9 +50,9 @@ export function createScannedVectors<Filter>(vectors: VectorStore<Filter>, model
     }
   }
 
-  async function update(dimensions: number, snapshot: VectorState): Promise<void> {
+  async function update(dimensions: number, snapshotState: VectorState): Promise<void> {
     // A concurrent search may have applied a newer state than this one; then the state is read again.
-    const state = snapshot.lastRemoval < lastRemoval ? await vectors.state({ model }) : snapshot;
+    const state = snapshotState.lastRemoval < lastRemoval ? await vectors.state({ model }) : snapshotState;
     // Outdated if removals that this copy has not seen were already pruned, or if the database was replaced.
     const isOutdated = lastRemoval + 1 < state.firstRemoval || state.lastRemoval < lastRemoval;
     if (index !== undefined && isOutdated) await discardIndex();

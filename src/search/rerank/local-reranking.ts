@@ -49,10 +49,10 @@ export function createLocalReranking(config: LocalRerankingConfig): RerankingPro
     const budget = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     let spentMs = 0;
-    const ended = signal ? AbortSignal.any([signal, budget.signal]) : budget.signal;
+    const stopSignal = signal ? AbortSignal.any([signal, budget.signal]) : budget.signal;
     const scoreOne = async (passage: string): Promise<number | undefined> => {
       try {
-        const [scored] = await threads.run([{ query, passage }], { signal: ended, urgent: true });
+        const [scored] = await threads.run([{ query, passage }], { signal: stopSignal, urgent: true });
         if (scored === undefined) return undefined;
         timer ??= setTimeout(() => budget.abort(), wallTimeFactor * budgetMs);
         device = scored.device;

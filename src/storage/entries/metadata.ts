@@ -96,23 +96,23 @@ export function matchesMetadata(metadata: Metadata, conditions: readonly Metadat
 }
 
 function matches(value: unknown, condition: MetadataCondition): boolean {
-  const present = value !== undefined && value !== null;
+  const isPresent = value !== undefined && value !== null;
   switch (condition.operator) {
     case 'exists':
     case 'is_not_null':
-      return present;
+      return isPresent;
     case 'not_exists':
-      return !present;
+      return !isPresent;
     case 'is_null':
       return value === null;
     case 'eq':
       return isEqual(value, condition.value, condition.caseSensitive);
     case 'ne':
-      return present && !isEqual(value, condition.value, condition.caseSensitive);
+      return isPresent && !isEqual(value, condition.value, condition.caseSensitive);
     case 'in':
       return condition.value.some((each) => isEqual(value, each, condition.caseSensitive));
     case 'not_in':
-      return present && !condition.value.some((each) => isEqual(value, each, condition.caseSensitive));
+      return isPresent && !condition.value.some((each) => isEqual(value, each, condition.caseSensitive));
     case 'array_contains':
       return Array.isArray(value) && value.some((each) => isEqual(each, condition.value, condition.caseSensitive));
     case 'contains':

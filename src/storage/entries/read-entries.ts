@@ -140,6 +140,9 @@ function sizeColumns(images: boolean): string {
     ${images ? imageBytes : '0'} AS image_bytes`;
 }
 
+/** Max bytes of a character in UTF-8. */
+const charBytesMax = 4;
+
 /** Loads as many of the first entries as fit. `sized` are rows with `sizeColumns`. */
 async function loadFitting(
   db: Statements,
@@ -150,7 +153,7 @@ async function loadFitting(
   const withoutImages: number[] = [];
   let used = 0;
   for (const row of sized) {
-    const textBytes = Math.min(numberOf(row, 'text_bytes'), 4 * (textChars ?? Number.POSITIVE_INFINITY));
+    const textBytes = Math.min(numberOf(row, 'text_bytes'), charBytesMax * (textChars ?? Number.POSITIVE_INFINITY));
     const bytes = textBytes + numberOf(row, 'other_bytes');
     const imageBytes = numberOf(row, 'image_bytes');
     const isTooLarge = imageBytes > 0 && bytes + imageBytes > bytesMax;

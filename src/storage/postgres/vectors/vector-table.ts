@@ -29,7 +29,7 @@ export function createVectorTable(nearest: Nearest | undefined): VectorTable {
     },
     ensureIndex: (corpus, model) => nearest?.ensureIndex(corpus, model),
     async dropIndex(db, corpus, model) {
-      // Searches wait while this waits for its lock. `VectorStore.drop` retries.
+      // Gives up soon, because searches wait behind this lock request. `VectorStore.drop` retries.
       await db.query("SET LOCAL lock_timeout = '500ms'");
       await db.query(`DROP INDEX IF EXISTS ${indexName(corpus, model)}`);
     },
