@@ -67,6 +67,7 @@ def fetch(name, folder):
 
 def main():
     folder, count = Path(sys.argv[1]), int(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
     queue, seen, fetched = list(SEEDS), set(), 0
     with concurrent.futures.ThreadPoolExecutor(16) as pool, open(folder / "sources.jsonl", "w") as sources:
         while queue and fetched < count:

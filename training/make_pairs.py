@@ -216,7 +216,7 @@ def list_sources(folder, out):
     """Writes sources.tsv next to the pairs: their packages, with version, licence and number of pairs."""
     pairs = Counter(json.loads(line)["source"] for line in open(out))
     sources = {row["name"]: row for row in map(json.loads, open(folder / "sources.jsonl"))}
-    rows = [(name, sources[name]["version"], sources[name]["licence"].split("License :: OSI Approved :: ")[-1], count) for name, count in sorted(pairs.items())]
+    rows = [(name, sources[name]["version"], " ".join(sources[name]["licence"].split()).split("License :: OSI Approved :: ")[-1], count) for name, count in sorted(pairs.items())]
     with open(out.with_name("sources.tsv"), "w") as file:
         file.write("name\tversion\tlicence\tpairs\n")
         file.writelines("\t".join(map(str, row)) + "\n" for row in rows)
