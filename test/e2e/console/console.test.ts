@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
+import { openStorage } from '../../../src/storage/open-storage.ts';
 import { connectAgent, type KbAgent } from '../../acceptance/kb/kb-fixture.ts';
 import type { Owner } from '../../fakes/loopback-server.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { makeFolder, startCarrel, withModels } from '../../support/child-program.ts';
 import { findChromium } from '../../support/install-chromium.ts';
+import { size } from '../../support/sizes.ts';
 
 const browser = findChromium();
 const skip = typeof browser === 'string' ? browser : false;
@@ -15,11 +17,16 @@ const skip = typeof browser === 'string' ? browser : false;
 const hostile = `<img src=x onerror="window.broken=1">'"&\u202etxt.exe`;
 
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+/** In how many of the two looks a page is checked for barriers. With one, pages alternate. */
+const barrierLooks = size({ quick: 1, full: 2 });
 const findBarriers = `axe.run({ resultTypes: ['violations'], preload: false }).then(({ violations }) =>
   violations.flatMap(({ id, impact, nodes }) => nodes.map(({ target }) => [impact, id, String(target)])))`;
 
-async function serve(t: Owner, env: Record<string, string> = {}, flags: string[] = []) {
-  const { url } = await startCarrel(t, ['serve', '--transport', 'http', ...flags], { env });
+async function serve(t: Owner, env: Record<string, string> = {}, flags: string[] = [], dataDir?: string) {
+  const { url } = await startCarrel(t, ['serve', '--transport', 'http', ...flags], {
+    env,
+    ...(dataDir && { dataDir }),
+  });
   return { url, origin: new URL(url).origin };
 }
 
@@ -30,16 +37,35 @@ async function serveFilled(t: Owner, env: Record<string, string> = {}) {
   return { origin, call };
 }
 
-/** A server for the tests that do not change what the others read, started by the first of them. */
+/** Servers for the tests that do not change what the others read, started by the first of them. */
 let shared: ReturnType<typeof serveFilled> | undefined;
+let sharedReadOnly: ReturnType<typeof serve> | undefined;
 const cleanUps: (() => void | Promise<void>)[] = [];
+const file: Owner = { after: (clean) => cleanUps.push(clean) };
 after(async () => {
   for (const clean of cleanUps.reverse()) await clean();
 });
 
 function sharedServer(): ReturnType<typeof serveFilled> {
-  shared ??= serveFilled({ after: (clean) => cleanUps.push(clean) });
+  shared ??= serveFilled(file);
   return shared;
+}
+
+/** A read-only server with 10,000 documents. */
+function readOnlyServer(): ReturnType<typeof serve> {
+  sharedReadOnly ??= (async () => {
+    const dataDir = makeFolder(file);
+    const path = join(dataDir, 'carrel.db');
+    await (await openStorage({ backend: 'sqlite', path }, {})).close();
+    const database = new DatabaseSync(path);
+    database.exec(`
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+      INSERT INTO kb_documents (title, doc_type, filename, content_hash, content_type, bytes, details, chunk_count, created_at)
+      SELECT 'Report ' || i, 'text', i || '.txt', printf('%064d', i), 'text/plain', 1, '{}', 0, '2026-01-01T00:00:00.000Z' FROM n`);
+    database.close();
+    return serve(file, {}, ['--read-only'], dataDir);
+  })();
+  return sharedReadOnly;
 }
 
 test('contract §8: / is a console with pages for everything, and contacts no other server', {
@@ -121,8 +147,7 @@ test('shows results while typing, with relevance, the reason, and a preview at t
 test('a preview is plain text: foreign markup, scripts, links and images have no effect', {
   skip,
 }, async (t) => {
-  const { url, origin } = await serve(t);
-  const { call } = await connectAgent(t, url);
+  const { origin, call } = await sharedServer();
   const content = `<script>window.broken=1</script> <img src=x onerror="window.broken=1"> <svg onload="window.broken=1">
 
 [a](javascript:window.broken=1) [b](data:text/html,x) ![c](http://evil.example/c.png) \u202egnp.exe
@@ -194,7 +219,7 @@ test('with a token the console asks for it once, in a cookie that scripts cannot
 });
 
 test('read-only mode shows everything and offers no change', { skip }, async (t) => {
-  const { origin } = await serve(t, {}, ['--read-only']);
+  const { origin } = await readOnlyServer();
   const { page, problems } = await openBrowser(t, origin);
   for (const path of [
     '/notes',
@@ -232,15 +257,17 @@ test('every page is accessible and fits: wide in light, a phone in dark', { skip
   ];
   const single = ['/documents/1', `/notes/${id}`, '/memories/entry/1', '/web/new', '/tokens/new', '/no/such/page'];
   const server = ['/activity', '/activity?view=clients', '/sources', '/connect', '/tokens', '/settings'];
-  for (const options of [
+  const looks = [
     { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
     { viewport: { width: 390, height: 780 }, colorScheme: 'dark' },
-  ] as const) {
+  ] as const;
+  for (const [look, options] of looks.entries()) {
     const { page, problems } = await openBrowser(t, origin, options);
-    for (const path of [...lists, ...single, ...server]) {
+    for (const [index, path] of [...lists, ...single, ...server].entries()) {
       await page.goto(path);
       const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
       assert.ok(Number(overflow) <= 0, `${path} is ${overflow} px too wide`);
+      if (barrierLooks === 1 && index % 2 !== look) continue;
       assert.deepEqual(await page.evaluate(`${axe}; ${findBarriers}`), [], `${path} ${options.colorScheme}`);
     }
     assert.deepEqual(problems, []);
@@ -248,21 +275,8 @@ test('every page is accessible and fits: wide in light, a phone in dark', { skip
 });
 
 test('10,000 documents are shown a page at a time', { skip }, async (t) => {
-  const dataDir = makeFolder(t);
-  const env = { EMBEDDING_PROVIDER: 'none' };
-  const first = await startCarrel(t, ['serve', '--transport', 'http'], { dataDir, env });
-  await connectAgent(t, first.url);
-  first.process.kill('SIGTERM');
-  await first.exited;
-  const [file = ''] = globSync('**/*.db', { cwd: dataDir });
-  const database = new DatabaseSync(join(dataDir, file));
-  database.exec(`
-    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
-    INSERT INTO kb_documents (title, doc_type, filename, content_hash, content_type, bytes, details, chunk_count, created_at)
-    SELECT 'Report ' || i, 'text', i || '.txt', printf('%064d', i), 'text/plain', 1, '{}', 0, '2026-01-01T00:00:00.000Z' FROM n`);
-  database.close();
-  const { url } = await startCarrel(t, ['serve', '--transport', 'http'], { dataDir, env });
-  const { page, problems } = await openBrowser(t, new URL(url).origin);
+  const { origin } = await readOnlyServer();
+  const { page, problems } = await openBrowser(t, origin);
   await page.goto('/documents');
   assert.equal(await page.locator('tbody tr').count(), 50);
   assert.match(await page.locator('.pager').innerText(), /1–50 of 10,000/);
