@@ -123,7 +123,7 @@ onEachBackend(
       const broken = join(folder, 'broken.tar');
       const target = await backend.newLocation();
       const positions = [0, 124, 148, 300, 511, 512, 1024, bytes.length - 1100, bytes.length - 1537, bytes.length - 1];
-      const spread = size({ quick: 20, full: 60 });
+      const spread = size({ quick: 8, full: 60 });
       for (let count = 0; count < spread; count += 1) positions.push(Math.floor((bytes.length * count) / spread));
       for (const position of positions) {
         const flipped = Buffer.from(bytes);

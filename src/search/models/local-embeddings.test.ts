@@ -30,10 +30,10 @@ test('the bundled model is the one that its README names', () => {
   assert.match(readFileSync(join(config.modelFolder, 'LICENSE'), 'utf8'), /MIT License/);
 });
 
-describe('the local model', () => {
-  const provider = createLocalEmbeddings(config);
-  after(() => provider.close());
+const provider = createLocalEmbeddings(config);
+after(() => provider.close());
 
+describe('the local model', () => {
   test('unit vectors are nearer for similar meanings', async () => {
     const [question, answer, other] = await provider.embed([
       'How do I reset my password?',
@@ -103,10 +103,10 @@ test('several threads give the same vectors as one, in order', async () => {
     (_, index) => `${'word '.repeat(index * 5)}number ${index}`,
   );
   const threads = size({ quick: 2, full: 3 });
-  const [one, several] = [createLocalEmbeddings(config), createLocalEmbeddings({ ...config, threads })];
-  const [expected, found] = await Promise.all([one.embed(texts), several.embed(texts)]);
+  const several = createLocalEmbeddings({ ...config, threads });
+  const [expected, found] = await Promise.all([provider.embed(texts), several.embed(texts)]);
   assert.deepEqual(found, expected);
-  await Promise.all([one.close(), several.close()]);
+  await several.close();
 });
 
 test('gives up a slow text and ends its thread only outside native code', async () => {
@@ -156,15 +156,15 @@ test('reports a missing model instead of crashing', async () => {
 });
 
 test('WebAssembly gives the same vectors if native code cannot be loaded', async () => {
-  const [native, wasm] = [createLocalEmbeddings(config), createLocalEmbeddings({ ...config, device: 'wasm' })];
-  const [expected, found] = await Promise.all([native.embed(sentences), wasm.embed(sentences)]);
-  assert.deepEqual([native.device, wasm.device], ['cpu', 'wasm']);
+  const wasm = createLocalEmbeddings({ ...config, device: 'wasm' });
+  const [expected, found] = await Promise.all([provider.embed(sentences), wasm.embed(sentences)]);
+  assert.deepEqual([provider.device, wasm.device], ['cpu', 'wasm']);
   // Float sums in another order sometimes round an activation to the next byte, so single texts differ a little.
   const cosines = expected.map((vector, place) => dotProduct(vector, found[place] ?? new Float32Array()));
   const mean = cosines.reduce((sum, cosine) => sum + cosine, 0) / cosines.length;
   assert.ok(mean >= 0.999, `mean ${mean}`);
   assert.ok(Math.min(...cosines) >= 0.99, `least ${Math.min(...cosines)}`);
-  await Promise.all([native.close(), wasm.close()]);
+  await wasm.close();
 });
 
 const sentences = [

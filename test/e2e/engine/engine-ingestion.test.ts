@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { startOllama } from '../../fakes/ollama.ts';
 import { pdfBombs } from '../../security/parsers/bombs.ts';
 import { zipOf } from '../../security/parsers/raw-zip.ts';
@@ -9,6 +9,14 @@ import { makeFolder, withModels } from '../../support/child-program.ts';
 import { type Json, startEngine } from '../../support/engine-client.ts';
 import { pause, until } from '../../support/pause.ts';
 import { checkSharedQueue } from '../../support/share-queue.ts';
+
+/** Engines for the tests that do not disturb each other. */
+const sharedEngine = await startEngine({ after }, { env: { KB_TEXT_CHARS_MAX: '10000' } });
+const sharedOllama = await startOllama({ after });
+const embeddingEngine = await startEngine(
+  { after },
+  { env: { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: sharedOllama.origin } },
+);
 
 test('a poisoned file fails alone, with a helpful reason, while searches continue', async (t) => {
   const env = { KB_EXTRACT_CPU_MS: '3000', KB_EXTRACT_MEMORY_MB: '160', KB_WORKERS: '2' };
@@ -46,8 +54,8 @@ test('a poisoned file fails alone, with a helpful reason, while searches continu
   assert.equal(kept.length, 1, 'only the good file is kept');
 });
 
-test('a failed file may be submitted again', async (t) => {
-  const engine = await startEngine(t);
+test('a failed file may be submitted again', async () => {
+  const engine = sharedEngine;
   const first = await engine.addFile('blank.txt', ' \n ');
   assert.equal((await engine.waitForJob(first))['status'], 'failed');
   const again = await engine.addFile('blank.txt', ' \n ');
@@ -55,10 +63,9 @@ test('a failed file may be submitted again', async (t) => {
   assert.notEqual(again, first);
 });
 
-test('contract §3: without its provider a document is found by words, and by meaning when the provider is back', async (t) => {
-  const ollama = await startOllama(t);
+test('contract §3: without its provider a document is found by words, and by meaning when the provider is back', async () => {
+  const [engine, ollama] = [embeddingEngine, sharedOllama];
   ollama.mode = 'down';
-  const engine = await startEngine(t, { env: { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: ollama.origin } });
   const id = await engine.documentIdOf(await engine.addNote('quartz vein under the hill'));
   const words = await engine.search({ query: 'quartz' });
   assert.equal(words.results[0]?.['document_id'], id);
@@ -76,8 +83,8 @@ test('contract §3: without its provider a document is found by words, and by me
   assert.deepEqual(Object.keys(hit?.['why'] as Json).sort(), ['evidence', 'meaning', 'rrf', 'words']);
 });
 
-test('issue "PDF, with page numbers": each chunk of a PDF has its page, however short the pages are', async (t) => {
-  const engine = await startEngine(t);
+test('issue "PDF, with page numbers": each chunk of a PDF has its page, however short the pages are', async () => {
+  const engine = sharedEngine;
   const pdf = readFileSync(new URL('../../corpus/pdf/chromium.pdf', import.meta.url));
   const id = await engine.documentIdOf(await engine.addFile('handbook.pdf', pdf));
   const { chunks } = (await engine.get(`/documents/${id}`)) as { chunks: { chunk_metadata: Json }[] };
@@ -108,9 +115,8 @@ test('contract §6: cancelling a running job leaves nothing', async (t) => {
   assert.deepEqual(kept, []);
 });
 
-test('contract §8: a job is done when its words are found; its vectors follow, and are counted until then', async (t) => {
-  const ollama = await startOllama(t);
-  const engine = await startEngine(t, { env: { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: ollama.origin } });
+test('contract §8: a job is done when its words are found; its vectors follow, and are counted until then', async () => {
+  const [engine, ollama] = [embeddingEngine, sharedOllama];
   ollama.mode = 'down';
   const job = await engine.addFile('keeper.txt', 'the keeper trims the wick');
   const id = await engine.documentIdOf(job);
@@ -127,8 +133,8 @@ test('contract §8: a job is done when its words are found; its vectors follow, 
   assert.equal('pending' in (await engine.get(`/jobs/${job}`)), false);
 });
 
-test('contract §8: job, document and hits report truncation', async (t) => {
-  const engine = await startEngine(t, { env: { EMBEDDING_PROVIDER: 'none', KB_TEXT_CHARS_MAX: '10000' } });
+test('contract §8: job, document and hits report truncation', async () => {
+  const engine = sharedEngine;
   const job = await engine.addFile('long.txt', `${'the lamp is lit. '.repeat(2000)}`);
   const id = await engine.documentIdOf(job);
   const truncated = { reason: 'characters', read: 9999, of: 34000, unit: 'characters' };

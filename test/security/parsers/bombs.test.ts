@@ -6,7 +6,7 @@ import { size } from '../../support/sizes.ts';
 import { randomNumbers } from '../../support/test-vectors.ts';
 import { type Bomb, htmlBombs, otherBombs, pdfBombs, pdfOf, stream } from './bombs.ts';
 
-const extractor = createExtractor({ cpuMsMax: size({ quick: 600, full: 2000 }), memoryMb: 256, workersMax: 2 });
+const extractor = createExtractor({ cpuMsMax: size({ quick: 300, full: 2000 }), memoryMb: 256, workersMax: 2 });
 after(() => extractor.close());
 
 const cleanCodes = new Set([

@@ -12,7 +12,7 @@ export interface FormatBomb {
 
 const mb = 1024 * 1024;
 /** Multiplier for the length of long lists. */
-export const times = size({ quick: 0.4, full: 4 });
+export const times = size({ quick: 0.2, full: 4 });
 const tooComplex = { code: 'extraction_too_complex' };
 const failed = { code: 'extraction_failed' };
 
