@@ -95,4 +95,4 @@ class Dev:
                 probabilities = torch.sigmoid(logits_of(model, self.questions, passages, plan(self.questions, passages, question_numbers, passage_numbers[:TOP])).float()).cpu().numpy()
                 for member, probability in zip(members, probabilities):
                     (right if member in relevant else wrong).append(probability)
-        log(name, "sure of right", round(float(np.mean(right)), 3), "of wrong", round(float(np.mean(wrong)), 3), "right above .5", round(float(np.mean(np.array(right) > 0.5)), 3))
+        log(name, "mean probability of right", round(float(np.mean(right)), 3), "of wrong", round(float(np.mean(wrong)), 3), "right above .5", round(float(np.mean(np.array(right) > 0.5)), 3))

@@ -35,7 +35,7 @@ export interface ServeFeaturesOptions {
   readonly sharedStore: OpenedSharedStore;
   /** Set if this process serves several stdio clients through relays, and not over its own stdin and stdout. */
   readonly ownership: Ownership | undefined;
-  /** A key for the data and settings. This process may answer commands with the same key. */
+  /** Identifies the data and settings. This process may answer `carrel` commands that use the same ones. */
   readonly commandKey: string | undefined;
   readonly cody: boolean;
   /** Client configuration snippets for the console. */

@@ -220,7 +220,7 @@ export function readJsonFile(path: string): Record<string, unknown> | undefined 
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof CarrelError) throw error;
-    // ENOTDIR: the data folder is not a folder, which the first write to it reports.
+    // ENOTDIR: the data folder is not a folder. The first write to it will report that.
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) {
       recordConsulted(path, undefined);
       return undefined;

@@ -151,5 +151,8 @@ const interrupted = {
 };
 
 export function jobNotFound(): CarrelError {
-  return new CarrelError('job_not_found', 'No such job: it never existed, or it ended more than an hour ago.');
+  return new CarrelError(
+    'job_not_found',
+    'No such job: it never existed, or its result was removed, at the latest an hour after it ended.',
+  );
 }

@@ -59,7 +59,10 @@ export function createTaskViews({ keepMs, now }: { keepMs: number; now: () => nu
 }
 
 export function unknownTask(): CarrelError {
-  return new CarrelError('task_not_found', 'No such task: it never existed, or it ended more than an hour ago.');
+  return new CarrelError(
+    'task_not_found',
+    'No such task: it never existed, or its result was removed, at the latest an hour after it ended.',
+  );
 }
 
 export const interrupted = failure(

@@ -105,7 +105,7 @@ test('keeps a task as long as promised, then removes its files', async (t) => {
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('a task whose process died has failed, unless its work continues', async (t) => {
+test('a task fails when its process dies, unless another process can continue its work', async (t) => {
   const { folder, tasks } = open(t);
   const code = `
     const { createTasks } = await import(${JSON.stringify(new URL('./tasks.ts', import.meta.url).href)});

@@ -58,9 +58,7 @@ async function loadThroughSdk(...args: Parameters<typeof loadModernProtocol>): P
 
 const caller: Caller = { ...localUser, id: 'same', owner: 'same' };
 
-/**
- * The SDK's server for one session, behind our message parser: it accepts any id and rejects invalid messages first.
- */
+/** The SDK's server for one session, behind our message parser, which accepts any id and rejects invalid messages. */
 function openReference(): Lines {
   const features = createTestFeatures();
   const methods = createMethods(features, { era: 'handshake', caller });
@@ -365,7 +363,7 @@ function openLines(by: By): Lines {
     }
   });
   const waitFor = async (isDone: () => boolean): Promise<void> => {
-    // Everything here finishes within its own ticks; a request still unanswered then gets no answer.
+    // All requests are answered within 50 turns of the event loop, or never.
     for (let tick = 0; tick < 50 && !isDone(); tick += 1) await new Promise(setImmediate);
   };
   const isAnswer = (message: unknown): boolean => Array.isArray(message) || !('method' in (message as Fields));

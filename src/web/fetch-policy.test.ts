@@ -184,7 +184,7 @@ test('a refused target is refused by name and address even if allowed (T076)', (
   assert.throws(() => checkAddresses(alias, addresses('127.0.0.1'), policy), { code: 'host_not_allowed' });
 });
 
-test('says that the operator can allow a host only if the restriction excludes it', () => {
+test('mentions the operator only if the host restriction excludes the host', () => {
   const messageOf = (policy: FetchPolicy): string => {
     try {
       checkUrl('http://docs.example:8737/', policy);

@@ -47,7 +47,7 @@ test('a literal matches that host in all spellings, but no name that resolves to
   assert.equal(list.matches(target('127.0.0.2')), false);
 });
 
-test('a range matches literals and resolved addresses, with a port if it has one', () => {
+test('a range matches literals and resolved addresses, and a range with a port only that port', () => {
   const list = parseTargetList(['10.0.0.0/8', '[fd00::/8]:81', '192.168.0.0/16:82']);
   assert.equal(list.hasRanges, true);
   assert.equal(list.matches(target('10.9.9.9')), true);

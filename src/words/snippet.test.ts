@@ -16,7 +16,7 @@ test('marks matches at their original positions', () => {
   assert.equal(snippet('see fooBar, multi-agent', 'foo multi-agent'), 'see [fooBar], [multi-agent]');
 });
 
-test('picks the passage with the most different words', () => {
+test('picks the passage with the largest number of distinct query words', () => {
   const text = `${filler}a fox here ${filler}the fox jumps over running dogs ${filler}`;
   const shown = snippet(text, 'fox run', 80);
   assert.match(shown, /^….*\[fox\] jumps over \[running\] dogs.*…$/);

@@ -121,7 +121,7 @@ export function createMirror(config: MirrorConfig): Mirror {
         reportOutcome(reporter, file, outcome);
         return;
       }
-      // The document is from this file: the engine reports no hashes, or an interrupted run had already added the file.
+      // The duplicate is this file's own document: the engine reports no hashes, or an interrupted run had added it.
       setDocument({ id: owner.id, path, hash: outcome.hash });
       for (const each of previous) if (each.id !== owner.id) await remove(each);
       return;

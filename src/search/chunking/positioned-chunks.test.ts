@@ -38,7 +38,7 @@ test('contract §6: no chunk spans two pages', () => {
   );
 });
 
-test('a chunk of plain text has its lines', () => {
+test('a chunk of plain text has its line numbers', () => {
   const text = 'first\nparagraph\n\n## Heading\n\nlast';
   assert.deepEqual(
     positionedChunks({ text, kind: 'markdown', marks: [{ offset: 0, line: 1 }] }).map(({ metadata }) => metadata),

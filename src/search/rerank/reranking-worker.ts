@@ -29,8 +29,8 @@ answerCalls<Pair, ScoredPair>(async () => {
 });
 
 /**
- * Returns the CPU time of the model's threads, which are about as busy as this one. Before Node 23.9, that of the whole process,
- * which is never less.
+ * Estimates the CPU time of the model's threads: this thread's time multiplied by their number. Before Node 23.9, returns that of
+ * the whole process, which is at least as high.
  */
 function cpuMs(): number {
   const own = process.threadCpuUsage?.();

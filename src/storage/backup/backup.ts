@@ -75,7 +75,7 @@ export async function restore(location: BackupLocation, file: string, options: B
   return { ...manifest, bytes: statSync(file).size, ...moved, warnings: [] };
 }
 
-/** Throws if the file exists and --force is not set, belongs to the database, or is not a regular file. */
+/** Throws if the file belongs to the database, is not a regular file, or exists and may not be overwritten. */
 function checkTarget({ storage, originals }: BackupLocation, file: string, force: boolean): void {
   const rejection = (why: string) => new CarrelError('invalid_usage', `${file} ${why}`);
   const existing = statSync(file, { throwIfNoEntry: false });

@@ -32,7 +32,7 @@ export function createWordTable(database: Database): WordTable {
         writeTerms(database, index, keys, texts);
         for (const { sql, values } of otherWrites) await db.query(sql, values);
       },
-    /** Counts up to `countedMax` matches. FTS5 lists matches in key order, so the last key gives an estimate of more. */
+    /** Counts up to `countedMax` matches, and estimates the rest from the last counted key: FTS5 lists matches in key order. */
     async count(_, { name, owner }, leaves) {
       const counted = `SELECT count(*) AS total, max(key) AS last, (SELECT max(key) FROM ${owner}) AS newest FROM (
         SELECT rowid AS key FROM ${name}_words WHERE ${name}_words MATCH ? LIMIT ${countedMax})`;

@@ -34,7 +34,7 @@ export const vectorOperations = {
   ...writes({ choose: chooseModel, claim: claimTexts, release: releaseClaims, put: putVectors }),
 };
 
-/** Operations for the methods below, which `createVectorStores` adds. */
+/** Operations that `createVectorStores` uses to implement `readSnapshot` and `drop`. */
 export const vectorSteps = {
   ...reads({ readEntrySnapshot, readPassageSnapshot }, { replica: true }),
   ...writes({ forgetModel, dropVectors }),

@@ -106,7 +106,7 @@ async function findPool({ db, index, query, filter, words: { statistics, counts 
       limit: poolMax,
     });
     const misspelt = leaves.filter((leaf) => leaf.kind === 'fuzzy').map((leaf) => ({ leaf, terms: new Set<string>() }));
-    /** The document that contains corrections for the most words; the higher score breaks ties. Its spellings come first. */
+    /** The document with corrections for the most words; the higher score breaks ties. `corrected` lists its spellings first. */
     let best: { readonly similar: string[][]; readonly count: number; readonly score: number } | undefined;
     const scored: Candidate[] = [];
     for await (const rows of termRows(db, index, keys, statistics)) {

@@ -11,7 +11,10 @@ export interface CandidatePlan {
   readonly optional: readonly WordLeaf[];
 }
 
-/** Returns, for each attempt, the min number of documents that the essential words must match. The last attempt uses all words. */
+/**
+ * Returns a number per attempt at a search. Words become essential, rarest first, until they occur in at least that many documents.
+ * In the last attempt, all words are essential.
+ */
 export function essentialDocumentsMin(query: WordQuery, leaves: readonly WordLeaf[]): readonly number[] {
   const every = Number.POSITIVE_INFINITY;
   // A match must have all words, so trying fewer words first does not help.

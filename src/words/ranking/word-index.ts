@@ -23,7 +23,7 @@ export interface Page {
 export interface Ranked {
   readonly key: number;
   readonly score: number;
-  /** Share of the query's words that it has, weighted by rarity: 1 if it has all. Undefined far down a long list. */
+  /** Share of the query's words that the document has, weighted by rarity; 1 if it has all. Undefined if it was not computed. */
   readonly coverage?: number | undefined;
 }
 

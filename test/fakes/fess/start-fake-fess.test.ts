@@ -265,7 +265,7 @@ for (const version of ['15.4', '15.8'] as const) {
   });
 }
 
-test('a server that searches again with OR ignores the label of rare words (reference §4.3)', async () => {
+test('a server that repeats a query with OR, because it has few hits, ignores the label (reference §4.3)', async () => {
   const fess = await startFakeFess({ version: '15.4', ...corpus, orSearchMinHitCount: 0 });
   const response = await fetch(`${fess.url}/api/v1/documents?q=test+nowhere&fields.label=nothing&num=100`);
   const { record_count } = (await response.json()) as SearchBody;

@@ -21,7 +21,7 @@ function filterCondition(key: string, filter: KeyFilter): SqlFragment | undefine
   return filter.labels === undefined ? inSelect(key, filter) : undefined;
 }
 
-/** Returns the condition that the SELECT returns `key`. Without IS TRUE, PostgreSQL might plan a slow join. */
+/** Returns a condition: `key` is among the rows of the given SELECT. Without IS TRUE, PostgreSQL might plan a slow join. */
 function inSelect(key: string, { sql, values }: SqlFragment): SqlFragment {
   return { sql: `(${key} IN (${sql})) IS TRUE`, values };
 }

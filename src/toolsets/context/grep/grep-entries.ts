@@ -88,7 +88,7 @@ async function searchEntries(entries: EntryStore, search: GrepSearch): Promise<G
         const startedMs = performance.now();
         const result = await grepWithTimeout(thread, { text, from: position, matchesMax, bytesMax });
         if (result === undefined) {
-          // Extends the deadline by this time, because a timeout takes longer on a busy machine.
+          // The time spent on this text doesn't count: on a busy machine, it can far exceed the timeout.
           deadline += performance.now() - startedMs;
           timedOutIds.push(id);
           thread = startThread(pattern);

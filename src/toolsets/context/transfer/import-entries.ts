@@ -103,7 +103,7 @@ function referencesOf(metadata: Metadata | undefined): References {
   };
 }
 
-/** Returns a hash that equal entries share. The import numbers equal entries to tell them apart. */
+/** Returns a hash of the entry. The import counts entries with the same hash, to tell them apart. */
 function identityOf({ threadId, source, createdAt = '', text }: NewEntry, hasNoTime: boolean): string {
   return createHash('sha256')
     .update([threadId, source, hasNoTime ? '' : createdAt, text].join('\n'))
