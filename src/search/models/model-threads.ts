@@ -26,7 +26,7 @@ export interface ModelThreadsConfig {
   readonly queuedMax: number;
   /** Max CPU time of one request, without loading the model. A slower worker is terminated and restarted. */
   readonly timeoutMs: number;
-  /** An idle thread ends after this time, unless it is the last one. Default: a minute. */
+  /** An idle thread ends after this time, unless it is the last one. Default: ten seconds. */
   readonly idleMs?: number;
   /** For error messages. */
   readonly model: 'embedding' | 'reranking';
@@ -56,7 +56,7 @@ const loadTimeoutMs = 120_000;
 
 /** Min number of waiting requests before another thread starts. Not one, because a thread takes up to 100 MB. */
 const waitingMin = 4;
-const idleMsDefault = 60_000;
+const idleMsDefault = 10_000;
 
 /** Runs a local model on worker threads, started on demand. Each serves one request at a time on one core, urgent ones first. */
 export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) {
