@@ -117,7 +117,7 @@ export function createOwnerFinder(
   };
 }
 
-/** Saves about 40 MB: by default, Node.js lets more garbage accumulate in a busy process. */
+/** Saves 40 to 70 MB: by default, Node.js lets more garbage accumulate in a busy process. */
 const memoryFlag = '--max-semi-space-size=16';
 
 /** Starts an owner that outlives this process. Returns its first line, or its exit code, or `killed`. */
