@@ -24,7 +24,7 @@ interface Acknowledged {
   readonly removed: Set<string>;
 }
 
-test(`T142: ${kills} times kill -9 among ${writersAtOnce} processes on one file lose nothing that was acknowledged`, async () => {
+test(`T142: ${kills} times kill -9 among ${writersAtOnce} processes on one file lose nothing that was acknowledged`, async (t) => {
   const path = join(temporaryFolder(), 'killed.db');
   const acknowledged: Acknowledged = {
     note: new Set(),
@@ -35,6 +35,8 @@ test(`T142: ${kills} times kill -9 among ${writersAtOnce} processes on one file 
   };
   for (let killed = 0; killed < kills; killed += writersAtOnce) {
     const children = Array.from({ length: writersAtOnce }, () => startWriter(path, acknowledged));
+    // Otherwise writers that are left behind keep the failed test running.
+    t.after(() => children.forEach(({ child }) => void child.kill('SIGKILL')));
     await Promise.all(children.map(({ ready }) => ready));
     await Promise.all(
       children.map(async ({ child, ended }) => {

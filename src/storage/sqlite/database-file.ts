@@ -60,6 +60,8 @@ export function checkNotLost({ path, documentsDir }: DatabaseLocation): void {
       checkLink(path, real);
       return;
     }
+    // Another process may just have created the database and its files.
+    if (statIfExists(real) !== undefined) return;
     const choices = `Put the database back, run carrel restore <backup>, or move ${remains} away to start with an empty database.`;
     throw new CarrelError(
       'storage_lost',
