@@ -73,7 +73,7 @@ export const context: ToolsetModule = {
         import('../toolsets/context/toolset.ts'),
       ]);
       return openContextToolset(config.of(contextSlice), {
-        servers: embeddingSettings,
+        modelServers: embeddingSettings,
         storage,
         embeddings,
         reranker,

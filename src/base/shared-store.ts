@@ -8,15 +8,15 @@ import { setTimeout as delay } from 'node:timers/promises';
  */
 export interface SharedStore {
   /** Adds a part. Returns false if it exists: the first of several writers wins. */
-  add(part: PartName, content: Uint8Array, lastsMs: number): Promise<boolean>;
+  add(part: PartName, content: Uint8Array, ttlMs: number): Promise<boolean>;
   /** Adds a part from a stream of any length; readers see all of it or nothing. Returns its size; undefined if the part exists. */
   addStream(
     part: PartName,
     content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-    lastsMs: number,
+    ttlMs: number,
   ): Promise<number | undefined>;
   /** Adds or replaces the part. */
-  put(part: PartName, content: Uint8Array, lastsMs: number): Promise<void>;
+  put(part: PartName, content: Uint8Array, ttlMs: number): Promise<void>;
   read(part: PartName): Promise<Buffer | undefined>;
   stream(part: PartName): AsyncIterable<Uint8Array>;
   /** Reads the part with this number of every item of a kind. */
@@ -24,7 +24,7 @@ export interface SharedStore {
   /** Lists the parts of all items of a kind, or of those with these ids, without their content. */
   list(request: { readonly kind: string; readonly ids?: readonly string[] }): Promise<ListedPart[]>;
   /** Extends the lifetime of all parts of an item. */
-  touch(item: ItemName, lastsMs: number): Promise<void>;
+  touch(item: ItemName, ttlMs: number): Promise<void>;
   /** Removes all parts of an item, or only these. */
   remove(item: ItemName, parts?: readonly number[]): Promise<void>;
   /** Counts a call across all processes, unless `limit` calls were counted within the last `windowMs`. */

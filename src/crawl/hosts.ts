@@ -93,7 +93,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
       async robots(signal) {
         if (leased.rules !== undefined && performance.now() < leased.rules.until) return leased.rules.value;
         const text = await request(signal, () => fetchRobots(origin, signal));
-        await web.renewHost({ host: origin, owner, leaseMs, robots: { text, lastsMs: robotsLifetimeMs } });
+        await web.renewHost({ host: origin, owner, leaseMs, robots: { text, ttlMs: robotsLifetimeMs } });
         leased.rules = rulesOf(text, origin);
         return leased.rules.value;
       },

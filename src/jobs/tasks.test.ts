@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { makeFolder } from '../../test/support/child-program.ts';
 import { silentLogger } from '../base/log.ts';
-import type { TaskOutcome } from './task.ts';
+import type { NewTask, TaskOutcome } from './task.ts';
 import { createTasks, type TasksOptions } from './tasks.ts';
 
 function open(t: TestContext, more: Partial<TasksOptions> = {}) {
@@ -15,9 +15,9 @@ function open(t: TestContext, more: Partial<TasksOptions> = {}) {
 }
 
 const done: TaskOutcome = { status: 'completed', result: { content: [] } };
-const mine = { owner: 'me', tool: 'dig', cancel() {} };
+const mine: NewTask = { owner: 'me', tool: 'dig', cancel() {} };
 
-async function started(tasks: ReturnType<typeof createTasks>, more: Partial<typeof mine> = {}) {
+async function started(tasks: ReturnType<typeof createTasks>, more: Partial<NewTask> = {}) {
   const task = await tasks.start({ ...mine, ...more });
   assert.ok(task);
   return task;
@@ -103,6 +103,16 @@ test('keeps a task as long as promised, then removes its files', async (t) => {
   time += 1_000;
   await assert.rejects(tasks.get(task.id, 'me'), { code: 'task_not_found' });
   assert.deepEqual(readdirSync(folder), []);
+});
+
+test('a task whose work nobody finished in time has expired', async (t) => {
+  let time = Date.now();
+  const { tasks, again } = open(t, { now: () => time, runMs: 1_000 });
+  const { id } = await started(tasks, { work: '7' });
+  assert.equal((await again().get(id, 'me')).unfinishedWork, '7');
+  time += 1_001;
+  const { view } = await again().get(id, 'me');
+  assert.deepEqual([view.status, view.error?.data], ['failed', { code: 'task_expired' }]);
 });
 
 test('a task fails when its process dies, unless another process can continue its work', async (t) => {

@@ -218,9 +218,10 @@ export function createTasks(options: TasksOptions): Tasks {
     if (work !== undefined && !isOverdue) return { view, tool, unfinishedWork: work };
     const hasState = shared === undefined || state !== undefined;
     if (!isOverdue && hasState && !hasExited(taskStart.process) && !isOurs) return { view, tool };
-    await endAbandoned(id, interrupted);
+    const outcome = work === undefined ? interrupted : overdue;
+    await endAbandoned(id, outcome);
     // If another process has just ended the task, its outcome counts.
-    const stored = (await records.read<TaskEnd>(id, endPart)) ?? { endedAt: now(), outcome: interrupted };
+    const stored = (await records.read<TaskEnd>(id, endPart)) ?? { endedAt: now(), outcome };
     return { view: views.ended(id, taskStart, stored), tool };
   };
 

@@ -116,7 +116,7 @@ onEachBackend('web sources', (backend) => {
     const first = { host, owner: 'first', leaseMs };
     assert.deepEqual(await storage.web.leaseHost(first), { robots: undefined, waitMs: 0 });
     assert.deepEqual(await storage.web.leaseHost({ ...first, owner: 'second' }), { leasedBy: 'first' });
-    assert.equal(await storage.web.renewHost({ ...first, robots: { text: 'User-agent: *', lastsMs: 60_000 } }), true);
+    assert.equal(await storage.web.renewHost({ ...first, robots: { text: 'User-agent: *', ttlMs: 60_000 } }), true);
     await storage.web.releaseHost({ host, owner: 'first', waitMs: 60_000 });
     const second = await storage.web.leaseHost({ ...first, owner: 'second' });
     assert.ok('robots' in second && second.robots === 'User-agent: *' && second.waitMs > 50_000);

@@ -39,6 +39,6 @@ export const rerankingSlice = defineSlice('reranking', 'Reranking', {
     max: 60_000,
     env: ['RERANKING_BUDGET_MS'],
     description:
-      'Max CPU time of the local model per search, in milliseconds. The wall-clock limit is twice that; a reranking server always gets at least two seconds. Results that were not rated in time come last, in their previous order.',
+      'Max CPU time of the local model per search, in milliseconds; it may take twice that by the clock. With http, the time to wait for the server, at least two seconds. Results that were not rated in time come last, in their previous order.',
   }),
 });

@@ -43,7 +43,7 @@ export async function renewHost(
     leaseMs: number;
     /** Time until the next request may be sent to the host. */
     waitMs?: number | undefined;
-    robots?: { text: string; lastsMs: number } | undefined;
+    robots?: { text: string; ttlMs: number } | undefined;
   },
 ): Promise<boolean> {
   const { nowMs } = db.dialect;
@@ -56,7 +56,7 @@ export async function renewHost(
     [
       leaseMs,
       ...(waitMs === undefined ? [] : [waitMs]),
-      ...(robots === undefined ? [] : [storable(robots.text), robots.lastsMs]),
+      ...(robots === undefined ? [] : [storable(robots.text), robots.ttlMs]),
       host,
       owner,
     ],

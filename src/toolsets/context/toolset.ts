@@ -58,7 +58,7 @@ const backlogDelayMs = 1_000;
 /** Creates the toolset with the configured metadata index and summary provider. */
 export async function openContextToolset(
   config: ContextConfig,
-  { servers, ...deps }: ContextDeps & { servers: ModelServers },
+  { modelServers, ...deps }: ContextDeps & { modelServers: ModelServers },
 ): Promise<Toolset> {
   const indexFields = (): Promise<void> =>
     indexConfiguredFields(config, { entries: deps.storage.entries, log: deps.log });
@@ -66,7 +66,7 @@ export async function openContextToolset(
   if (!canIndexLater) await indexFields();
   return createContextToolset(config, {
     ...deps,
-    summaryProvider: summaryProviderOf(config, servers),
+    summaryProvider: summaryProviderOf(config, modelServers),
     ...(canIndexLater ? { indexFields } : {}),
   });
 }
