@@ -1,19 +1,21 @@
+import { documentNumberOf, passagesOfDocument } from './rows.ts';
 import { dimensions, vectorOf } from './vectors.ts';
 
-/** For each n, every passage gets one of n labels, unrelated to its vector. Each label covers one in n passages. */
+/** For each n, every document gets one of n labels, unrelated to its vectors. Each label covers one in n documents. */
 const labelCounts = [5, 20, 50];
 
-/** For each n, labels that behave like subjects: every passage gets the label of the nearest of n pivot vectors. */
+/** For each n, labels that behave like subjects: every document gets the label of the pivot vector nearest to its first passage. */
 const subjectCounts = [4, 10, 20, 50];
 
 /** Seed of the first pivot vector. Far above the seeds of the rows, so that no pivot equals a row. */
 const firstPivot = 50_000_000;
 
-/** Returns the labels of a passage, for filters that match different fractions of the passages. */
+/** Returns the labels of a passage's document, for filters that match different fractions of the passages. */
 export function filterLabels(number: number): string[] {
-  const vector = vectorOf(number);
+  const document = documentNumberOf(number);
+  const vector = vectorOf(document * passagesOfDocument);
   return [
-    ...labelCounts.map((count) => `tag:of${count}-${number % count}`),
+    ...labelCounts.map((count) => `tag:of${count}-${document % count}`),
     ...subjectCounts.map((count) => `tag:subject${count}-${subjectOf(vector, count)}`),
   ];
 }
@@ -31,7 +33,7 @@ export function subjectOf(vector: Float32Array, count: number): number {
 export function averageSubject(count: number): number {
   const counts = new Array<number>(count).fill(0);
   for (let number = 0; number < sampleSize; number += 1) {
-    const subject = subjectOf(vectorOf(number), count);
+    const subject = subjectOf(vectorOf(number * passagesOfDocument), count);
     counts[subject] = (counts[subject] ?? 0) + 1;
   }
   const distance = (subject: number) => Math.abs((counts[subject] ?? 0) - sampleSize / count);

@@ -10,8 +10,12 @@ export interface BenchRow {
   readonly labels: readonly string[];
 }
 
-/** Passages per document. */
+/** Passages per document. They share its title and labels. */
 export const passagesOfDocument = 10;
+
+export function documentNumberOf(row: number): number {
+  return Math.floor(row / passagesOfDocument);
+}
 
 /**
  * Generates a passage with the statistics of English. Word frequencies follow Zipf–Mandelbrot. The commonest words are real
@@ -22,15 +26,19 @@ export function rowOf(number: number): BenchRow {
   const random = createRandom(number + 1);
   return {
     id: `p${number}`,
-    title: wordsOf(random, 4),
+    title: wordsOf(createRandom(firstTitle + documentNumberOf(number)), 4),
     heading: wordsOf(random, 3),
     body: sentencesOf(random, 60 + Math.floor(random() * 80)),
     labels: labelsOf(number),
   };
 }
 
+/** Seed of the first title. Far above the seeds of the rows. */
+const firstTitle = 70_000_000;
+
 export function labelsOf(number: number): string[] {
-  return [`tag:collection${number % 10}`, `tag:half${number % 2}`];
+  const document = documentNumberOf(number);
+  return [`tag:collection${document % 10}`, `tag:half${document % 2}`];
 }
 
 /** Returns `count` rows, starting at `firstRow`, as documents. */
@@ -43,7 +51,7 @@ export function documentsOf(
   for (let number = firstRow; number < firstRow + count; number += passagesOfDocument) {
     const numbers = Array.from({ length: Math.min(passagesOfDocument, firstRow + count - number) }, (_, at) => at);
     documents.push({
-      parent: parentOf(number),
+      parent: String(documentNumberOf(number) + 1),
       passages: numbers.map((at) => {
         const { id, title, heading, body, labels } = rowOf(number + at);
         const tags = [...labels, ...moreLabels(number + at)].map((label) => label.replace('tag:', ''));
@@ -52,11 +60,6 @@ export function documentsOf(
     });
   }
   return documents;
-}
-
-/** Returns the number of the document that contains the row. */
-export function parentOf(number: number): string {
-  return String(Math.floor(number / passagesOfDocument) + 1);
 }
 
 /** Returns the words of a query: two to five, without function words, drawn with the frequencies of the text. */
