@@ -109,11 +109,20 @@ function anyWord(text: string, allowsQuestionWords: boolean): WordQuery {
   return anyOf([...terms, ...prefixes]);
 }
 
-/** Max words of a query that counts as keywords, not as a question. */
+/** Max significant words of a query that counts as keywords. */
 const keywordsMax = 2;
 
+/** Returns true for a few words or a quoted phrase, but false for a short question such as "how do I restore a backup". */
 export function isKeywords(text: string): boolean {
+  if (isQuestion(text.slice(0, queryCharsMax).trim())) return false;
   return significantWords(text) <= keywordsMax || quotedIn(text).phrases.length > 0;
+}
+
+const questionPattern =
+  /^(?:how|what|when|where|which|who|whom|whose|why|am|are|can|could|did|do|does|had|has|have|is|may|might|should|was|were|will|would)\b|[?？]$/i;
+
+function isQuestion(text: string): boolean {
+  return questionPattern.test(text) && text.split(/\s+/).length > keywordsMax;
 }
 
 /** Counts significant words; `multi-agent` is one. In scripts indexed as bigrams, counts the bigrams. */

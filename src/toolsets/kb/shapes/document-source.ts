@@ -1,6 +1,7 @@
 import { shortHash, whyFound } from '../../../answers/explain.ts';
 import { isObject } from '../../../base/json.ts';
 import type { Engine, EngineHit } from '../../../engine/engine.ts';
+import { threeDigits } from '../../../search/rank/relevance.ts';
 import type { SearchSource, SourceHit } from '../../../tools/search-source.ts';
 import { makeSnippet } from '../../../words/snippet.ts';
 import { plainQuery } from '../../../words/word-query.ts';
@@ -10,6 +11,9 @@ import { documentUriPrefix, originOfDocument } from './shapes.ts';
 /** Chunks requested per hit. More than one, because several chunks may belong to the same document. */
 const chunksPerHit = 2;
 const chunksMax = 100;
+
+/** Max chunks that count for the relevance of their document. Irrelevant chunks of a long document must not add up. */
+const relevantChunksMax = 3;
 
 export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSource {
   return {
@@ -33,17 +37,16 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
         reranking,
       } = await engine.search(request, { signal, wordsOnly });
       const words = plainQuery(query);
-      const hits = new Map<string, SourceHit>();
-      for (const hit of results) {
-        const { document_id: id, chunk_id: chunkId, chunk_metadata: metadata } = hit;
-        // If the engine does not report the document's id, a hit is identified by its chunk.
-        const uri = id === null ? `carrel://kb/chunk/${chunkId}` : `${documentUriPrefix}${id}`;
-        if (hits.has(uri)) continue;
+      const hits: SourceHit[] = [];
+      for (const [uri, chunks] of Map.groupBy(results, uriOf)) {
+        const [hit] = chunks;
+        if (hit === undefined) continue;
+        const { chunk_metadata: metadata } = hit;
         const { collection, tags: otherTags } = splitTags(hit.tags);
         const place = [metadata.page === undefined ? undefined : `page ${metadata.page}`, metadata.section_header];
         const location = [collection === null ? undefined : `in ${collection}`, ...place];
         const snippet = makeSnippet(hit.text, words);
-        hits.set(uri, {
+        hits.push({
           uri,
           hash: hit.content_hash == null ? null : shortHash(hit.content_hash),
           range: snippet.range,
@@ -56,7 +59,7 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
           type: hit.doc_type,
           tags: otherTags,
           origin: originOfDocument(hit),
-          relevance: hit.relevance,
+          relevance: relevanceOf(chunks),
           why: whyFound({
             query,
             text: `${hit.title}\n${hit.text}`,
@@ -67,13 +70,24 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
         });
       }
       return {
-        hits: [...hits.values()].slice(0, limit),
+        hits: hits.toSorted((left, right) => (right.relevance ?? 0) - (left.relevance ?? 0)).slice(0, limit),
         ...(omitted === undefined ? {} : { omitted }),
         reranking,
         ...(degraded === undefined ? {} : { degraded }),
       };
     },
   };
+}
+
+/** Returns the URI of a chunk's document, or of the chunk itself if the engine does not report the document's id. */
+function uriOf({ document_id: id, chunk_id: chunkId }: EngineHit): string {
+  return id === null ? `carrel://kb/chunk/${chunkId}` : `${documentUriPrefix}${id}`;
+}
+
+/** Returns the probability that at least one of a document's best chunks is relevant. Undefined if the engine reports none. */
+function relevanceOf(chunks: readonly EngineHit[]): number | undefined {
+  const best = chunks.slice(0, relevantChunksMax).flatMap(({ relevance }) => relevance ?? []);
+  return best.length === 0 ? undefined : threeDigits(1 - best.reduce((product, each) => product * (1 - each), 1));
 }
 
 /** Returns the scores, which only Carrel's own engine reports. */
