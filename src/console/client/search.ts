@@ -103,7 +103,7 @@ function watchPreviews(): void {
     if (!(target instanceof Element)) return;
     if (target.closest('[data-close-preview]')) close();
     const row = target.closest<HTMLElement>('.result');
-    const isControl = target.closest('.chip, summary, .why-body') !== null;
+    const isControl = target.closest('.result-foot a, summary, .why-body') !== null;
     if (!row || isControl || !hasRoom() || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     void open(row);

@@ -199,7 +199,7 @@ function result(hit: Record<string, unknown>, { text, filters }: SearchRequest, 
 <p class="crumbs">${icon(type === '' ? sourceIcon(source) : typeIcon(type))}${crumbsOf(hit, source).map((crumb, index) => html`${index > 0 && icon('chevron-right')}<span>${crumb}</span>`)}</p>
 <h2>${linkTo(uri, mark(title), passagePage(uri, hit))}</h2>
 <p class="snippet">${mark(plainText(read.text(hit, 'snippet')))}</p>
-<div class="result-foot">${relevanceBadge(read.number(hit, 'relevance'))}${time(read.text(hit, 'date'))}
+<div class="result-foot">${relevanceBadge(read.number(hit, 'relevance'))}${replacedBadge(read.text(hit, 'replaced_by'))}${time(read.text(hit, 'date'))}
 ${tags.length > 0 && html`<ul class="chips" aria-label="Tags">${tags.map((tag) => html`<li><a class="chip" href="${addressOf(text, { ...filters, tag })}"${filters.tag === tag && new Html(' aria-current="true"')}>${tag}</a></li>`)}</ul>`}
 ${explanation(hit)}</div></li>`;
 }
@@ -232,6 +232,11 @@ function relevanceBadge(relevance: number | undefined): Part {
   const [word, tone]: [string, Tone] =
     relevance >= strongMin ? ['Strong', 'good'] : relevance >= goodMin ? ['Good', 'accent'] : ['Possible', 'neutral'];
   return html`<span title="Relevance ${relevance.toFixed(2)}">${badge(word, tone)}</span>`;
+}
+
+/** Renders a link to the memory that replaced a result, if any. */
+function replacedBadge(newer: string): Part {
+  return newer !== '' && linkTo(newer, badge('Replaced', 'warn', 'history'));
 }
 
 function explanation(hit: Record<string, unknown>): Html {

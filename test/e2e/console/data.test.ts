@@ -139,6 +139,10 @@ test('the pages with data', { skip }, async (t) => {
     await page.locator('#replace').getByLabel('Text').fill('The keeper stays');
     await page.locator('#replace').getByRole('button', { name: 'Save' }).click();
     await page.locator('.notice', { hasText: /Replaces memory \d+/ }).waitFor();
+    const newer = page.url();
+    await page.goto('/?q=keeper+retires');
+    await page.locator('.hit', { hasText: 'retires in May' }).getByRole('link', { name: 'Replaced' }).click();
+    await page.waitForURL(newer);
     await page.getByRole('button', { name: 'Edit' }).focus();
     await page.keyboard.press('Enter');
     await page.locator('#edit').getByLabel('Text').fill('The keeper came back in June');
