@@ -16,6 +16,7 @@ export function startReader(file: URL, args: readonly string[], nodeFlags: reado
     // Needed for the thread that watches memory and CPU time.
     '--allow-worker',
     ...programFolders().map((folder) => `--allow-fs-read=${folder}`),
+    ...(compileCache === undefined ? [] : [`--allow-fs-write=${compileCache}`]),
     fileURLToPath(file),
     ...args,
   ];
@@ -24,8 +25,7 @@ export function startReader(file: URL, args: readonly string[], nodeFlags: reado
     cwd: packageFolder,
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    // When run from source, it shares Node's compile cache.
-    env: isBuilt ? {} : { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+    env: compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache },
   });
 }
 
@@ -49,6 +49,9 @@ function canUnshare(): boolean {
   isUnshareable ??= spawnSync(program, args, { stdio: 'ignore', timeout: probeTimeoutMs, env: {} }).status === 0;
   return isUnshareable;
 }
+
+/** Node's compile cache, which programs share when run from source: without it, each reader takes twice as long to start. */
+const compileCache = isBuilt ? undefined : process.env['NODE_COMPILE_CACHE'];
 
 const packageFolder = fileURLToPath(packageFile(''));
 

@@ -10,7 +10,7 @@ import { engineSlice } from '../../src/engine/engine-slice.ts';
 import { createEngine } from '../../src/engine/local/create-engine.ts';
 import { waitForJob } from '../../src/engine/wait-for-job.ts';
 import { openStorage, type StorageLocation } from '../../src/storage/open-storage.ts';
-import { createSafeFetch } from '../../src/web/safe-fetch.ts';
+import { createSafeFetch, type SafeFetch } from '../../src/web/safe-fetch.ts';
 import { parseTargetList } from '../../src/web/target-list.ts';
 import { startTrapSite } from '../fakes/trap-site.ts';
 import { onEachBackend } from '../support/backends.ts';
@@ -32,7 +32,7 @@ const extractor = createExtractor({ cpuMsMax: 5_000, memoryMb: 256, workersMax: 
 after(() => extractor.close());
 
 /** One process: an engine, a crawler and its sources. */
-async function startProcess(location: StorageLocation, timeoutMs = 15_000, limits: object = {}) {
+async function startProcess(location: StorageLocation, limits: object = {}) {
   const storage = await openStorage(location, {});
   const engine = createEngine(defaultsOf(engineSlice.fields, {}), {
     ...{ storage, extractor, embeddings: undefined, log: silentLogger },
@@ -42,12 +42,10 @@ async function startProcess(location: StorageLocation, timeoutMs = 15_000, limit
     ownHosts: ['127.0.0.1'],
     ...limits,
   });
-  const fetch = createSafeFetch({
-    userAgent: crawling.userAgent,
-    allowPrivate: allowed,
-    timeoutMs,
-    bytesMax: 4_000_000,
-  });
+  const safeFetch = createSafeFetch({ userAgent: crawling.userAgent, allowPrivate: allowed, bytesMax: 4_000_000 });
+  // `/docs/slow` never answers, so a short timeout is enough for it.
+  const fetch: SafeFetch = (url, request) =>
+    safeFetch(url, url.endsWith('/docs/slow') ? { ...request, timeoutMs: 100 } : request);
   const crawler = createCrawler(crawling, { storage, engine, extractor, fetch, log: silentLogger });
   const sources = createWebSources({ storage, engine, onStarted: crawler.wake });
   let isClosed = false;
@@ -86,7 +84,7 @@ onEachBackend('crawling', (backend) => {
 
   it('visits every page once, politely, despite crawler traps', async (t) => {
     const site = await startTrapSite(t, { pages, links });
-    const program = await startProcess(await backend.newLocation(), 8_000);
+    const program = await startProcess(await backend.newLocation());
     const { source, status, summary } = await program.add({
       url: `${site.origin}/docs`,
       site: true,
@@ -229,7 +227,7 @@ test("a run stops at the source's byte or CPU limit, and says so", async (t) => 
   const site = await startTrapSite(t, { pages: 6 });
   const location = { backend: 'sqlite', path: join(makeFolder(t), 'carrel.db') } as const;
   for (const [limit, limits] of Object.entries({ bytes: { sourceBytesMax: 1 }, cpu: { sourceCpuMinutes: 0 } })) {
-    const program = await startProcess(location, undefined, limits);
+    const program = await startProcess(location, limits);
     const url = `${site.origin}/docs/p/1.html`;
     const { status, summary } = await program.add({ url, site: true, depth: 20, tags: [`collection:${limit}`] });
     assert.deepEqual([status, summary['limits']], ['done', [limit]]);

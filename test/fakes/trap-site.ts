@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { type LoopbackServer, type Owner, serveHttp } from './loopback-server.ts';
 
@@ -128,9 +129,13 @@ export async function startTrapSite(
     response.end(body);
   }
 
+  /** Sends text, as fast as the client reads it, until the client hangs up. */
   function sendEndless(response: ServerResponse): void {
-    const timer = setInterval(() => response.write('<p>more</p>'.repeat(20_000)), 1);
-    response.on('close', () => clearInterval(timer));
+    Readable.from(endlessText()).pipe(response);
+  }
+
+  function* endlessText(): Generator<string> {
+    for (;;) yield '<p>more</p>'.repeat(20_000);
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '../../support/pause.ts';
 import { verifies } from '../../support/verifies.ts';
 import { agentKey, onEachDatabase } from './kb-fixture.ts';
 
@@ -130,7 +131,7 @@ onEachDatabase('kb: chunked file upload', (kb) => {
     await agent.call('kb_upload_chunk', { upload_id, data: base64('ab'), chunk_index: 0 });
     const folder = join(server.dataDir, 'kb-uploads', String(upload_id));
     assert.ok(existsSync(join(folder, '0.chunk')));
-    while (existsSync(folder)) await new Promise((resolve) => setTimeout(resolve, 100));
+    await until(() => !existsSync(folder));
     const given = { upload_id, data: base64('c'), chunk_index: 1 };
     assert.equal((await agent.fail('kb_upload_chunk', given)).code, 'upload_not_found');
   });
