@@ -27,6 +27,8 @@ test('accepts short flags, words after -- and values that start with a dash', ()
   assert.equal(parseCommandLine(['-v']).flags['version'], true);
   assert.deepEqual(parseCommandLine(['search', '--', '--limit', 'of']).args, ['--limit', 'of']);
   assert.match(refused(['search', 'x', '--limit', '--json']), /--limit needs a value/);
+  assert.match(refused(['--data-dir=']), /--data-dir/);
+  assert.match(refused(['--read-only=yes']), /--read-only/);
 });
 
 test('names a missing argument, except with --help', () => {

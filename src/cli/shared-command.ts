@@ -22,5 +22,7 @@ export async function runShared(argv: readonly string[]): Promise<boolean> {
   const opened = tools;
   if (opened === undefined) return false;
   await reportFailures(argv, () => runToolCommand(line, async () => opened));
+  // Commands close the tools they use, but one with an invalid argument ends earlier.
+  await opened.close();
   return true;
 }

@@ -14,10 +14,10 @@ import { nearVector, randomNumbers, randomUnitVector } from '../support/test-vec
 
 const dimensions = 64;
 /** PostgreSQL uses its index from 2,000 vectors. A search with a filter uses it only above 12,000 matches. */
-const count = size({ quick: 4_800, full: 24_000 });
+const count = size({ quick: 2_400, full: 24_000 });
 const batch = count / 12;
 const clusters = 120;
-const queries = size({ quick: 20, full: 40 });
+const queries = size({ quick: 12, full: 40 });
 
 /**
  * Vectors in clusters, like real texts. Passage `n` is labelled by its parity, and so by its cluster. `tenth` occurs in every

@@ -17,7 +17,14 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { after, test } from 'node:test';
 import { createBareRpc } from '../support/bare-rpc.ts';
-import { carrelProgram, programCacheEnv, startCarrel, startListening, startProgram } from '../support/child-program.ts';
+import {
+  carrelProgram,
+  programCacheEnv,
+  startCarrel,
+  startListening,
+  startProgram,
+  withoutModels,
+} from '../support/child-program.ts';
 import { exchange } from '../support/raw-http.ts';
 import { startStdioClient } from '../support/stdio-client.ts';
 
@@ -37,7 +44,7 @@ function run(args: string[], env: Record<string, string> = {}) {
   const home = folder();
   const outcome = spawnSync(process.execPath, [carrelProgram, ...args], {
     cwd: home,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...programCacheEnv, ...env },
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...programCacheEnv, ...withoutModels, ...env },
     input: '',
     encoding: 'utf8',
     timeout: 300_000,
@@ -50,13 +57,9 @@ test('an unknown flag, command, value or word ends with 2 and one clear line, an
     ['--nope'],
     ['frobnicate'],
     ['--port'],
-    ['--data-dir='],
     ['--config', ''],
-    ['--port', '70000'],
-    ['--port', 'x'],
     ['--transport', 'pigeon'],
     ['serve', 'now'],
-    ['--read-only=yes'],
     ['--toolsets', 'nothing'],
     ['kb', '--toolsets', 'kb'],
     ['config', 'nobody'],
@@ -84,7 +87,7 @@ test('a full disk is reported with exit code 69; a closed pipe is not an error (
   writeFileSync(join(home, 'memory.jsonl'), '{"type":"entity","name":"a","entityType":"b","observations":["c"]}\n');
   const shell = (script: string) =>
     spawnSync('sh', ['-c', script, process.execPath, carrelProgram], {
-      env: { PATH: process.env['PATH'] ?? '', HOME: home, ...programCacheEnv, EMBEDDING_PROVIDER: 'none' },
+      env: { PATH: process.env['PATH'] ?? '', HOME: home, ...programCacheEnv, ...withoutModels },
       encoding: 'utf8',
     });
   const imported = shell(`"$0" "$1" import ${join(home, 'memory.jsonl')} && "$0" "$1" export`);

@@ -10,7 +10,9 @@ const atOnce = 64;
 export async function driveStdio(run: FuzzRun): Promise<FuzzOutcome> {
   const { seed, first, messages, revision } = run;
   const { env, stallFile, clear } = environment(run);
-  const client = startStdioClient(carrelProgram, ['serve', '--transport', 'stdio'], env);
+  // Reranking does not depend on the transport. The runs over HTTP include it.
+  const withoutReranking = { ...env, ENABLE_RERANKING: 'false' };
+  const client = startStdioClient(carrelProgram, ['serve', '--transport', 'stdio'], withoutReranking);
   const faults: FuzzFault[] = [];
   try {
     const tools = toolsOf(await discover());

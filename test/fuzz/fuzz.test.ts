@@ -8,7 +8,7 @@ import { driveStdio } from './drive-stdio.ts';
 import { type FuzzRun, revisions } from './fuzz-run.ts';
 
 /** T164: a sample of `npm run fuzz`. A million before a release. */
-const messages = size({ quick: 120, full: 200, variable: 'CARREL_FUZZ_MESSAGES' });
+const messages = size({ quick: 60, full: 200, variable: 'CARREL_FUZZ_MESSAGES' });
 const seed = Number(process.env['CARREL_FUZZ_SEED'] ?? 7);
 const stallMsMax = 250;
 

@@ -19,7 +19,7 @@ import { size } from '../support/sizes.ts';
 /** For a release: `CARREL_RESTORE_KILLS=100 node test/reliability/backup-faults.test.ts`. */
 const kills = size({ quick: 3, full: 5, variable: 'CARREL_RESTORE_KILLS' });
 /** Passages in the restored backup. */
-const restored = size({ quick: 2000, full: 4000 });
+const restored = size({ quick: 800, full: 4000 });
 const quiet = { force: false, onProgress: () => {} };
 const forced = { ...quiet, force: true };
 

@@ -11,7 +11,7 @@ import { runOn } from '../support/replication.ts';
 import { size } from '../support/sizes.ts';
 
 /** Notes with one chunk, so each is one text to embed; several times what a process claims at once. */
-const notes = size({ quick: 80, full: 120 });
+const notes = size({ quick: 70, full: 120 });
 const claimedAtOnce = 32;
 
 interface ProgramFolders {

@@ -7,7 +7,7 @@ import { size } from '../support/sizes.ts';
 /** The contract's default of ANSWER_MAX_BYTES. */
 const answerBytesMax = 4 * 1024 * 1024;
 /** The full number makes unbounded answers exceed `memoryMax`. */
-const entryCount = size({ quick: 14, full: 30 });
+const entryCount = size({ quick: 10, full: 30 });
 /** Limit for the whole program with the reranker. Unbounded answers took more than twice as much. */
 const memoryMax = 640 * 1024 * 1024;
 

@@ -138,7 +138,7 @@ export function makeFolder(t: Owner): string {
 }
 
 /** Settings that turn the models off, because loading them takes 1.5 s of CPU time. */
-const withoutModels = { EMBEDDING_PROVIDER: 'none', ENABLE_RERANKING: 'false' };
+export const withoutModels = { EMBEDDING_PROVIDER: 'none', ENABLE_RERANKING: 'false' };
 
 /**
  * Settings that turn the bundled models on, for tests of semantic search. The large time limit makes the order of results

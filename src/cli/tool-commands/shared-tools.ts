@@ -102,6 +102,7 @@ async function openLink({ socket, welcome, listen }: Link): Promise<OpenedTools>
       return resultOf(await request('resources/read', params)) as unknown as ResourceContents;
     },
     async close() {
+      if (socket.writableEnded) return;
       socket.end(encodeFrame(frameKinds.end));
       socket.unref();
     },

@@ -31,6 +31,11 @@ export interface ContextServer {
   store(thread: string, text: string, more?: Record<string, unknown>): Promise<number>;
 }
 
+/** Like `onEachDatabase`, but on SQLite only, because what it tests does not depend on the database. */
+export function onSqlite(name: string, suite: (server: ContextServer) => void, env: Record<string, string> = {}) {
+  describe(name, () => suite(connect('sqlite', env)));
+}
+
 /**
  * Runs the suite against `carrel context` over stdio with the official client, once on each database. Vectors come from a fake
  * model unless `env` names another one.

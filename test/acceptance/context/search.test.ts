@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { withModels } from '../../support/child-program.ts';
 import { verifies } from '../../support/verifies.ts';
-import { type Answer, type ContextServer, onEachDatabase } from './context-fixture.ts';
+import { type Answer, type ContextServer, onEachDatabase, onSqlite } from './context-fixture.ts';
 
 /** The fields that a hit has in addition to an entry's, and the ones that an explanation adds. */
 const ofHits = ['relevance', 'scores'];
@@ -474,7 +474,7 @@ function searchTools(server: ContextServer): void {
   });
 }
 
-onEachDatabase(
+onSqlite(
   'searches without embeddings',
   (server: ContextServer) => {
     verifies(
@@ -493,7 +493,7 @@ onEachDatabase(
   { EMBEDDING_PROVIDER: 'none' },
 );
 
-onEachDatabase(
+onSqlite(
   'searches with an embedding server that is down',
   (server: ContextServer) => {
     verifies(
@@ -513,7 +513,7 @@ onEachDatabase(
   { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: 'http://127.0.0.1:9', EMBEDDING_MODEL: 'absent' },
 );
 
-onEachDatabase(
+onSqlite(
   'the settings of contract §5',
   (server: ContextServer) => {
     verifies(

@@ -5,7 +5,7 @@ import { serveHttp } from '../../fakes/loopback-server.ts';
 import { runCarrel, startCarrel } from '../../support/child-program.ts';
 import { pause } from '../../support/pause.ts';
 import { verifies } from '../../support/verifies.ts';
-import { type ContextServer, onEachDatabase } from './context-fixture.ts';
+import { type ContextServer, onEachDatabase, onSqlite } from './context-fixture.ts';
 
 onEachDatabase(
   'METADATA_INDEXED_FIELDS',
@@ -127,7 +127,8 @@ for (const provider of ['ollama', 'openai'] as const) {
 
   after(() => closings.forEach((close) => void close()));
 
-  onEachDatabase(
+  const onDatabases = provider === 'ollama' ? onEachDatabase : onSqlite;
+  onDatabases(
     `summaries by ${provider}`,
     (server) => {
       const summaryOf = async (id: number) =>

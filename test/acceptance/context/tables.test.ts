@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { withModels } from '../../support/child-program.ts';
 import { verifies } from '../../support/verifies.ts';
-import { type Answer, type ContextServer, type Found, onEachDatabase } from './context-fixture.ts';
+import { type Answer, type ContextServer, type Found, onSqlite } from './context-fixture.ts';
 
 const tools = ['search_context', 'semantic_search_context', 'fts_search_context', 'hybrid_search_context'] as const;
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]).toString('base64');
@@ -76,7 +76,7 @@ parameters['semantic_search_context'] = ranked;
 parameters['fts_search_context'] = { ...ranked, mode: 'match', highlight: false };
 parameters['hybrid_search_context'] = { ...ranked, fusion_method: 'rrf', rrf_k: undefined };
 
-onEachDatabase('the tables of 002', tablesOf002, withModels);
+onSqlite('the tables of 002', tablesOf002, withModels);
 
 function tablesOf002(server: ContextServer): void {
   const query = 'lighthouse keeper';

@@ -5,11 +5,11 @@ import { runCarrel, startCarrel } from '../../support/child-program.ts';
 import { post } from '../../support/raw-http.ts';
 import { initializeParams } from '../../support/stdio-client.ts';
 import { verifies } from '../../support/verifies.ts';
-import { agentKey, connectAgent, engineKey, onEachDatabase } from './kb-fixture.ts';
+import { agentKey, connectAgent, engineKey, onSqlite } from './kb-fixture.ts';
 
 const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: initializeParams('2025-11-25') };
 
-onEachDatabase('kb: transport and authentication', (kb) => {
+onSqlite('kb: transport and authentication', (kb) => {
   verifies(
     '003 transport/starts',
     'serves Streamable HTTP, and calls the engine at its address with its key',

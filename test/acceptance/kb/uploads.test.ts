@@ -3,9 +3,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../support/pause.ts';
 import { verifies } from '../../support/verifies.ts';
-import { agentKey, onEachDatabase } from './kb-fixture.ts';
+import { agentKey, onSqlite } from './kb-fixture.ts';
 
-onEachDatabase('kb: chunked file upload', (kb) => {
+onSqlite('kb: chunked file upload', (kb) => {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const begin = async (text: string, more: Record<string, unknown> = {}): Promise<string> => {
     const given = { filename: 'report.md', total_size: Buffer.byteLength(text), ...more };
