@@ -35,6 +35,24 @@ test('Markdown keeps its text, and its first heading is the title', async () => 
   assert.equal(document.text, '```\n# no\n```\n\n## Yes #\n\ntext');
 });
 
+test('the title of Markdown is plain text, from the front matter or a heading of any kind', async () => {
+  const titles: [string, string | null][] = [
+    ['---\nlayout: doc\ntitle: "Set up: a guide"\n---\n# Other', 'Set up: a guide'],
+    ['---\ntitle: It works\r\n---\n', 'It works'],
+    ['---\n\n# After a rule', 'After a rule'],
+    ['# qs <sup>[![Version][badge]][package]</sup>', 'qs'],
+    ['# [`fetch`](https://h.example) and **more** of __init__', 'fetch and more of __init__'],
+    ['<h1 align="center">\n  <img alt="logo" src="x.png">\n  Zod\n</h1>\n\n## Usage', 'Zod'],
+    ['<h1><img alt="logo" src="x.png"></h1>\n\n## Usage', 'Usage'],
+    ['Underlined [links](/a)\n=====', 'Underlined links'],
+    ['# ![only](image.png)', '![only](image.png)'],
+    ['no heading', null],
+  ];
+  for (const [markdown, title] of titles) {
+    assert.equal((await extract(markdown, 'text/markdown')).title, title, markdown);
+  }
+});
+
 test('XML: prints an outline and never expands custom entities', async () => {
   const xml = '<?xml version="1.0"?><a x="1"><b>one &amp; two</b><![CDATA[<three>]]><!-- no --><c/></a>';
   assert.equal((await extract(xml)).text, 'a x="1":\n  b: one & two\n  <three>\n  c');

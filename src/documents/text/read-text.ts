@@ -5,6 +5,7 @@ import { readFeed } from '../xml/feed.ts';
 import { outlineXml } from '../xml/xml.ts';
 import { decodeBytes } from './charset.ts';
 import { codeLanguageOf, codeLanguageOfType } from './code-language.ts';
+import { markdownTitle } from './markdown-title.ts';
 import { looksLikeNotebook, readNotebook } from './notebook.ts';
 import { printJson } from './print-json.ts';
 
@@ -67,20 +68,6 @@ function languageOf({ filename, url, contentType = '' }: DocumentSource, text: s
   const type = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
   const codeLanguage = codeLanguageOf(filename ?? url, text) ?? codeLanguageOfType(type);
   return codeLanguage === undefined ? {} : { codeLanguage };
-}
-
-/** Returns the first heading near the start, outside code fences: with `#`, or underlined with `=`. */
-function markdownTitle(markdown: string): string | null {
-  const lines = markdown.slice(0, 20_000).split(/\r?\n/);
-  let isInFence = false;
-  for (const [index, line] of lines.entries()) {
-    if (/^ {0,3}(?:```|~~~)/.test(line)) isInFence = !isInFence;
-    if (isInFence) continue;
-    const heading = /^ {0,3}#{1,6}[ \t](.*)$/.exec(line)?.[1];
-    if (heading?.trim()) return heading.trim().replace(/[ \t]#+$/, '');
-    if (line.trim() && /^={3,}[ \t]*$/.test(lines[index + 1] ?? '')) return line.trim();
-  }
-  return null;
 }
 
 function withUnixLines(text: string): string {

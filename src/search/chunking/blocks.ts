@@ -1,3 +1,4 @@
+import { headingText } from '../../documents/text/markdown-title.ts';
 import type { Span } from './chunk.ts';
 
 export type Block =
@@ -56,7 +57,7 @@ function readHeading(text: string, line: Line): ParsedBlock | undefined {
 }
 
 function heading(text: string, first: Line, last: Line, level: number, title: string): ParsedBlock {
-  return { block: { kind: 'heading', level, title, ...trimmed(text, first, last) }, last };
+  return { block: { kind: 'heading', level, title: headingText(title), ...trimmed(text, first, last) }, last };
 }
 
 function readTable(text: string, first: Line): ParsedBlock | undefined {
