@@ -62,31 +62,18 @@ export function searchTable(figures: readonly SizeFigures[]): string {
 }
 
 export function targetsOf(figures: SizeFigures): Target[] {
-  const { ingest, searches, hybridWhileIngesting, worst } = figures;
+  const { searches, hybridWhileIngesting, worst } = figures;
   const atMost = (name: string, measured: number, bound: number): Target => ({
     name: `${name} ≤ ${bound} ×`,
     measured: `${ratio(measured)} ×`,
     isReached: measured <= bound,
   });
-  const filtered = [
-    searches.wordsHalf.p50 / searches.words.p50,
-    searches.meaningHalf.p50 / searches.meaning.p50,
-    searches.hybridHalf.p50 / searches.hybrid.p50,
-  ];
-  // Compared with `statement`, the faster of the two ways to fill FTS5.
-  const rate = ingest.carrel / ingest.statement;
   return [
     atMost('keyword: p50 vs. raw FTS5', searches.words.p50 / searches.rawWords.p50, 1.5),
     atMost('semantic: p50 vs. sqlite-vec', searches.meaning.p50 / searches.rawMeaning.p50, 0.1),
-    atMost('filtered: p50 vs. unfiltered, the worst of three', Math.max(...filtered), 1.5),
     ...(hybridWhileIngesting === undefined
       ? []
       : [atMost('hybrid while ingesting: p99 vs. idle', hybridWhileIngesting.p99 / searches.hybrid.p99, 2)]),
-    {
-      name: 'ingest: rate vs. raw FTS5 ≥ 0.7 ×',
-      measured: `${ratio(rate)} × by statement, ${ratio(ingest.carrel / ingest.trigger)} × with a trigger`,
-      isReached: rate >= 0.7,
-    },
     {
       name: 'the most expensive query ≤ 500 ms',
       measured: `${milliseconds(worst.ms)} ms: ${worst.name}`,
