@@ -12,6 +12,7 @@ import { waitForJob } from '../../src/engine/wait-for-job.ts';
 import { openStorage, type StorageLocation } from '../../src/storage/open-storage.ts';
 import { createSafeFetch, type SafeFetch } from '../../src/web/safe-fetch.ts';
 import { parseTargetList } from '../../src/web/target-list.ts';
+import type { Owner } from '../fakes/loopback-server.ts';
 import { startTrapSite } from '../fakes/trap-site.ts';
 import { onEachBackend } from '../support/backends.ts';
 import { makeFolder } from '../support/child-program.ts';
@@ -79,92 +80,32 @@ async function startProcess(location: StorageLocation, limits: object = {}) {
   };
 }
 
+const numbers = Array.from({ length: pages }, (_, index) => `/docs/p/${index + 1}.html`);
+
+function sqliteIn(t: Owner): StorageLocation {
+  return { backend: 'sqlite', path: join(makeFolder(t), 'carrel.db') };
+}
+
 onEachBackend('crawling', (backend) => {
-  const numbers = Array.from({ length: pages }, (_, index) => `/docs/p/${index + 1}.html`);
-
-  it('visits every page once, politely, despite crawler traps', async (t) => {
-    const site = await startTrapSite(t, { pages, links });
+  it('a refresh sends validators, writes changes, and drops pages missing twice', async (t) => {
+    const site = await startTrapSite(t, { pages });
     const program = await startProcess(await backend.newLocation());
-    const { source, status, summary } = await program.add({
-      url: `${site.origin}/docs`,
-      site: true,
-      depth: 20,
-      pages: pages + 100,
-    });
-    assert.equal(status, 'done');
-    const documents = await program.documents();
-    const others = [...documents.keys()].filter((path) => !numbers.includes(path));
-    const without = /^\/docs\/(?:s\/|calendar$|canonical-loop-|many$)/;
-    const expected = ['', 'bad-canonical', 'behind-noindex', 'busy', 'latin', 'notes.md'].map(
-      (path) => `/docs/${path}`,
-    );
-    assert.deepEqual(others.filter((path) => !without.test(path)).sort(), expected);
-    assert.equal(documents.size - others.length, pages, 'all ordinary pages');
-    for (const trap of ['/docs/s/', '/docs/canonical-loop-']) {
-      assert.equal(others.filter((path) => path.startsWith(trap)).length, 1, `${trap} leads to one page`);
-    }
-    const calendars = (await program.engine.documents({ query: 'Month', limit: 1_000 })).documents.length;
-    assert.ok(calendars <= (pages + 100) / 5, `${calendars} months of a calendar`);
-    const [latin] = (await program.engine.document(documents.get('/docs/latin')?.id ?? 0)).chunks;
-    assert.match(latin?.text ?? '', /Crème brûlée/);
-
-    const forbidden = [
-      'docs/private/secret',
-      'docs/nofollowed',
-      'docs/submit',
-      'above.html',
-      'docs/scripted',
-      'docs/picture.png',
-    ];
-    assert.deepEqual(
-      forbidden.filter((path) => site.requests.includes(`/${path}`)),
-      [],
-    );
-    assert.equal(site.concurrencyMax(), 1);
-    assert.deepEqual([...site.userAgents], [crawlSlice.fields.userAgent.default]);
-    const again = [...Map.groupBy(site.requests, (path) => path)]
-      .filter(([, { length }]) => length > 1)
-      .map(([path]) => path);
-    // Pages that may succeed later, and links to an unavailable page.
-    const retried = ['bad-canonical', 'busy', 'chain/onexxxx', 'slow'].map((path) => `/docs/${path}`);
-    assert.deepEqual(again.sort(), retried);
-    assert.deepEqual(summary['limits'], ['calendar']);
-    const reasons = new Set((summary['reasons'] as { reason: string }[]).map(({ reason }) => reason));
-    // A hundred thousand links exceed a page's memory or time limit.
-    const known = [
-      'fetch_timeout',
-      'no_text_in_document',
-      'noindex',
-      'robots',
-      'soft 404',
-      'status 404',
-      'too_large',
-      'too_many_redirects',
-    ];
-    assert.deepEqual([...reasons].filter((reason) => !reason.startsWith('extraction_')).sort(), known);
-    const [listed] = await program.sources.list();
-    assert.deepEqual(
-      [listed?.status, listed?.documents, listed?.mode, listed?.collection],
-      ['idle', documents.size + calendars - 1, 'site', 'docs'],
-    );
-
-    await t.test('a refresh sends validators, writes changes, and drops pages missing twice', async () => {
-      const before = await program.documents();
-      site.change(2);
-      site.remove(4);
-      site.requests.length = 0;
-      const first = await program.refresh(source);
-      assert.deepEqual([first.summary['new'], first.summary['changed'], first.summary['gone']], [0, 1, 0]);
-      const between = await program.documents();
-      assert.equal(between.get('/docs/p/2.html')?.id, before.get('/docs/p/2.html')?.id);
-      assert.notEqual(between.get('/docs/p/2.html')?.content_hash, before.get('/docs/p/2.html')?.content_hash);
-      assert.ok(between.has('/docs/p/4.html'), 'one 404 may be a mistake');
-      const second = await program.refresh(source);
-      assert.deepEqual([second.summary['changed'], second.summary['gone']], [0, 1]);
-      const left = await program.documents();
-      assert.ok(!left.has('/docs/p/4.html'));
-      await program.engine.restoreDocument(before.get('/docs/p/4.html')?.id ?? 0);
-    });
+    const { source } = await program.add({ url: `${site.origin}/docs/p/1.html`, site: true, depth: 20 });
+    const before = await program.documents();
+    site.change(2);
+    site.remove(4);
+    site.requests.length = 0;
+    const first = await program.refresh(source);
+    assert.deepEqual([first.summary['new'], first.summary['changed'], first.summary['gone']], [0, 1, 0]);
+    const between = await program.documents();
+    assert.equal(between.get('/docs/p/2.html')?.id, before.get('/docs/p/2.html')?.id);
+    assert.notEqual(between.get('/docs/p/2.html')?.content_hash, before.get('/docs/p/2.html')?.content_hash);
+    assert.ok(between.has('/docs/p/4.html'), 'one 404 may be a mistake');
+    const second = await program.refresh(source);
+    assert.deepEqual([second.summary['changed'], second.summary['gone']], [0, 1]);
+    const left = await program.documents();
+    assert.ok(!left.has('/docs/p/4.html'));
+    await program.engine.restoreDocument(before.get('/docs/p/4.html')?.id ?? 0);
     await program.close();
   });
 
@@ -223,9 +164,75 @@ onEachBackend('crawling', (backend) => {
   });
 });
 
+test('visits every page once, politely, despite crawler traps', async (t) => {
+  const site = await startTrapSite(t, { pages, links });
+  const program = await startProcess(sqliteIn(t));
+  const { status, summary } = await program.add({
+    url: `${site.origin}/docs`,
+    site: true,
+    depth: 20,
+    pages: pages + 100,
+  });
+  assert.equal(status, 'done');
+  const documents = await program.documents();
+  const others = [...documents.keys()].filter((path) => !numbers.includes(path));
+  const without = /^\/docs\/(?:s\/|calendar$|canonical-loop-|many$)/;
+  const expected = ['', 'bad-canonical', 'behind-noindex', 'busy', 'latin', 'notes.md'].map((path) => `/docs/${path}`);
+  assert.deepEqual(others.filter((path) => !without.test(path)).sort(), expected);
+  assert.equal(documents.size - others.length, pages, 'all ordinary pages');
+  for (const trap of ['/docs/s/', '/docs/canonical-loop-']) {
+    assert.equal(others.filter((path) => path.startsWith(trap)).length, 1, `${trap} leads to one page`);
+  }
+  const calendars = (await program.engine.documents({ query: 'Month', limit: 1_000 })).documents.length;
+  assert.ok(calendars <= (pages + 100) / 5, `${calendars} months of a calendar`);
+  const [latin] = (await program.engine.document(documents.get('/docs/latin')?.id ?? 0)).chunks;
+  assert.match(latin?.text ?? '', /Crème brûlée/);
+
+  const forbidden = [
+    'docs/private/secret',
+    'docs/nofollowed',
+    'docs/submit',
+    'above.html',
+    'docs/scripted',
+    'docs/picture.png',
+  ];
+  assert.deepEqual(
+    forbidden.filter((path) => site.requests.includes(`/${path}`)),
+    [],
+  );
+  assert.equal(site.concurrencyMax(), 1);
+  assert.deepEqual([...site.userAgents], [crawlSlice.fields.userAgent.default]);
+  const again = [...Map.groupBy(site.requests, (path) => path)]
+    .filter(([, { length }]) => length > 1)
+    .map(([path]) => path);
+  // Pages that may succeed later, and links to an unavailable page.
+  const retried = ['bad-canonical', 'busy', 'chain/onexxxx', 'slow'].map((path) => `/docs/${path}`);
+  assert.deepEqual(again.sort(), retried);
+  assert.deepEqual(summary['limits'], ['calendar']);
+  const reasons = new Set((summary['reasons'] as { reason: string }[]).map(({ reason }) => reason));
+  // A hundred thousand links exceed a page's memory or time limit.
+  const known = [
+    'fetch_timeout',
+    'no_text_in_document',
+    'noindex',
+    'robots',
+    'soft 404',
+    'status 404',
+    'too_large',
+    'too_many_redirects',
+  ];
+  assert.deepEqual([...reasons].filter((reason) => !reason.startsWith('extraction_')).sort(), known);
+  const [listed] = await program.sources.list();
+  assert.deepEqual(
+    [listed?.status, listed?.documents, listed?.mode, listed?.collection],
+    ['idle', documents.size + calendars - 1, 'site', 'docs'],
+  );
+  await program.close();
+});
+
 test("a run stops at the source's byte or CPU limit, and says so", async (t) => {
   const site = await startTrapSite(t, { pages: 6 });
-  const location = { backend: 'sqlite', path: join(makeFolder(t), 'carrel.db') } as const;
+  const location = sqliteIn(t);
   for (const [limit, limits] of Object.entries({ bytes: { sourceBytesMax: 1 }, cpu: { sourceCpuMinutes: 0 } })) {
     const program = await startProcess(location, limits);
     const url = `${site.origin}/docs/p/1.html`;

@@ -10,6 +10,7 @@ import { importEntries } from '../../src/toolsets/context/transfer/import-entrie
 import { exportLines } from '../../src/toolsets/context/transfer/line-file.ts';
 import { onEachBackend, temporaryFolder } from '../support/backends.ts';
 import { carrelProgram, cleanEnv } from '../support/child-program.ts';
+import { size } from '../support/sizes.ts';
 
 const now = '2026-11-15T00:00:00.000Z';
 const signal = new AbortController().signal;
@@ -208,7 +209,8 @@ onEachBackend('import of entries from elsewhere', (backend) => {
     const { entries: whole } = await backend.open();
     await whole.store({ entries: [entry('before')] });
     await importEntries(whole, file, now);
-    for (const stop of [1, 2, 3, 4]) {
+    // The fourth write changes references; the others add entries.
+    for (const stop of size({ quick: 2, full: 4 }) === 2 ? [2, 4] : [1, 2, 3, 4]) {
       const { entries } = await backend.open();
       await entries.store({ entries: [entry('before')] });
       let writes = 0;

@@ -10,8 +10,10 @@ import { plainQuery } from '../../src/words/word-query.ts';
 import { onBothBackends, temporaryFolder } from '../support/backends.ts';
 import { carrelProgram, cleanEnv } from '../support/child-program.ts';
 import { passageWriter } from '../support/passages.ts';
+import { size } from '../support/sizes.ts';
 
 const kills = Number(process.env['CARREL_RESTORE_KILLS'] ?? 2);
+const passages = size({ quick: 800, full: 3000 });
 
 onBothBackends('moving to the other database and kill -9', (sqlite, postgres) => {
   const folder = temporaryFolder();
@@ -21,7 +23,7 @@ onBothBackends('moving to the other database and kill -9', (sqlite, postgres) =>
   ] as const) {
     test(`${from.name} to ${to.name}: ${kills} killed restores leave an empty or a complete database, and the next one works`, async () => {
       const [source, target] = [await from.newLocation(), await to.newLocation()];
-      await fill(source, 3000);
+      await fill(source, passages);
       const file = join(folder, `${from.name}.tar`);
       const made = spawnSync(process.execPath, [carrelProgram, 'backup', file], {
         env: envOf(source),
@@ -44,13 +46,13 @@ onBothBackends('moving to the other database and kill -9', (sqlite, postgres) =>
         child.kill('SIGKILL');
         await exited;
         const found = await passagesIn(fresh);
-        assert.ok(found === 0 || found === 3000, String(found));
+        assert.ok(found === 0 || found === passages, String(found));
         const again = spawnSync(process.execPath, [carrelProgram, 'restore', file, '--force'], {
           env: envOf(fresh),
           encoding: 'utf8',
         });
         assert.equal(again.status, 0, again.stderr);
-        assert.equal(await passagesIn(fresh), 3000);
+        assert.equal(await passagesIn(fresh), passages);
       }
       assert.deepEqual(leftovers(dataOf(target)), []);
       if (target.backend === 'sqlite') assert.deepEqual(leftovers(dirname(target.path)), []);

@@ -54,7 +54,7 @@ test('a flood of initialize ends no session in use', async (t) => {
   t.after(() => program.stop());
   const mine = await openSession(program.url);
   await assertWorks(mine);
-  await inGroups(1_500, 50, () => openSession(program.url));
+  await inGroups(1_100, 50, () => openSession(program.url));
   await assertServed(program);
   await assertWorks(mine);
 });

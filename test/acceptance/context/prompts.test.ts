@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onEachDatabase } from './context-fixture.ts';
+import { onSqlite } from './context-fixture.ts';
 
-onEachDatabase('prompts of the memory', (server) => {
+onSqlite('prompts of the memory', (server) => {
   const messageOf = async (name: string, given: Record<string, string>): Promise<string> => {
     const [message] = (await server.client.getPrompt({ name, arguments: given })).messages;
     assert.ok(message?.content.type === 'text');
