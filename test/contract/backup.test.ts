@@ -53,24 +53,19 @@ onEachBackend(
         return true;
       });
 
-    test('a restored database answers like the original, and accepts writes', async () => {
+    test('a restored database answers like the original, has the same rows, and accepts writes', async () => {
       const target = await backend.newLocation();
       const report = await restore(backupLocation(target), file, quiet);
       assert.equal(report.tables.find(({ name }) => name === 'notes')?.rows, 13);
       await use(target, async (storage) => {
         assert.deepEqual(await contentOf(storage), content);
         assert.deepEqual(await storage.check(), []);
+        const again = await backUp(backupLocation(target), join(folder, 'again.tar'), quiet);
+        assert.deepEqual(again.tables, (await verifyBackup(file)).tables);
         await fillStorage(storage, 3);
         assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, 15);
         assert.deepEqual(await storage.check(), []);
       });
-    });
-
-    test('a backup of a restored database has the same rows', async () => {
-      const target = await backend.newLocation();
-      await restore(backupLocation(target), file, quiet);
-      const again = await backUp(backupLocation(target), join(folder, 'again.tar'), quiet);
-      assert.deepEqual(again.tables, (await verifyBackup(file)).tables);
     });
 
     test('contains every acknowledged write, and a consistent snapshot of concurrent ones', async () => {
@@ -94,6 +89,8 @@ onEachBackend(
       await writer;
       assert.ok(saved > acknowledged, 'the writer was not held up');
       const target = await backend.newLocation();
+      // A database that was only opened counts as empty.
+      await use(target, async () => {});
       await restore(backupLocation(target), during, quiet);
       await use(target, async (restored) => {
         const { total } = await restored.notes.list({ tags: ['m'], limit: 1, offset: 0 });
@@ -108,13 +105,6 @@ onEachBackend(
       await refused(restore(backupLocation(target), file, quiet), 'storage_not_empty');
       await use(target, async (storage) => assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, 2));
       await restore(backupLocation(target), file, { ...quiet, force: true });
-      await use(target, async (storage) => assert.deepEqual(await contentOf(storage), content));
-    });
-
-    test('a database that was only opened counts as empty', async () => {
-      const target = await backend.newLocation();
-      await use(target, async () => {});
-      await restore(backupLocation(target), file, quiet);
       await use(target, async (storage) => assert.deepEqual(await contentOf(storage), content));
     });
 

@@ -8,7 +8,7 @@ import { size } from '../support/sizes.ts';
 
 /** Fixed, so that both databases get the same queries and failures are repeatable. */
 const seed = 20_261_115;
-const usual: Scale = { documents: 400, longOnes: 0, queries: size({ quick: 100, full: 300 }) };
+const usual: Scale = { documents: 400, longOnes: 0, queries: size({ quick: 60, full: 300 }) };
 const few: Scale = { documents: 60, longOnes: 1, queries: 40 };
 
 interface Scale {

@@ -6,6 +6,7 @@ import type { ClaimedJob } from '../../src/storage/documents/job-queue.ts';
 import type { FinishRequest } from '../../src/storage/documents/write-documents.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { onEachBackend } from '../support/backends.ts';
+import { until } from '../support/pause.ts';
 
 const leaseMs = 60_000;
 
@@ -107,8 +108,7 @@ onEachBackend('the ingestion queue', (backend) => {
     const id = await submit();
     assert.equal((await claim('slow', 1))?.id, id);
     const before = await storage.documents.counts({});
-    let taken: ClaimedJob | undefined;
-    while (taken === undefined) taken = await claim('next');
+    const taken = await until(() => claim('next'));
     assert.deepEqual([taken.id, taken.crashes], [id, 1]);
     assert.equal(await queue.renew({ id, owner: 'slow', leaseMs, progress: { phase: 'indexing' } }), false);
     assert.deepEqual(await queue.finish(finish(id, 'slow')), { outcome: 'lost' });

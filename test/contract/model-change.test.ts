@@ -9,6 +9,7 @@ import { type EmbeddingProvider, normalised } from '../../src/search/models/embe
 import type { EntryFilter } from '../../src/storage/entries/entry.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { type Backend, onEachBackend } from '../support/backends.ts';
+import { until } from '../support/pause.ts';
 
 interface Gate extends EmbeddingProvider {
   /** Releases waiting passages. Queries never wait. */
@@ -76,10 +77,10 @@ const search = (meaning: Meaning<EntryFilter>, text: string) =>
 
 /** Repeats a search until nothing is pending: its own wait may be too short on a busy machine. */
 async function complete(meaning: Meaning<EntryFilter>, text: string) {
-  for (;;) {
+  return until(async () => {
     const answer = await search(meaning, text);
-    if (answer.pending === 0) return answer;
-  }
+    return answer.pending === 0 && answer;
+  });
 }
 
 const models = async (storage: Storage) => (await storage.vectors.context.models()).map(({ model }) => model);

@@ -13,7 +13,7 @@ import { createTestDatabase, type PostgresServer, postgresObstacle, startPostgre
 import { size } from '../support/sizes.ts';
 
 const obstacle = postgresObstacle();
-const queries = size({ quick: 250, full: 1_000 });
+const queries = size({ quick: 150, full: 1_000 });
 
 describe('T103: both databases', { skip: obstacle ?? false }, () => {
   let sqlite: Storage;

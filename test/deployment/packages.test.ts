@@ -135,7 +135,7 @@ test('contract §9: the unpacked .mcpb starts per its manifest and completes the
       execFileSync('npm', npm, { cwd: place, stdio: 'pipe' });
       const program = join(place, 'node_modules/.bin/carrel');
       assert.ok(existsSync(join(place, 'node_modules/carrel/node_modules/onnxruntime-node')));
-      const installed = await connect(own, [program], cleanEnv(join(folder, 'data'), withModels));
+      const installed = await connect(own, [program], cleanEnv(join(folder, 'data')));
       assert.equal(installed.getServerVersion()?.version, published.version);
     },
   );

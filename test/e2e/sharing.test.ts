@@ -21,6 +21,7 @@ import { startFakeEngine } from '../fakes/kb-engine/start-fake-engine.ts';
 import { serveHttp } from '../fakes/loopback-server.ts';
 import { carrelProgram, cleanEnv, makeFolder } from '../support/child-program.ts';
 import { withTasks } from '../support/modern-calls.ts';
+import { pause, until } from '../support/pause.ts';
 import { modernRequest } from '../support/raw-http.ts';
 import { type Message, type StdioClient, startStdioClient } from '../support/stdio-client.ts';
 
@@ -97,7 +98,7 @@ function isServing(pid: number): boolean {
 }
 
 async function gone(pid: number): Promise<void> {
-  while (isServing(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(() => !isServing(pid));
 }
 
 test('clients share one process, each with its own session, and nothing is left after the last (contract §1, §9)', async (t) => {
@@ -192,7 +193,7 @@ test('an owner killed while starting is replaced, and the client notices nothing
   const answered = client.handshake();
   const { pid } = client.program.process;
   const children = (): string => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-  while (children() === '') await new Promise((resolve) => setTimeout(resolve, 5));
+  while (children() === '') await pause(5);
   process.kill(Number(children()), 'SIGKILL');
   assert.equal((await answered).result?.['protocolVersion'], '2025-11-25');
   assert.equal(await client.end(), 0);

@@ -6,6 +6,7 @@ import { openToolSession } from '../../src/app/tool-session.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { startTrapSite } from '../fakes/trap-site.ts';
 import { carrelProgram, makeFolder, startProgram } from '../support/child-program.ts';
+import { until } from '../support/pause.ts';
 
 const pages = 12;
 
@@ -79,9 +80,7 @@ test('contract §8: agents add a page with kb_add, list sources and are notified
   assert.equal(added['status'], 'queued');
   const uri = `carrel://kb/source/${added['source_id']}`;
   const read = async () => JSON.parse(String(Object(await tools.read(uri)).contents[0].text));
-  for (let source = await read(); source.last_run === undefined; source = await read()) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await until(async () => (await read()).last_run !== undefined);
   const { sources } = await tools.call('kb_sources', {});
   const [{ last_run: last, tags, mode }] = sources as [{ last_run: { new: number }; tags: string[]; mode: string }];
   assert.deepEqual([last.new, tags, mode], [1, ['crane'], 'page']);

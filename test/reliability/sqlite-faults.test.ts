@@ -166,7 +166,7 @@ describe('a SQLite file that misbehaves', () => {
   test('a search is stopped at its timeout, and the next one is answered', async () => {
     const path = join(folder, 'slow.db');
     const filled = await createSqliteStorage({ path });
-    for (let index = 0; index < 60; index += 1) await save(filled, 'slow words '.repeat(4500));
+    for (let index = 0; index < 30; index += 1) await save(filled, 'slow words '.repeat(4500));
     await filled.close();
     const storage = await createSqliteStorage({ path, queryTimeoutMs: 1, readersMax: 1 });
     await fails(storage.notes.list({ query: 'slow', limit: 60, offset: 0 }), 'query_timeout');

@@ -8,6 +8,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { fakeModel } from '../../fakes/ollama.ts';
 import { carrelProgram, cleanEnv } from '../../support/child-program.ts';
 import { checkNamed } from '../../support/named-fields.ts';
+import { until } from '../../support/pause.ts';
 import { createTestDatabase, serverObstacle, startRealPostgres } from '../../support/postgres.ts';
 
 /** A tool's answer as JSON. */
@@ -63,10 +64,10 @@ export function connect(backend: ContextServer['backend'], env: Record<string, s
       return result.structuredContent as Answer;
     },
     async callEmbedded(tool, input) {
-      for (;;) {
+      return until(async () => {
         const answer = await server.call(tool, input);
-        if (answer['degraded'] !== 'embeddings_pending') return answer;
-      }
+        return answer['degraded'] !== 'embeddings_pending' && answer;
+      });
     },
     async fail(tool, input = {}) {
       const result = await server.client.callTool({ name: tool, arguments: input });

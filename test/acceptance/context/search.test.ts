@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { withModels } from '../../support/child-program.ts';
+import { until } from '../../support/pause.ts';
 import { verifies } from '../../support/verifies.ts';
 import { type Answer, type ContextServer, onEachDatabase, onSqlite } from './context-fixture.ts';
 
@@ -74,10 +75,11 @@ function searchTools(server: ContextServer): void {
     'entries have a truncated text, a summary and every field',
     async () => {
       const newest = async () => (await call('search_context', { thread_id: 'work', source: 'agent' })).results[0];
-      let entry = await newest();
       // On a busy machine, the summary may come later.
-      while (entry?.['summary'] === '') entry = await newest();
-      assert.ok(entry);
+      const entry = await until(async () => {
+        const found = await newest();
+        return found?.['summary'] !== '' && found;
+      });
       assert.equal(entry['is_text_content_truncated'], true);
       assert.ok(entry.text_content.endsWith('...') && entry.text_content.length <= 303);
       assert.ok(long.startsWith(entry.text_content.slice(0, -3)));

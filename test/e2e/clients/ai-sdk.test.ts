@@ -9,6 +9,7 @@ import {
   sourceCacheEnv,
   startListening,
 } from '../../support/child-program.ts';
+import { sharedEcho } from '../../support/shared-echo.ts';
 
 type AiClient = Awaited<ReturnType<typeof createMCPClient>>;
 
@@ -36,11 +37,12 @@ const cases: readonly Case[] = [
 for (const { wire, revisions, discovers, agreed } of cases) {
   const how = discovers ? 'discovering' : 'with a handshake';
   describe(`@ai-sdk/mcp over ${wire}, ${how}, server offers ${revisions} (contract §2)`, () => {
+    const marker = `given up over ${wire} ${how}`;
     let program: ListeningProgram | undefined;
     let client: AiClient;
 
     before(async () => {
-      if (wire !== 'stdio') program = await startListening(echoProgram, ['--revisions', revisions]);
+      program = wire === 'stdio' ? undefined : await sharedEcho(revisions);
       client = await createMCPClient({
         protocolVersionDiscovery: discovers,
         transport: program
@@ -56,10 +58,7 @@ for (const { wire, revisions, discovers, agreed } of cases) {
             }),
       });
     });
-    after(async () => {
-      await client.close();
-      await program?.stop();
-    });
+    after(() => client.close());
 
     it('agrees on the revision and lists the tools', async () => {
       assert(agreed.includes(client.initializeResult.protocolVersion));
@@ -109,11 +108,11 @@ for (const { wire, revisions, discovers, agreed } of cases) {
       const controller = new AbortController();
       const call = client.callTool({
         name: 'slow',
-        arguments: { marker: 'given-up', delay_ms: 30_000 },
+        arguments: { marker, delay_ms: 30_000 },
         options: { signal: controller.signal },
       });
       call.catch(() => {});
-      await program?.waitForOutput(/^started given-up$/m);
+      await program?.waitForOutput(new RegExp(`^started ${marker}$`, 'm'));
       controller.abort();
       await assert.rejects(call);
       const { structuredContent } = await client.callTool({ name: 'echo', arguments: { text: 'on' } });

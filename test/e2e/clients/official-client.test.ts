@@ -13,13 +13,8 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import {
-  carrelProgram,
-  echoProgram,
-  type ListeningProgram,
-  sourceCacheEnv,
-  startListening,
-} from '../../support/child-program.ts';
+import { carrelProgram, cleanEnv, echoProgram, sourceCacheEnv, startListening } from '../../support/child-program.ts';
+import { sharedEcho } from '../../support/shared-echo.ts';
 import { watchText } from '../../support/watch-text.ts';
 
 type Wire = 'stdio' | 'http' | 'sse';
@@ -51,7 +46,6 @@ const cases: readonly Case[] = [
 for (const { wire, revisions, mode, agreed } of cases) {
   const asked = typeof mode === 'string' ? mode : `pinned to ${mode.pin}`;
   describe(`@modelcontextprotocol/client over ${wire}, ${asked}, server offers ${revisions} (contract §2)`, () => {
-    let program: ListeningProgram | undefined;
     let client: Client;
     let waitForOutput: (pattern: RegExp) => Promise<unknown>;
 
@@ -70,7 +64,7 @@ for (const { wire, revisions, mode, agreed } of cases) {
         waitForOutput = watchText(stdio.stderr).waitForOutput;
         transport = stdio;
       } else {
-        program = await startListening(echoProgram, ['--revisions', revisions]);
+        const program = await sharedEcho(revisions);
         waitForOutput = program.waitForOutput;
         transport =
           wire === 'http'
@@ -79,10 +73,7 @@ for (const { wire, revisions, mode, agreed } of cases) {
       }
       await client.connect(transport);
     });
-    after(async () => {
-      await client.close();
-      await program?.stop();
-    });
+    after(() => client.close());
 
     it('negotiates an offered revision', () => {
       assert.equal(client.getNegotiatedProtocolVersion(), agreed);
@@ -120,7 +111,7 @@ for (const { wire, revisions, mode, agreed } of cases) {
 
     it('cancels: the tool stops, and the connection survives', async () => {
       const controller = new AbortController();
-      const marker = `cancel-${wire}`;
+      const marker = `cancel ${wire} ${asked}`;
       const call = client.callTool(
         { name: 'slow', arguments: { marker, delay_ms: 30_000 } },
         { signal: controller.signal },
@@ -207,8 +198,8 @@ describe('@modelcontextprotocol/client with the product itself (contract §1)', 
     for (const mode of ['legacy', { pin: '2026-07-28' }] as const) {
       const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
       const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
-      const args = [carrelProgram, 'serve', '--data-dir', folder];
-      await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' }));
+      const server = { command: process.execPath, args: [carrelProgram, 'serve'], env: cleanEnv(folder) };
+      await client.connect(new StdioClientTransport({ ...server, stderr: 'ignore' }));
       assert.equal(client.getServerVersion()?.name, 'carrel');
       assert(Array.isArray((await client.listTools()).tools));
       await client.close();

@@ -9,6 +9,7 @@ import type { Owner } from '../../fakes/loopback-server.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { makeFolder, startCarrel, withModels } from '../../support/child-program.ts';
 import { findChromium } from '../../support/install-chromium.ts';
+import { until } from '../../support/pause.ts';
 import { size } from '../../support/sizes.ts';
 
 const browser = findChromium();
@@ -120,7 +121,10 @@ test('shows results while typing, with relevance, the reason, and a preview at t
   for (const name of ['Relevance', 'Words']) assert.ok(meters.includes(name), meters.join());
   // The other meters follow once the reranker is ready and the document has its vector.
   for (const hasText of ['Reranker', 'Meaning']) {
-    while ((await page.locator('.meter', { hasText }).count()) === 0) await search('lighthouse keeper');
+    await until(async () => {
+      await search('lighthouse keeper');
+      return (await page.locator('.meter', { hasText }).count()) > 0;
+    });
   }
 
   await search('granite');
@@ -244,7 +248,7 @@ test('every page is accessible and fits: wide in light, a phone in dark', { skip
   const { id } = (
     await call('save_note', { title: 'Lamps', content: '```\n'.concat('a long line '.repeat(30), '\n```') })
   )['note'] as { id: string };
-  while ((await call('kb_status', {}))['documents'] !== 1);
+  await until(async () => (await call('kb_status', {}))['documents'] === 1);
   const lists = [
     '/',
     '/?q=lighthouse',

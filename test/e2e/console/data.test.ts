@@ -5,6 +5,7 @@ import { pdfOf, stream } from '../../security/parsers/bombs.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { startCarrel } from '../../support/child-program.ts';
 import { findChromium } from '../../support/install-chromium.ts';
+import { until } from '../../support/pause.ts';
 
 const browser = findChromium();
 const skip = typeof browser === 'string' ? browser : false;
@@ -52,7 +53,10 @@ test('the pages with data', { skip }, async (t) => {
   await t.test('documents: sorted, filtered, selected, retagged, moved, deleted and brought back', async () => {
     await call('kb_add', { text: 'Granite', title: `Granite ${hostile}`, collection: 'zoo', tags: ['stone'] });
     const granite = rows.filter({ hasText: 'Granite' });
-    for (let found = 0; found === 0; found = await granite.count()) await page.goto('/documents');
+    await until(async () => {
+      await page.goto('/documents');
+      return (await granite.count()) > 0;
+    });
     await page.getByRole('link', { name: 'Title' }).click();
     await page.locator('th[aria-sort=ascending]').waitFor();
     const titles = await page.locator('td .title').allInnerTexts();
@@ -80,7 +84,10 @@ test('the pages with data', { skip }, async (t) => {
     await toast('1 document deleted');
     await page.getByRole('button', { name: 'Undo' }).click();
     await toast('Restoring');
-    for (let found = 0; found === 0; found = await rows.count()) await page.goto('/documents?collection=insects');
+    await until(async () => {
+      await page.goto('/documents?collection=insects');
+      return (await rows.count()) > 0;
+    });
     assert.equal(await page.evaluate('window.broken'), undefined);
   });
 

@@ -5,6 +5,7 @@ import { startPageSite } from '../../fakes/page-site.ts';
 import { openBrowser, type Visitor } from '../../support/browser.ts';
 import { type Carrel, startCarrel } from '../../support/child-program.ts';
 import { findChromium } from '../../support/install-chromium.ts';
+import { until } from '../../support/pause.ts';
 
 const browser = findChromium();
 const hostile = `<img src=x onerror="window.broken=1">'"&\u202etxt.exe ${'long'.repeat(200)}`;
@@ -130,7 +131,7 @@ describe('pages about the server', { skip: typeof browser === 'string' ? browser
     assert.match(await page.locator('main').innerText(), /every HTTP client needs one/);
     const full = await add('laptop');
     assert.match(full, /^carrel_[\w-]{43}$/);
-    while ((await page.goto('/tokens'))?.status() !== 401);
+    await until(async () => (await page.goto('/tokens'))?.status() === 401);
     await page.getByLabel('Token').fill(full);
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/~[\w-]{22}\/tokens$/);

@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { runCarrel } from '../../support/child-program.ts';
 import { type EngineClient, formOf, startEngine } from '../../support/engine-client.ts';
+import { until } from '../../support/pause.ts';
 import { exchange } from '../../support/raw-http.ts';
 
 describe('what the engine rejects (contract §2, §6)', () => {
@@ -214,10 +215,10 @@ describe('what the engine rejects (contract §2, §6)', () => {
     const ended = assert.rejects(sending);
     const incoming = join(engine.program.dataDir, 'documents', 'incoming');
     // Wait until the engine has begun to write the file.
-    while (readdirSync(incoming).length === 0) await engine.get('/status');
+    await until(() => readdirSync(incoming).length > 0);
     gone.abort();
     await ended;
-    while (readdirSync(incoming).length > 0) await engine.get('/status');
+    await until(() => readdirSync(incoming).length === 0);
     assert.equal((await engine.get('/jobs'))['total'], before);
   });
 
