@@ -126,7 +126,7 @@ test('a slow or broken server, or a missing model, is retryable, and errors neve
     if (kind === 'missing') response.writeHead(404).end('foreign text');
     return undefined;
   });
-  const provider = createModelSummaries(config(base, { timeoutMs: 200 }));
+  const provider = createModelSummaries(config(base, { timeoutMs: 1_000 }));
   for (const attempts of [2, 4]) {
     await assert.rejects(
       provider.summarise('text', request),

@@ -177,7 +177,7 @@ test('fails cleanly if a server is too slow, redirects or is down', async (conte
 test('contract §3: a search soon gives up on a silent server; later ones skip it until it answers', async (context) => {
   const openResponses: ServerResponse[] = [];
   const { base, calls } = await startServer(context, (_call, response) => void openResponses.push(response));
-  const config: EmbeddingConfig = { ...defaults, provider: 'ollama', ollamaHost: base, queryMs: 100 };
+  const config: EmbeddingConfig = { ...defaults, provider: 'ollama', ollamaHost: base, queryMs: 1_000 };
   const provider = createEmbeddingProvider(config);
   const query = () => provider.embed(['text'], { purpose: 'query' });
   await assert.rejects(query(), unavailable);
