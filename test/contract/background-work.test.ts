@@ -91,15 +91,13 @@ describe('background work on PostgreSQL', { skip: serverObstacle() ?? false }, (
   test('failed background work is in the metrics until it succeeds', async () => {
     const [one, two] = [await createPostgresStorage({ url }), await createPostgresStorage({ url })];
     assert.ok(one.shared && two.shared);
-    const old = { kind: 'test', id: 'old', part: 0 };
-    await one.shared.put(old, Buffer.from('x'), 1);
-    while ((await one.shared.read(old)) !== undefined) await pause(5);
     const client = new Client({ connectionString: url });
     await client.connect();
     await client.query(`CREATE FUNCTION carrel.refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END';
-      CREATE TRIGGER refuse BEFORE DELETE ON carrel.shared_parts FOR EACH ROW EXECUTE FUNCTION carrel.refuse()`);
-    // Removes expired parts.
-    await two.shared.put({ ...old, id: 'new' }, Buffer.from('x'), 60_000);
+      CREATE TRIGGER refuse BEFORE DELETE ON carrel.shared_parts FOR EACH ROW EXECUTE FUNCTION carrel.refuse();
+      INSERT INTO carrel.shared_parts VALUES ('test', 'expired', 0, 0, 'x', 0)`);
+    // Also removes expired parts.
+    await two.shared.put({ kind: 'test', id: 'new', part: 0 }, Buffer.from('x'), 60_000);
     const config = { of: () => ({ backend: 'postgresql' }) };
     const [source] = databaseSources(
       config as never,
