@@ -8,8 +8,7 @@ const htmlHeadingLines = 10;
 
 /** Returns the title in the front matter, or the first heading near the start that has any text. */
 export function markdownTitle(markdown: string): string | null {
-  const start = markdown.slice(0, charsRead);
-  return frontMatterTitle(start) ?? firstHeading(start.split(/\r?\n/));
+  return frontMatterTitle(markdown) ?? firstHeading(markdown.slice(0, charsRead).split(/\r?\n/));
 }
 
 /** Returns a heading as plain text. Badges and other images are omitted. */
@@ -27,7 +26,8 @@ export function headingText(markdown: string): string {
 }
 
 /** Reads `title: …` between the two `---` lines with which a page of a static site generator begins. */
-function frontMatterTitle(start: string): string | undefined {
+export function frontMatterTitle(markdown: string): string | undefined {
+  const start = markdown.slice(0, charsRead);
   const [, fields = ''] = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(start) ?? [];
   const [, title = ''] = /^title:[ \t]*(.+?)[ \t]*$/m.exec(fields) ?? [];
   const [, , quoted] = /^(["'])(.*)\1$/.exec(title) ?? [];
