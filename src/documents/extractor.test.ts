@@ -35,83 +35,78 @@ test("reports a reader's error code without its external text", async () => {
   assert.ok(!error.message.includes('secret'));
 });
 
-test('stops a document that takes too much CPU time and reads the next', async () => {
-  const hasty = createExtractor({ cpuMsMax: 300, memoryMb: 2048, workersMax: 1 });
-  await hasty.extract(small).catch(() => undefined);
-  await assert.rejects(hasty.extract(bombNamed('forms that double')), { code: 'extraction_timeout', kind: 'timeout' });
-  await hasty.close();
-  assert.equal((await extractor.extract(small)).text, 'small');
-});
-
-test('counts only the CPU time of the worker', async (t) => {
-  if (process.platform !== 'linux') return t.skip('workers are found in /proc');
-  const slow = createExtractor({ cpuMsMax: 1000, memoryMb: 256, workersMax: 1 });
-  const others = new Set(childrenOf());
-  await slow.extract(small);
-  const worker = childrenOf().find((child) => !others.has(child));
-  assert.ok(worker);
-  process.kill(worker, 'SIGSTOP');
-  const read = slow.extract(small);
-  await delay(1500);
-  process.kill(worker, 'SIGCONT');
-  assert.equal((await read).text, 'small');
-  await slow.close();
-});
-
-function childrenOf(): number[] {
-  const listed = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8');
-  return listed.trim().split(' ').filter(Boolean).map(Number);
-}
-
-test('stops a document that takes too much off-heap memory and reads the next', async () => {
-  const lean = createExtractor({ cpuMsMax: 60_000, memoryMb: 256, workersMax: 1 });
-  const failed = lean.extract(bombNamed('Flate to 300 MB'));
-  const waiting = lean.extract(small);
-  await assert.rejects(failed, { code: 'extraction_memory', kind: 'limit' });
-  assert.equal((await waiting).text, 'small');
-  await lean.close();
-});
-
-test('a reader killed by the system is not reported as out of memory, and the next is read', async (t) => {
-  if (process.platform !== 'linux') return t.skip('workers are found in /proc');
-  const struck = createExtractor({ cpuMsMax: 60_000, memoryMb: 256, workersMax: 1 });
-  const others = new Set(childrenOf());
-  await struck.extract(small);
-  const worker = childrenOf().find((child) => !others.has(child));
-  assert.ok(worker);
-  // Stopped first, so that it has the document but has not answered.
-  process.kill(worker, 'SIGSTOP');
-  const failed = struck.extract(small);
-  setImmediate(() => process.kill(worker, 'SIGKILL'));
-  const error = await failed.catch((caught) => caught);
-  assert.equal(error.code, 'extraction_interrupted');
-  assert.doesNotMatch(error.message, /needed more than/);
-  assert.equal((await struck.extract(small)).text, 'small');
-  await struck.close();
-});
-
 test('refuses too many bytes without reading them', async () => {
   await assert.rejects(extractor.extract({ ...small, bytes: new Uint8Array(1_000_001) }), {
     code: 'document_too_large',
   });
 });
 
+/** One worker, which the tests below stop and kill. Each reads the next document. */
+const single = createExtractor({ cpuMsMax: 500, memoryMb: 256, workersMax: 1, queueMax: 2 });
+after(() => single.close());
+
+async function singleWorker(): Promise<number> {
+  const others = new Set(childrenOf());
+  await single.extract(small);
+  workerId = childrenOf().find((child) => !others.has(child)) ?? workerId;
+  return workerId;
+}
+let workerId = 0;
+
+function childrenOf(): number[] {
+  const listed = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8');
+  return listed.trim().split(' ').filter(Boolean).map(Number);
+}
+
+test('counts only the CPU time of the worker', async (t) => {
+  if (process.platform !== 'linux') return t.skip('workers are found in /proc');
+  const worker = await singleWorker();
+  process.kill(worker, 'SIGSTOP');
+  const read = single.extract(small);
+  await delay(750);
+  process.kill(worker, 'SIGCONT');
+  assert.equal((await read).text, 'small');
+});
+
+test('a reader killed by the system is not reported as out of memory, and the next is read', async (t) => {
+  if (process.platform !== 'linux') return t.skip('workers are found in /proc');
+  const worker = await singleWorker();
+  // Stopped first, so that it has the document but has not answered.
+  process.kill(worker, 'SIGSTOP');
+  const failed = single.extract(small);
+  setImmediate(() => process.kill(worker, 'SIGKILL'));
+  const error = await failed.catch((caught) => caught);
+  assert.equal(error.code, 'extraction_interrupted');
+  assert.doesNotMatch(error.message, /needed more than/);
+  assert.equal((await single.extract(small)).text, 'small');
+});
+
 test('bounds the queue', async () => {
-  const narrow = createExtractor({ cpuMsMax: 60_000, memoryMb: 256, workersMax: 1, queueMax: 1 });
-  const running = narrow.extract(small);
-  const waiting = narrow.extract(small);
-  await assert.rejects(narrow.extract(small), { code: 'too_many_in_flight' });
+  const accepted = Array.from({ length: 3 }, () => single.extract(small));
+  await assert.rejects(single.extract(small), { code: 'too_many_in_flight' });
   assert.deepEqual(
-    (await Promise.all([running, waiting])).map(({ text }) => text),
-    ['small', 'small'],
+    (await Promise.all(accepted)).map(({ text }) => text),
+    ['small', 'small', 'small'],
   );
-  await narrow.close();
+});
+
+test('stops a document that takes too much CPU time and reads the next', async () => {
+  const failed = single.extract(bombNamed('forms that double'));
+  const waiting = single.extract(small);
+  await assert.rejects(failed, { code: 'extraction_timeout', kind: 'timeout' });
+  assert.equal((await waiting).text, 'small');
+});
+
+test('stops a document that takes too much off-heap memory and reads the next', async () => {
+  const failed = single.extract(bombNamed('Flate to 300 MB'), { cpuMsMax: 60_000 });
+  const waiting = single.extract(small);
+  await assert.rejects(failed, { code: 'extraction_memory', kind: 'limit' });
+  assert.equal((await waiting).text, 'small');
 });
 
 test('cancelling frees the slot of a waiting or running document', async () => {
-  const single = createExtractor({ cpuMsMax: 60_000, memoryMb: 2048, workersMax: 1 });
   const [running, waiting] = [new AbortController(), new AbortController()];
-  const first = single.extract(bombNamed('forms that double'), { signal: running.signal });
+  const first = single.extract(bombNamed('forms that double'), { signal: running.signal, cpuMsMax: 60_000 });
   const second = single.extract(small, { signal: waiting.signal });
   const third = single.extract(small);
   waiting.abort();
@@ -120,19 +115,17 @@ test('cancelling frees the slot of a waiting or running document', async () => {
   await assert.rejects(first, { code: 'cancelled' });
   assert.equal((await third).text, 'small');
   await assert.rejects(single.extract(small, { signal: AbortSignal.abort() }), { code: 'cancelled' });
-  await single.close();
 });
 
 test('closing cancels running and waiting documents, and later ones are refused', async () => {
-  const closing = createExtractor({ cpuMsMax: 60_000, memoryMb: 2048, workersMax: 1 });
-  const calls = [closing.extract(bombNamed('forms that double')), closing.extract(small)];
+  const calls = [single.extract(bombNamed('forms that double'), { cpuMsMax: 60_000 }), single.extract(small)];
   const outcomes = Promise.allSettled(calls);
-  await closing.close();
+  await single.close();
   for (const outcome of await outcomes) {
     assert.equal(outcome.status, 'rejected');
     assert.equal(outcome.status === 'rejected' && outcome.reason.code, 'cancelled');
   }
-  await assert.rejects(closing.extract(small), { code: 'cancelled' });
+  await assert.rejects(single.extract(small), { code: 'cancelled' });
 });
 
 test('an idle worker does not keep the program alive and gets none of its environment', async () => {

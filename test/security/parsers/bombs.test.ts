@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { isCarrelError } from '../../../src/base/errors.ts';
-import { createExtractor, type Extractor } from '../../../src/documents/extractor.ts';
+import { createExtractor } from '../../../src/documents/extractor.ts';
 import { size } from '../../support/sizes.ts';
 import { randomNumbers } from '../../support/test-vectors.ts';
 import { type Bomb, htmlBombs, otherBombs, pdfBombs, pdfOf, stream } from './bombs.ts';
 
-const extractor = createExtractor({ cpuMsMax: size({ quick: 300, full: 2000 }), memoryMb: 256, workersMax: 2 });
-/** For documents that don't reach a limit. Loading the PDF reader alone takes 300 ms. */
-const patientExtractor = createExtractor({ cpuMsMax: 5000, memoryMb: 256, workersMax: 1 });
-after(() => Promise.all([extractor.close(), patientExtractor.close()]));
+// Loading the PDF reader alone takes 300 ms.
+const extractor = createExtractor({ cpuMsMax: size({ quick: 800, full: 5000 }), memoryMb: 256, workersMax: 2 });
+after(() => extractor.close());
 
 const cleanCodes = new Set([
   'extraction_timeout',
@@ -24,14 +23,10 @@ const small = {
   mode: 'text' as const,
 };
 
-for (const bomb of [...htmlBombs, ...otherBombs, ...pdfBombs]) {
-  test(`${bomb.name}: ends in a result or a named error while another page is read (T085, T087)`, () => tryBomb(bomb));
-}
-
 const page = stream(Buffer.from('BT /F1 12 Tf (x) Tj ET'));
 const strangePdfs: [string, () => Uint8Array][] = [
   ['truncated', () => pdfOf([page]).subarray(0, 300)],
-  ['a header and 5 MB of zeros', () => Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(5_000_000)])],
+  ['a header and 500 kB of zeros', () => Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(500_000)])],
   ['arrays nested 100,000 deep', () => pdfOf([page, '['.repeat(100_000)])],
   ['a page that is its own parent', () => pdfOf([page, '<< /Type /Pages /Kids [6 0 R 2 0 R] /Count 9 >>'])],
   [
@@ -48,11 +43,10 @@ const strangePdfs: [string, () => Uint8Array][] = [
         'latin1',
       ),
   ],
-  ['100,000 objects', () => pdfOf([page, ...Array.from({ length: 100_000 }, () => '<< >>')])],
+  ['20,000 objects', () => pdfOf([page, ...Array.from({ length: 20_000 }, () => '<< >>')])],
 ];
 for (const [name, make] of strangePdfs) {
-  test(`PDF: ${name}: ends in a result or a named error (T087)`, () =>
-    outcomeOf(patientExtractor, make(), 'application/pdf'));
+  test(`PDF: ${name}: ends in a result or a named error (T087)`, () => outcomeOf(make(), 'application/pdf'));
 }
 
 test('random bytes under every type end in a result or a named error', async () => {
@@ -70,20 +64,24 @@ test('random bytes under every type end in a result or a named error', async () 
     const bytes = Uint8Array.from({ length: 2000 }, () => random() * 256);
     const start = round % 3 === 0 ? Buffer.from('%PDF-1.4\n') : Buffer.from('<a');
     const contentType = types[round % types.length] ?? '';
-    await outcomeOf(patientExtractor, Buffer.concat([start, bytes]), contentType);
+    await outcomeOf(Buffer.concat([start, bytes]), contentType);
   }
 });
 
+for (const bomb of [...htmlBombs, ...otherBombs, ...pdfBombs]) {
+  test(`${bomb.name}: ends in a result or a named error while another page is read (T085, T087)`, () => tryBomb(bomb));
+}
+
 async function tryBomb(bomb: Bomb): Promise<void> {
-  const outcome = outcomeOf(extractor, bomb.bytes(), bomb.contentType);
+  const outcome = outcomeOf(bomb.bytes(), bomb.contentType);
   const meanwhile = extractor.extract(small);
   assert.equal((await meanwhile).text, 'A small page.');
   await outcome;
 }
 
-async function outcomeOf(reader: Extractor, bytes: Uint8Array, contentType: string): Promise<void> {
+async function outcomeOf(bytes: Uint8Array, contentType: string): Promise<void> {
   try {
-    const { text } = await reader.extract({ bytes, contentType, mode: 'markdown' });
+    const { text } = await extractor.extract({ bytes, contentType, mode: 'markdown' });
     assert.ok(text.length <= 2_000_000);
   } catch (error) {
     assert.ok(isCarrelError(error), String(error));

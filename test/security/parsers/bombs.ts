@@ -1,5 +1,6 @@
 /** Documents that cost far more to read than their size suggests (security reference: T085 to T087, Appendix A). */
 import { deflateSync } from 'node:zlib';
+import { size } from '../../support/sizes.ts';
 
 export interface Bomb {
   name: string;
@@ -7,61 +8,67 @@ export interface Bomb {
   bytes: () => Uint8Array;
 }
 
+/** Multiplier for the length of what repeats. */
+const times = size({ quick: 0.05, full: 1 });
+
 export const htmlBombs: Bomb[] = [
-  html('100,000 nested div', () => '<div>'.repeat(100_000)),
-  html('50,000 nested b', () => '<b>'.repeat(50_000)),
-  html('100,000 attributes', () => `<p ${Array.from({ length: 100_000 }, (_, index) => `a${index}=1`).join(' ')}>x`),
-  html('5,000 nested tables', () => '<table><tr><td>'.repeat(5000)),
-  html('3,000 nested lists', () => '<ul><li>x'.repeat(3000)),
-  html('3,000 font then 3,000 p', () => '<font>'.repeat(3000) + '<p>x'.repeat(3000)),
+  html('nested div', () => '<div>'.repeat(times * 100_000)),
+  html('nested b', () => '<b>'.repeat(times * 50_000)),
+  html('attributes', () => `<p ${Array.from({ length: times * 100_000 }, (_, index) => `a${index}=1`).join(' ')}>x`),
+  html('nested tables', () => '<table><tr><td>'.repeat(times * 5000)),
+  html('nested lists', () => '<ul><li>x'.repeat(times * 3000)),
+  html('font then p', () => '<font>'.repeat(times * 3000) + '<p>x'.repeat(times * 3000)),
   html(
-    '3,000 different fonts then 3,000 p',
-    () => Array.from({ length: 3000 }, (_, index) => `<font color=${index}>`).join('') + '<p>x'.repeat(3000),
-  ),
-  html('one text of 8 MB', () => 'word '.repeat(1_600_000)),
-  html('a million tiny tags', () => '<i>x</i>'.repeat(1_000_000)),
-  html('500,000 opening brackets', () => '<'.repeat(500_000)),
-  html('20,000 select', () => '<select>'.repeat(20_000)),
-  html('an unclosed comment', () => `<!--${'x'.repeat(500_000)}`),
-  html('an unclosed script', () => `<script>${'x'.repeat(500_000)}`),
-  html('500,000 spaces', () => `<p>a${' '.repeat(500_000)}b</p><pre>a${' '.repeat(500_000)}b</pre>`),
-  html('50,000 nested quotes with text', () => '<blockquote>x'.repeat(50_000)),
-  html('50,000 nested div named menu', () => '<div class="menu share comments">x'.repeat(50_000)),
-  html('50,000 lists of links beside one another', () => '<ul><li><a href="/x">top</a></ul>'.repeat(50_000)),
-  html('50,000 headings that lead away', () => '<h3>Related</h3><p>x</p>'.repeat(50_000)),
-  html('a row of 100,000 cells', () => `<table><tr>${'<td colspan=1000>x'.repeat(100_000)}</table>`),
-  html(
-    '100,000 nested div beside text',
+    'different fonts then p',
     () =>
-      `${'<p>Words that are enough to be taken for the content of the page.</p>'.repeat(9)}${'<div>'.repeat(100_000)}x`,
+      Array.from({ length: times * 3000 }, (_, index) => `<font color=${index}>`).join('') +
+      '<p>x'.repeat(times * 3000),
   ),
-  html('a class of 2 MB', () => `<div class="${'menu-'.repeat(400_000)}">x</div>`),
-  html('a style of 2 MB', () => `<div style="${'; '.repeat(1_000_000)}">x</div>`),
+  html('one long text', () => 'word '.repeat(times * 1_600_000)),
+  html('a million tiny tags', () => '<i>x</i>'.repeat(1_000_000)),
+  html('opening brackets', () => '<'.repeat(times * 500_000)),
+  html('select', () => '<select>'.repeat(times * 20_000)),
+  html('an unclosed comment', () => `<!--${'x'.repeat(times * 500_000)}`),
+  html('an unclosed script', () => `<script>${'x'.repeat(times * 500_000)}`),
+  html('spaces', () => `<p>a${' '.repeat(times * 500_000)}b</p><pre>a${' '.repeat(times * 500_000)}b</pre>`),
+  html('nested quotes with text', () => '<blockquote>x'.repeat(times * 50_000)),
+  html('nested div named menu', () => '<div class="menu share comments">x'.repeat(times * 50_000)),
+  html('lists of links beside one another', () => '<ul><li><a href="/x">top</a></ul>'.repeat(times * 50_000)),
+  html('headings that lead away', () => '<h3>Related</h3><p>x</p>'.repeat(times * 50_000)),
+  html('a row of many cells', () => `<table><tr>${'<td colspan=1000>x'.repeat(times * 100_000)}</table>`),
+  html(
+    'nested div beside text',
+    () =>
+      `${'<p>Words that are enough to be taken for the content of the page.</p>'.repeat(9)}${'<div>'.repeat(times * 100_000)}x`,
+  ),
+  html('a long class', () => `<div class="${'menu-'.repeat(times * 400_000)}">x</div>`),
+  html('a long style', () => `<div style="${'; '.repeat(times * 1_000_000)}">x</div>`),
 ];
 
 export const otherBombs: Bomb[] = [
-  text('JSON nested a million deep', 'application/json', () => '['.repeat(1_000_000) + ']'.repeat(1_000_000)),
-  text('JSON with a string of 8 MB', 'application/json', () => `["${'\\\\'.repeat(4_000_000)}"]`),
+  text('JSON nested deep', 'application/json', () => '['.repeat(times * 1_000_000) + ']'.repeat(times * 1_000_000)),
+  text('JSON with a long string', 'application/json', () => `["${'\\\\'.repeat(times * 4_000_000)}"]`),
   text('XML that laughs a billion times', 'application/xml', billionLaughs),
-  text('XML of 500,000 opening brackets', 'application/xml', () => `<?xml version="1.0"?>${'<'.repeat(500_000)}`),
-  text('XML of 300,000 declarations', 'application/xml', () => `<?xml version="1.0"?>${'<!a>'.repeat(300_000)}`),
-  text('XML nested 300,000 deep', 'application/xml', () => `<?xml version="1.0"?>${'<a>x'.repeat(300_000)}`),
+  text('XML of opening brackets', 'application/xml', () => `<?xml version="1.0"?>${'<'.repeat(times * 500_000)}`),
+  text('XML of declarations', 'application/xml', () => `<?xml version="1.0"?>${'<!a>'.repeat(times * 300_000)}`),
+  text('XML nested deep', 'application/xml', () => `<?xml version="1.0"?>${'<a>x'.repeat(times * 300_000)}`),
   text(
-    'a feed of 100,000 entries',
+    'a feed of many entries',
     'application/rss+xml',
     () =>
-      `<rss><channel>${'<item><title>x</title><description>&lt;b&gt;y&lt;/b&gt;</description></item>'.repeat(100_000)}`,
+      `<rss><channel>${'<item><title>x</title><description>&lt;b&gt;y&lt;/b&gt;</description></item>'.repeat(times * 100_000)}`,
   ),
 ];
 
+/** The last two always reach a limit, after which a reader must start. */
 export const pdfBombs: Bomb[] = [
   pdf('triple Flate', () =>
-    pdfOf([stream(deflate(deflate(deflate(blank(100)))), ' /Filter [/FlateDecode /FlateDecode /FlateDecode]')]),
+    pdfOf([stream(deflate(deflate(deflate(blank(times * 200)))), ' /Filter [/FlateDecode /FlateDecode /FlateDecode]')]),
   ),
+  pdf('a long row of Tj', () => pdfOf([stream(deflate(showText(times * 10)), ' /Filter /FlateDecode')])),
+  pdf('equal kids', () => pdfOf([stream(Buffer.from('BT /F1 12 Tf (x) Tj ET'))], 200_000)),
   pdf('Flate to 300 MB', () => pdfOf([stream(deflate(blank(300)), ' /Filter /FlateDecode')])),
-  pdf('100 MB of Tj', () => pdfOf([stream(deflate(showText(100)), ' /Filter /FlateDecode')])),
   pdf('forms that double 26 times', doublingForms),
-  pdf('200,000 equal kids', () => pdfOf([stream(Buffer.from('BT /F1 12 Tf (x) Tj ET'))], 200_000)),
 ];
 
 export function billionLaughs(): string {

@@ -12,7 +12,7 @@ export interface FormatBomb {
 
 const mb = 1024 * 1024;
 /** Multiplier for the length of long lists. */
-export const times = size({ quick: 0.2, full: 4 });
+export const times = size({ quick: 0.1, full: 4 });
 const tooComplex = { code: 'extraction_too_complex' };
 const failed = { code: 'extraction_failed' };
 
@@ -22,9 +22,13 @@ export const zipBombs: FormatBomb[] = [
   }),
   bomb('a document that unpacks to 16 MB of blanks', () => docxOf(' '.repeat(16 * mb)), tooComplex),
   bomb(
-    'forty members of 1 MB each',
+    'dozens of members of 1 MB each',
     () =>
-      zipOf(Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`${index}.txt`, 'words '.repeat(180_000)]))),
+      zipOf(
+        Object.fromEntries(
+          Array.from({ length: times * 120 }, (_, index) => [`${index}.txt`, 'words '.repeat(180_000)]),
+        ),
+      ),
     { text: /words words/ },
   ),
   bomb(
@@ -224,12 +228,20 @@ export const officeBombs: FormatBomb[] = [
 
 export const textBombs: FormatBomb[] = [
   text('RTF: nested a million deep', () => `{\\rtf1 ${'{'.repeat(1_000_000)}`, tooComplex),
-  text('RTF: a million closing braces', () => `{\\rtf1 words${'}'.repeat(1_000_000)}`, { text: /^words$/ }),
-  text('RTF: binary data without end', () => '{\\rtf1 words\\bin4000000000 xyz}', { text: /^words$/ }),
-  text('RTF: a million control words', () => `{\\rtf1 words${'\\b\\i0'.repeat(500_000)}}`, { text: /^words$/ }),
-  text('RTF: four million bytes of a code page', () => `{\\rtf1\\ansicpg932 ${"\\'82".repeat(1_000_000)}}`, {
-    text: /./,
+  text('RTF: closing braces by the hundred thousand', () => `{\\rtf1 words${'}'.repeat(times * 4_000_000)}`, {
+    text: /^words$/,
   }),
+  text('RTF: binary data without end', () => '{\\rtf1 words\\bin4000000000 xyz}', { text: /^words$/ }),
+  text('RTF: control words by the hundred thousand', () => `{\\rtf1 words${'\\b\\i0'.repeat(times * 1_000_000)}}`, {
+    text: /^words$/,
+  }),
+  text(
+    'RTF: bytes of a code page by the hundred thousand',
+    () => `{\\rtf1\\ansicpg932 ${"\\'82".repeat(times * 2_000_000)}}`,
+    {
+      text: /./,
+    },
+  ),
   text('RTF: cells by the ten thousand', () => `{\\rtf1 ${'\\trowd\\intbl x\\cell\\row'.repeat(times * 50_000)}}`, {
     text: /x/,
   }),
@@ -246,8 +258,8 @@ export const textBombs: FormatBomb[] = [
     { text: /x/ },
   ),
   text(
-    'mail: 10 MB of base64',
-    () => `${mailHead}Content-Transfer-Encoding: base64\r\n\r\n${'QUFB'.repeat(2_500_000)}`,
+    'mail: megabytes of base64',
+    () => `${mailHead}Content-Transfer-Encoding: base64\r\n\r\n${'QUFB'.repeat(times * 3_000_000)}`,
     { text: /AAAA/ },
   ),
   text('mail: headers of 3 MB', () => `${mailHead}X-Long: ${'a'.repeat(3_000_000)}\r\n\r\nwords`, tooComplex),

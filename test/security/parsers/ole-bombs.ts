@@ -16,12 +16,12 @@ export const oleBombs: FormatBomb[] = [
     ends: { text: /^no end no end/ },
   },
   {
-    name: 'XLS: 2,000,000 empty texts',
+    name: 'XLS: empty texts by the hundred thousand',
     bytes: () =>
       xlsOf(
         [
           xlsRecord(0xfc, longs(1, 1), shorts(4), Buffer.from('\0Name')),
-          ...Array.from({ length: 800 }, () => xlsRecord(0x3c, Buffer.alloc(7500))),
+          ...Array.from({ length: times * 800 }, () => xlsRecord(0x3c, Buffer.alloc(7500))),
         ],
         [xlsRecord(0xfd, shorts(0, 0, 0), longs(0))],
       ),
