@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -19,6 +10,7 @@ import { after, test } from 'node:test';
 import { createBareRpc } from '../support/bare-rpc.ts';
 import {
   carrelProgram,
+  type ListeningProgram,
   programCacheEnv,
   startCarrel,
   startListening,
@@ -90,8 +82,8 @@ test('a full disk is reported with exit code 69; a closed pipe is not an error (
       env: { PATH: process.env['PATH'] ?? '', HOME: home, ...programCacheEnv, ...withoutModels },
       encoding: 'utf8',
     });
-  const imported = shell(`"$0" "$1" import ${join(home, 'memory.jsonl')} && "$0" "$1" export`);
-  assert.match(imported.stdout, /1 entries added.*\n.*"carrel.context"/, imported.stderr);
+  const imported = shell(`"$0" "$1" import ${join(home, 'memory.jsonl')}`);
+  assert.match(imported.stdout, /1 entries added/, imported.stderr);
   for (const command of ['--version', 'export']) {
     const full = shell(`"$0" "$1" ${command} > /dev/full`);
     assert.match(full.stderr, /^carrel: [^\n]*the disk is full[^\n]*\n$/i, command);
@@ -100,16 +92,6 @@ test('a full disk is reported with exit code 69; a closed pipe is not an error (
   for (const command of ['help', 'export']) {
     assert.equal(shell(`{ "$0" "$1" ${command}; echo "ended $?" >&2; } | true`).stderr, 'ended 0\n', command);
   }
-});
-
-test('a server continues when its working directory is removed (contract §1)', async (t) => {
-  const gone = folder();
-  const env = { DB_PATH: relative(gone, join(folder(), 'notes.db')) };
-  const server = await startCarrel(t, ['research'], { folder: gone, env });
-  rmSync(gone, { recursive: true });
-  const rpc = createBareRpc(server.url);
-  await rpc.result('save_note', { title: 'kept', content: 'a lighthouse' });
-  assert.match(JSON.stringify(await rpc.result('list_notes', { query: 'lighthouse' })), /kept/);
 });
 
 test('a command in a removed folder prints one clear line and exits with 2 (contract §1)', () => {
@@ -169,29 +151,27 @@ test('a port in use exits with 69: a supervisor may retry', async () => {
   );
 });
 
-test('in HTTP mode stderr says once where it listens; SIGTERM and SIGINT exit with 0 (contract §1)', async () => {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    const program = await startListening(carrelProgram);
-    assert.match(program.url, /^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
-    const health = await exchange(program.url.replace('/mcp', '/health'), { method: 'GET' });
-    assert.equal(health.messages[0]?.['status'], 'ok');
-    program.process.kill(signal);
-    // A terminal and npm both forward the same Ctrl-C.
-    setTimeout(() => program.process.kill(signal), 20);
-    const [code] = await once(program.process, 'exit');
-    assert.equal(code, 0);
-    assert.equal(program.stderrText(), `carrel: listening on ${program.url}\n`);
-  }
+test('in HTTP mode stderr says once where it listens; the server continues when its working directory is removed, and SIGTERM exits with 0 (contract §1)', async (t) => {
+  const gone = folder();
+  const env = { DB_PATH: relative(gone, join(folder(), 'notes.db')) };
+  const server = await startCarrel(t, ['research'], { folder: gone, env });
+  assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
+  const health = await exchange(`${server.origin}/health`, { method: 'GET' });
+  assert.equal(health.messages[0]?.['status'], 'ok');
+  rmSync(gone, { recursive: true });
+  const rpc = createBareRpc(server.url);
+  await rpc.result('save_note', { title: 'kept', content: 'a lighthouse' });
+  assert.match(JSON.stringify(await rpc.result('list_notes', { query: 'lighthouse' })), /kept/);
+  assert.equal(await endTwice(server, 'SIGTERM'), 0);
+  assert.equal(server.stderrText(), `carrel: listening on ${server.url}\n`);
 });
 
-test('a stdio server exits with 0 when its client leaves, writes nothing but JSON-RPC, and keeps its data folder private', async () => {
-  const client = startStdioClient(carrelProgram);
-  await client.handshake();
-  const listed = await client.request(1, 'tools/list');
-  assert.ok(Array.isArray(listed.result?.['tools']));
-  assert.equal(await client.end(), 0);
-  assert.equal(client.program.stderrText(), '');
-});
+/** A terminal and npm both forward the same Ctrl-C. */
+async function endTwice(program: ListeningProgram, signal: NodeJS.Signals): Promise<number | null> {
+  program.process.kill(signal);
+  setTimeout(() => program.process.kill(signal), 20);
+  return program.exited;
+}
 
 test('writes nothing into the current folder, and only owner-readable files (contract §1, T166)', () => {
   const { home, code } = run([]);
@@ -205,9 +185,11 @@ test('writes nothing into the current folder, and only owner-readable files (con
   for (const path of [join(home, '.carrel'), ...walk(join(home, '.carrel'))]) {
     assert.equal(statSync(path).mode & 0o077, 0, path);
   }
+  assert.equal(existsSync(join(home, '.carrel', 'carrel.db')), true);
+  assert.equal(existsSync(join(home, '.carrel', 'cache')), false, 'compiled code is never kept in the data folder');
 });
 
-test('--toolsets offers the tools of those toolsets; find alone still asks every source (contract §8)', async () => {
+test('--toolsets offers the tools of those toolsets; find alone still asks every source (contract §8); a stdio server writes nothing but JSON-RPC and exits with 0 when its client leaves', async () => {
   const offered = async (...args: string[]): Promise<unknown[]> => {
     const client = startStdioClient(carrelProgram, ['serve', ...args]);
     await client.handshake();
@@ -218,12 +200,12 @@ test('--toolsets offers the tools of those toolsets; find alone still asks every
       const notes = sources.find(({ source }: { source: string }) => source === 'notes');
       assert.deepEqual(notes, { source: 'notes', status: 'searched', hits: 0 });
     }
-    await client.end();
+    assert.equal(await client.end(), 0);
+    assert.equal(client.program.stderrText(), '');
     return (result['tools'] as { name: string }[]).map(({ name }) => name);
   };
   assert.deepEqual(await offered('--toolsets', 'find'), ['find', 'verify']);
   const research = ['web_search', 'fetch_page', 'save_note', 'list_notes', 'get_note', 'update_note', 'delete_note'];
-  assert.deepEqual(await offered('--toolsets', 'research'), research);
   assert.deepEqual(await offered('--toolsets', 'find,research'), [...research, 'find', 'verify']);
 });
 
@@ -250,34 +232,12 @@ test('config shows each value with its source and never a secret', () => {
   assert.equal((out + err + run(['config'], env).out).includes('a-very-secret-token'), false);
 });
 
-test('a rejected start writes nothing, and compiled code is never kept in the data folder', () => {
-  const data = folder();
-  assert.equal(run(['--data-dir', data, '--toolsets', 'nothing']).code, 2);
-  assert.deepEqual(readdirSync(data), []);
-  assert.equal(run(['serve', '--transport', 'stdio', '--data-dir', data]).code, 0);
-  assert.deepEqual([existsSync(join(data, 'carrel.db')), existsSync(join(data, 'cache'))], [true, false]);
-});
-
-test('doctor passes on a good machine and names the next command for problems', async () => {
-  assert.equal(run(['doctor', '--port', '0']).code, 0);
-  const blocked = folder();
-  writeFileSync(join(blocked, 'data'), '');
+test('doctor names the next command for problems', async () => {
+  const blocked = folder({ data: '' });
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  const program = startProgram(carrelProgram, [
-    'doctor',
-    '--json',
-    '--port',
-    String(port),
-    '--data-dir',
-    join(blocked, 'data'),
-  ]);
-  let out = '';
-  program.process.stdout.on('data', (part) => {
-    out += part;
-  });
-  const [code] = await once(program.process, 'close');
+  const { code, out } = run(['doctor', '--json', '--port', String(port), '--data-dir', join(blocked, 'data')]);
   other.close();
   assert.equal(code, 78);
   const { ok, checks } = JSON.parse(out);
@@ -287,20 +247,18 @@ test('doctor passes on a good machine and names the next command for problems', 
   for (const { remedy } of failed) assert.ok(remedy.length > 10);
 });
 
-test('the log records events, and never a token (G18)', async () => {
+test('the log records events, and never a token (G18); Ctrl-C exits with 0', async () => {
   const home = folder();
   const program = await startListening(carrelProgram, ['--data-dir', home], {
     CARREL_AUTH_TOKEN: 'canary-token-123456',
   });
   await exchange(program.url, { headers: { authorization: 'Bearer wrong-canary-token-123456' }, body: '{}' });
   await exchange(`${program.url}?access_token=canary-token-123456`, { method: 'GET' });
-  await program.stop();
+  assert.equal(await endTwice(program, 'SIGINT'), 0);
   const log = readFileSync(join(home, 'log', 'carrel.log'), 'utf8');
   assert.match(log, / info started .*version=/);
   assert.match(log, / info stopped/);
   assert.equal((log + program.stderrText()).includes('canary-token-123456'), false);
-  chmodSync(home, 0o700);
-  assert.ok(existsSync(join(home, 'log', 'carrel.log')));
 });
 
 test('a crash is in the log, with its stack', async () => {

@@ -13,7 +13,6 @@ export async function checkSharedQueue(engines: readonly EngineClient[]): Promis
     const ids = new Set<number>();
     for (const job of jobs) ids.add(await engine.documentIdOf(job));
     assert.equal(ids.size, 30);
-    assert.equal((await engine.get('/documents'))['total'], 30);
     const [id] = ids;
     const bytes = await fetch(`${engine.url}/documents/${id}/file`);
     assert.match(await bytes.text(), /^shared file \d+$/);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { startOllama } from '../../fakes/ollama.ts';
@@ -7,20 +7,22 @@ import { pdfBombs } from '../../security/parsers/bombs.ts';
 import { zipOf } from '../../security/parsers/raw-zip.ts';
 import { makeFolder, withModels } from '../../support/child-program.ts';
 import { type Json, startEngine } from '../../support/engine-client.ts';
-import { pause, until } from '../../support/pause.ts';
+import { until } from '../../support/pause.ts';
 import { checkSharedQueue } from '../../support/share-queue.ts';
 
-/** Engines for the tests that do not disturb each other. */
-const sharedEngine = await startEngine({ after }, { env: { KB_TEXT_CHARS_MAX: '10000' } });
-const sharedOllama = await startOllama({ after });
-const embeddingEngine = await startEngine(
+/** For the tests that do not disturb each other. */
+const engine = await startEngine(
   { after },
-  { env: { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: sharedOllama.origin } },
+  { env: { KB_TEXT_CHARS_MAX: '10000', KB_EXTRACT_MEMORY_MB: '160', KB_WORKERS: '1' } },
 );
 
-test('a poisoned file fails alone, with a helpful reason, while searches continue', async (t) => {
-  const env = { KB_EXTRACT_CPU_MS: '3000', KB_EXTRACT_MEMORY_MB: '160', KB_WORKERS: '2' };
-  const engine = await startEngine(t, { env });
+async function stored() {
+  const kept = globSync('*', { cwd: join(engine.program.dataDir, 'documents'), exclude: ['incoming'] });
+  return { documents: Number((await engine.get('/documents'))['total']), files: kept.length };
+}
+
+test('a poisoned file fails alone, with a helpful reason, while searches continue', async () => {
+  const before = await stored();
   const good = await engine.documentIdOf(await engine.addNote('a lighthouse in the fog'));
   const zeros = Buffer.alloc(64 * 1024 * 1024);
   const poisons: [name: string, content: string | Uint8Array][] = [
@@ -49,13 +51,10 @@ test('a poisoned file fails alone, with a helpful reason, while searches continu
     assert.deepEqual(job['progress'], { phase: name === 'blank.txt' ? 'chunking' : 'extracting' }, name);
   }
   assert.ok(await engine.documentIdOf(late));
-  assert.equal((await engine.get('/documents'))['total'], 2);
-  const kept = readdirSync(join(engine.program.dataDir, 'documents')).filter((name) => name !== 'incoming');
-  assert.equal(kept.length, 1, 'only the good file is kept');
+  assert.deepEqual(await stored(), { documents: before.documents + 2, files: before.files + 1 });
 });
 
 test('a failed file may be submitted again', async () => {
-  const engine = sharedEngine;
   const first = await engine.addFile('blank.txt', ' \n ');
   assert.equal((await engine.waitForJob(first))['status'], 'failed');
   const again = await engine.addFile('blank.txt', ' \n ');
@@ -63,28 +62,7 @@ test('a failed file may be submitted again', async () => {
   assert.notEqual(again, first);
 });
 
-test('contract §3: without its provider a document is found by words, and by meaning when the provider is back', async () => {
-  const [engine, ollama] = [embeddingEngine, sharedOllama];
-  ollama.mode = 'down';
-  const id = await engine.documentIdOf(await engine.addNote('quartz vein under the hill'));
-  const words = await engine.search({ query: 'quartz' });
-  assert.equal(words.results[0]?.['document_id'], id);
-  assert.match(String(words['degraded']), /words only/);
-  assert.equal((await engine.get('/status'))['unembedded'], 1);
-  ollama.mode = 'up';
-  const found = await until(async () => {
-    const answer = await engine.search({ query: 'quartz vein under the hill', vec_only: true });
-    return !('degraded' in answer) && answer;
-  });
-  assert.equal(found.results[0]?.['document_id'], id);
-  assert.ok(Number(found.results[0]?.['score']) > 0.5);
-  assert.equal((await engine.get('/status'))['unembedded'], 0);
-  const [hit] = (await engine.search({ query: 'quartz hill' })).results;
-  assert.deepEqual(Object.keys(hit?.['why'] as Json).sort(), ['evidence', 'meaning', 'rrf', 'words']);
-});
-
 test('issue "PDF, with page numbers": each chunk of a PDF has its page, however short the pages are', async () => {
-  const engine = sharedEngine;
   const pdf = readFileSync(new URL('../../corpus/pdf/chromium.pdf', import.meta.url));
   const id = await engine.documentIdOf(await engine.addFile('handbook.pdf', pdf));
   const { chunks } = (await engine.get(`/documents/${id}`)) as { chunks: { chunk_metadata: Json }[] };
@@ -94,47 +72,21 @@ test('issue "PDF, with page numbers": each chunk of a PDF has its page, however 
   );
 });
 
-test('contract §6: cancelling a running job leaves nothing', async (t) => {
-  const engine = await startEngine(t, { env: { KB_WORKERS: '1' } });
-  await engine.documentIdOf(await engine.addNote('the first one'));
+test('contract §6: cancelling a running job leaves nothing', async () => {
+  const before = await stored();
   const slow = pdfBombs.find(({ name }) => name.includes('forms that double'));
   assert.ok(slow);
   const job = await engine.addFile('slow.pdf', Buffer.from(slow.bytes()));
-  let progress = (await engine.get(`/jobs/${job}`))['progress'] as Json;
-  while (progress['phase'] !== 'extracting') {
-    await pause(20);
-    progress = (await engine.get(`/jobs/${job}`))['progress'] as Json;
-  }
+  await until(async () => ((await engine.get(`/jobs/${job}`))['progress'] as Json)['phase'] === 'extracting');
   const { status, json } = await engine.call('DELETE', `/jobs/${job}`);
   assert.deepEqual([status, json['status']], [200, 'cancelled']);
   const next = await engine.documentIdOf(await engine.addNote('the next one is not held up'));
   assert.ok(next > 0);
   assert.equal((await engine.get(`/jobs/${job}`))['status'], 'cancelled');
-  assert.equal((await engine.get('/documents'))['total'], 2);
-  const kept = readdirSync(join(engine.program.dataDir, 'documents')).filter((name) => name !== 'incoming');
-  assert.deepEqual(kept, []);
-});
-
-test('contract §8: a job is done when its words are found; its vectors follow, and are counted until then', async () => {
-  const [engine, ollama] = [embeddingEngine, sharedOllama];
-  ollama.mode = 'down';
-  const job = await engine.addFile('keeper.txt', 'the keeper trims the wick');
-  const id = await engine.documentIdOf(job);
-  const found = (await engine.call('POST', '/search', { query: 'wick', fts_only: true })).json['results'] as Json[];
-  assert.deepEqual(
-    found.map((hit) => hit['document_id']),
-    [id],
-  );
-  const shown = await engine.get(`/jobs/${job}`);
-  assert.deepEqual([shown['status'], shown['progress'], shown['pending']], ['done', { phase: 'indexing' }, 1]);
-  assert.equal((await engine.get(`/documents/${id}`))['pending'], 1);
-  ollama.mode = 'up';
-  while ('pending' in (await engine.get(`/documents/${id}`))) await pause(20);
-  assert.equal('pending' in (await engine.get(`/jobs/${job}`)), false);
+  assert.deepEqual(await stored(), { ...before, documents: before.documents + 1 });
 });
 
 test('contract §8: job, document and hits report truncation', async () => {
-  const engine = sharedEngine;
   const job = await engine.addFile('long.txt', `${'the lamp is lit. '.repeat(2000)}`);
   const id = await engine.documentIdOf(job);
   const truncated = { reason: 'characters', read: 9999, of: 34000, unit: 'characters' };
@@ -145,10 +97,10 @@ test('contract §8: job, document and hits report truncation', async () => {
   assert.deepEqual(hit?.['truncated'], truncated);
 });
 
-test('contract §6: jobs queued at a stop are ingested after the restart', async (t) => {
+test('contract §6: jobs queued at a stop are ingested after the restart, and embedded', async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const ollama = await startOllama(t);
-  const env = { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: ollama.origin };
+  const env = { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: ollama.origin, KB_WORKERS: '1' };
   const first = await startEngine(t, { dataDir, env });
   ollama.mode = 'hung';
   const jobs: number[] = [];
@@ -161,12 +113,53 @@ test('contract §6: jobs queued at a stop are ingested after the restart', async
   assert.equal(ids.size, 6);
   assert.equal((await second.get('/documents'))['total'], 6);
   for (const job of jobs) assert.equal((await second.get(`/jobs/${job}`))['attempts'], 1, 'a stop is no failure');
+  await until(async () => (await second.get('/status'))['unembedded'] === 0);
+
+  await t.test(
+    'contract §3: without its provider a document is found by words, and by meaning when the provider is back',
+    async () => {
+      ollama.mode = 'down';
+      const id = await second.documentIdOf(await second.addNote('quartz vein under the hill'));
+      const words = await second.search({ query: 'quartz' });
+      assert.equal(words.results[0]?.['document_id'], id);
+      assert.match(String(words['degraded']), /words only/);
+      assert.equal((await second.get('/status'))['unembedded'], 1);
+      ollama.mode = 'up';
+      const found = await until(async () => {
+        const answer = await second.search({ query: 'quartz vein under the hill', vec_only: true });
+        return !('degraded' in answer) && answer;
+      });
+      assert.equal(found.results[0]?.['document_id'], id);
+      assert.ok(Number(found.results[0]?.['score']) > 0.5);
+      assert.equal((await second.get('/status'))['unembedded'], 0);
+      const [hit] = (await second.search({ query: 'quartz hill' })).results;
+      assert.deepEqual(Object.keys(hit?.['why'] as Json).sort(), ['evidence', 'meaning', 'rrf', 'words']);
+    },
+  );
+
+  await t.test(
+    'contract §8: a job is done when its words are found; its vectors follow, and are counted until then',
+    async () => {
+      ollama.mode = 'down';
+      const job = await second.addFile('keeper.txt', 'the keeper trims the wick');
+      const id = await second.documentIdOf(job);
+      const found = (await second.call('POST', '/search', { query: 'wick', fts_only: true })).json['results'] as Json[];
+      assert.deepEqual(
+        found.map((hit) => hit['document_id']),
+        [id],
+      );
+      const shown = await second.get(`/jobs/${job}`);
+      assert.deepEqual([shown['status'], shown['progress'], shown['pending']], ['done', { phase: 'indexing' }, 1]);
+      assert.equal((await second.get(`/documents/${id}`))['pending'], 1);
+      ollama.mode = 'up';
+      await until(async () => !('pending' in (await second.get(`/documents/${id}`))));
+      assert.equal('pending' in (await second.get(`/jobs/${job}`)), false);
+    },
+  );
 });
 
 test("two engines on one SQLite file share its queue and see each other's writes", async (t) => {
-  const dataDir = join(makeFolder(t), 'data');
-  const engines = [await startEngine(t, { dataDir }), await startEngine(t, { dataDir })] as const;
-  await checkSharedQueue(engines);
+  await checkSharedQueue([engine, await startEngine(t, { dataDir: engine.program.dataDir, env: { KB_WORKERS: '1' } })]);
 });
 
 test('with the bundled model, a question finds a differently worded answer', async (t) => {
