@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { readFessConfig } from '../../src/toolsets/fess/read-fess-config.ts';
-import { makeFolder } from '../support/child-program.ts';
 import { type ComposeService, readComposeFile, readDockerfile } from '../support/compose-file.ts';
 import { environmentOf, ownServices, testOwnServices } from './own-services.ts';
 
@@ -115,21 +113,4 @@ describe('Dockerfile', () => {
       false,
     );
   });
-});
-
-test('the build context suffices to build the program', (t) => {
-  const folder = makeFolder(t);
-  const sent = readFileSync(join(root, '.dockerignore'), 'utf8')
-    .split('\n')
-    .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
-  for (const name of sent.filter((each) => each !== 'models')) {
-    cpSync(join(root, name), join(folder, name), { recursive: true, filter: (path) => !path.endsWith('.test.ts') });
-  }
-  symlinkSync(realpathSync(join(root, 'node_modules')), join(folder, 'node_modules'));
-  const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  assert.equal(scripts.build, 'node scripts/build.ts');
-  const built = spawnSync(process.execPath, ['scripts/build.ts'], { cwd: folder, encoding: 'utf8' });
-  assert.equal(built.status, 0, built.stderr);
-  const version = spawnSync(process.execPath, ['bin/carrel.js', '--version'], { cwd: folder, encoding: 'utf8' });
-  assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
 });

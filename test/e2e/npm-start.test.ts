@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, symlinkSync } from 'node:fs';
+import { cpSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { cleanEnv, makeFolder } from '../support/child-program.ts';
@@ -9,16 +9,23 @@ import { watchText } from '../support/watch-text.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** `npm start` rebuilds dist/, which other tests run, so this test uses a copy of the checkout. */
-function copyCheckout(folder: string): void {
-  for (const name of ['package.json', '.npmrc', 'bin', 'src', 'scripts'])
-    cpSync(join(root, name), join(folder, name), { recursive: true });
+/**
+ * `npm start` rebuilds dist/, which other tests run, so this test uses a copy. It contains what Docker sends to the build,
+ * which must suffice.
+ */
+function copyBuildContext(folder: string): void {
+  const sent = readFileSync(join(root, '.dockerignore'), 'utf8')
+    .split('\n')
+    .flatMap((line) => (line.startsWith('!') && line !== '!models' ? [line.slice(1)] : []));
+  for (const name of sent) {
+    cpSync(join(root, name), join(folder, name), { recursive: true, filter: (path) => !path.endsWith('.test.ts') });
+  }
   for (const name of ['node_modules', 'models']) symlinkSync(join(root, name), join(folder, name));
 }
 
-test('contract §9: npm start serves from a checkout, and SIGTERM to npm ends the server', async (t) => {
+test('contract §9: npm start builds from Docker’s build context and serves, and SIGTERM to npm ends the server', async (t) => {
   const folder = makeFolder(t);
-  copyCheckout(folder);
+  copyBuildContext(folder);
   const npm = spawn('npm', ['start'], {
     cwd: folder,
     env: cleanEnv(join(folder, 'data'), { CARREL_PORT: '0' }),

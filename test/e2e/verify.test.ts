@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { type TestContext, test } from 'node:test';
+import { after, test } from 'node:test';
 import { connectAgent, type KbAgent } from '../acceptance/kb/kb-fixture.ts';
+import { type Owner, serveHttp } from '../fakes/loopback-server.ts';
 import { startCarrel, withModels } from '../support/child-program.ts';
 import { until } from '../support/pause.ts';
 
@@ -16,13 +15,21 @@ interface Hit {
 
 const lease = 'The tenant pays the rent on the third day of each month.\n\nPets are allowed, parrots included.';
 
-async function serve(t: TestContext, env: Record<string, string> = {}): Promise<KbAgent> {
+async function serve(t: Owner, env: Record<string, string> = {}): Promise<KbAgent> {
   const { url } = await startCarrel(t, ['serve', '--transport', 'http'], { env });
   return await connectAgent(t, url);
 }
 
-test('contract §8: verify locates a quotation from memory, and detects later changes', async (t) => {
-  const { call } = await serve(t);
+let asked = 0;
+const site = await serveHttp({ after }, (_, answer) => {
+  asked += 1;
+  answer.setHeader('content-type', 'text/html').end(`<p>${lease}</p>`);
+});
+const { host } = new URL(site.origin);
+const shared = await serve({ after }, { FETCH_ALLOW_PRIVATE: host });
+
+test('contract §8: verify locates a quotation from memory, and detects later changes', async () => {
+  const { call } = shared;
   const { context_id: id } = await call('store_context', { thread_id: 'home', source: 'user', text: lease });
   const uri = `carrel://context/${id}`;
   const before = await call('verify', { uri, quote: 'pays the rent on the THIRD day' });
@@ -42,12 +49,8 @@ test('contract §8: verify locates a quotation from memory, and detects later ch
   assert.deepEqual([deleted['found'], deleted['changed'], deleted['hash']], [false, true, null]);
 });
 
-test('contract §8: verify reads documents, notes and web pages', async (t) => {
-  const site = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end(`<p>${lease}</p>`));
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-  t.after(() => site.close());
-  const host = `127.0.0.1:${(site.address() as AddressInfo).port}`;
-  const { call } = await serve(t, { FETCH_ALLOW_PRIVATE: host });
+test('contract §8: verify reads documents, notes and web pages', async () => {
+  const { call } = shared;
   const { job_id: job } = await call('kb_addnote', { text: lease });
   const document = await documentOf(call, job);
   const { note } = await call('save_note', { title: 'Lease', content: lease });
@@ -88,8 +91,8 @@ test('contract §8: verify accepts the uri and hash of every hit of every search
   }
 });
 
-test('contract §8: verify accepts 12 to 64 digits of a hash', async (t) => {
-  const { call } = await serve(t);
+test('contract §8: verify accepts 12 to 64 digits of a hash', async () => {
+  const { call } = shared;
   const { context_id: id } = await call('store_context', { thread_id: 'home', source: 'user', text: lease });
   const whole = createHash('sha256').update(lease).digest('hex');
   const given = { uri: `carrel://context/${id}`, quote: 'Pets are allowed' };
@@ -101,8 +104,8 @@ test('contract §8: verify accepts 12 to 64 digits of a hash', async (t) => {
   }
 });
 
-test('contract §8: verify rejects what it cannot check, and says what it can', async (t) => {
-  const { call } = await serve(t);
+test('contract §8: verify rejects what it cannot check, and says what it can', async () => {
+  const { call } = shared;
   await assert.rejects(call('verify', { uri: 'file:///etc/passwd', quote: 'root' }), /carrel:\/\/kb\/doc\//);
   await assert.rejects(call('verify', { uri: 'carrel://context/1', quote: '… !' }), /no words/);
   await assert.rejects(call('verify', { uri: 'http://127.0.0.1/', quote: 'a word' }), /not allowed|private/i);
@@ -111,17 +114,10 @@ test('contract §8: verify rejects what it cannot check, and says what it can', 
 });
 
 test('if fetch_page is disabled, verify asks no other server either', async (t) => {
-  let asked = 0;
-  const site = createServer((_, answer) => {
-    asked += 1;
-    answer.end(lease);
-  });
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-  t.after(() => site.close());
-  const host = `127.0.0.1:${(site.address() as AddressInfo).port}`;
+  const before = asked;
   const { call } = await serve(t, { FETCH_ALLOW_PRIVATE: host, DISABLED_TOOLS: 'Fetch_Page' });
   await assert.rejects(call('verify', { uri: `http://${host}/`, quote: 'the tenant' }), /Unknown kind of URI/);
-  assert.equal(asked, 0);
+  assert.equal(asked, before);
 });
 
 async function documentOf(call: KbAgent['call'], job: unknown): Promise<number> {
