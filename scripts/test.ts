@@ -8,11 +8,13 @@
  * The last line is `N passed, N failed[, N skipped]`.
  */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync, statSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { relative, resolve } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startSharedPostgres } from '../test/support/shared-postgres.ts';
 import { type FileTimes, planTests, recordDurations, slowest } from './test-plan.ts';
@@ -56,7 +58,7 @@ const cpuSecondsAtStart = machineCpuSeconds();
 // One checker thread: several would use more CPU time in total, which the tests need.
 const checks = flags.checks ? [check('types', ['--checkers', '1']), check('lint')] : [];
 const plan = planTests(files);
-const postgres = await startSharedPostgres(files);
+const [postgres] = await Promise.all([startSharedPostgres(files), fillCompileCache()]);
 // Four more processes than cores, because many tests mostly wait.
 const firstRun = await runTests(plan.entries, cores + 4);
 const failedChecks = (await Promise.all(checks)).filter((script) => script !== undefined);
@@ -85,6 +87,19 @@ const failed = finalFailures.length + failedChecks.length;
 const passed = firstRun.passed + Math.max(0, firstRun.failures.length - finalFailures.length);
 console.log(`${passed} passed, ${failed} failed${firstRun.skipped > 0 ? `, ${firstRun.skipped} skipped` : ''}`);
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+
+/**
+ * Loads the tests' modules without running them, so that Node's compile cache has them before the first test starts. Otherwise each
+ * process would compile its test file, and load Node's TypeScript compiler for it.
+ */
+async function fillCompileCache(): Promise<void> {
+  if (plan.entries.length <= cores) return;
+  const modules = new Set([...files, ...globSync('test/**/*.ts')]);
+  const imports = ['data:text/javascript,process.exit()', ...[...modules].map((name) => pathToFileURL(name).href)];
+  const loader = spawn(process.execPath, ['--input-type=module'], { stdio: ['pipe', 'ignore', 'inherit'] });
+  loader.stdin.end(imports.map((url) => `import '${url}';\n`).join(''));
+  await once(loader, 'close');
+}
 
 function describeFailure({ file = 'unknown file', name }: Failure): string {
   return `${file}: ${name}`;
