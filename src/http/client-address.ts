@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 export const loopbackAddress = '127.0.0.1';
@@ -8,6 +9,8 @@ export const loopbackAddress = '127.0.0.1';
  */
 export function clientAddress(remoteAddress: string | undefined): string {
   const text = (remoteAddress ?? '').replace(/%.*$/, '');
+  // Most clients. Parsing these three times per request took 5 % of its CPU time.
+  if (isIPv4(text)) return text.startsWith('127.') ? loopbackAddress : text;
   if (!ipaddr.isValid(text)) return text;
   const address = ipaddr.process(text);
   // 127.0.0.1 and ::1 are the same client.

@@ -59,7 +59,7 @@ function createFixtureMethods(...given: Parameters<typeof createMethods>): Metho
   const own = createMethods(...given);
   const { resources } = own.capabilities as { resources?: object };
   return {
-    names: own.names,
+    ...own,
     capabilities: { ...own.capabilities, logging: {}, resources: { ...resources, subscribe: true } },
     async answer(name, params, request) {
       const extra = extraMethods[name];

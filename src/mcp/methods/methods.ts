@@ -14,6 +14,7 @@ import { answerToolCall } from './tool-result.ts';
 /** The methods that one client can call. */
 export interface Methods {
   readonly names: readonly string[];
+  has(name: string): boolean;
   readonly capabilities: Params;
   /** Answers a request. Throws an `RpcError` on failure. */
   answer(name: string, params: Params | undefined, request: IncomingRequest): Promise<Params>;
@@ -21,9 +22,10 @@ export interface Methods {
 
 export function createMethods(features: ServerFeatures, options: MethodsOptions): Methods {
   const { era } = options;
+  const has = (name: string) => Object.hasOwn(methods, name) && isAvailable(name, features, era);
   const answer: Methods['answer'] = async (name, params, request) => {
     const method = methods[name];
-    if (method === undefined || !isAvailable(name, features, era)) throw methodNotFound();
+    if (method === undefined || !has(name)) throw methodNotFound();
     const waiting = features.pacer.next(options.caller.id);
     if (waiting) await waiting;
     const fields = { ...params };
@@ -37,8 +39,9 @@ export function createMethods(features: ServerFeatures, options: MethodsOptions)
   };
   return {
     get names() {
-      return Object.keys(methods).filter((name) => isAvailable(name, features, era));
+      return Object.keys(methods).filter(has);
     },
+    has,
     get capabilities() {
       return capabilitiesOf(features, era);
     },

@@ -53,6 +53,7 @@ function open(handle: Handle) {
       transport: 'pipe',
       createMethods: () => ({
         names: [],
+        has: () => false,
         capabilities: { tools: {} },
         answer: (method, _params, request) => handle(method, request.signal, request),
       }),

@@ -53,10 +53,9 @@ interface ModernAttributes {
 }
 
 function createModernAnswers(features: ServerFeatures, methods: Methods, attributes: ModernAttributes): ModernAnswers {
-  const names = new Set(methods.names);
   return {
     read({ id, method, params }) {
-      if (!isModernId(id.value) || !names.has(method)) return undefined;
+      if (!isModernId(id.value) || !methods.has(method)) return undefined;
       const envelope = readEnvelope(method, params);
       return envelope && { id, method, params, envelope };
     },
