@@ -83,8 +83,11 @@ export function postgresObstacle(): string | undefined {
 /** Creates a database without data. On the shared server it already has our schema. */
 export async function createTestDatabase(server: PostgresServer): Promise<TestDatabase> {
   if (server.createDatabase !== undefined) return server.createDatabase();
+  if (server.template === undefined) return createEmptyDatabase(server);
   // Copying files takes a third of the CPU time of copying through the log.
-  return copyDatabase(server, server.template === undefined ? 'template0' : `${server.template} STRATEGY file_copy`);
+  const { url } = await copyDatabase(server, `${server.template} STRATEGY file_copy`);
+  // The shared server is removed as a whole. ext4 creates files four times as slowly for half a minute after many were removed.
+  return { url, drop: async () => {} };
 }
 
 /** Creates a database without tables. */

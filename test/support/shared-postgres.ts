@@ -8,7 +8,13 @@ import { createPostgresProcess } from './postgres-process.ts';
  * Settings for speed. The data is removed after the run, so it need not survive a crash. `max_connections` also sets the number of
  * locks. It stays small, because test/contract/many-threads needs more threads than there are locks.
  */
-const fastSettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: 200 };
+const fastSettings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+  max_connections: 200,
+};
 
 /**
  * Starts one PostgreSQL server for all files of a run, except files that stop or kill their server. Each file copies a database with
@@ -23,7 +29,7 @@ export async function startSharedPostgres(files: readonly string[]): Promise<{ s
   const connections = createConnections({ url: server.url.replace(/[^/]*$/, sharedTemplate) });
   await migrate(connections);
   await connections.close();
-  // A database can't be copied while it has connections, such as autovacuum's.
+  // A database can't be copied while it has connections.
   await runStatement(server.url, `ALTER DATABASE ${sharedTemplate} ALLOW_CONNECTIONS false`);
   process.env[sharedUrlVariable] = server.url;
   return { stop: () => server.remove() };
