@@ -31,11 +31,12 @@ async function serve(t: Owner, env: Record<string, string> = {}, flags: string[]
   return { url, origin: new URL(url).origin };
 }
 
-async function serveFilled(t: Owner, env: Record<string, string> = {}) {
-  const { url, origin } = await serve(t, env);
+/** A server with some data and a browser that shows its pages. */
+async function serveFilled(t: Owner) {
+  const { url, origin } = await serve(t, withModels);
   const { call } = await connectAgent(t, url);
   await fill({ call });
-  return { origin, call };
+  return { origin, call, ...(await openBrowser(t, origin)) };
 }
 
 /** Servers for the tests that do not change what the others read, started by the first of them. */
@@ -71,9 +72,8 @@ function readOnlyServer(): ReturnType<typeof serve> {
 
 test('contract §8: / is a console with pages for everything, and contacts no other server', {
   skip,
-}, async (t) => {
-  const { origin } = await sharedServer();
-  const { page, context, problems } = await openBrowser(t, origin);
+}, async () => {
+  const { page, context, problems } = await sharedServer();
   await page.goto('/');
   const links = await page.locator('.sidebar nav a').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
   assert.deepEqual(links, [
@@ -102,9 +102,8 @@ test('contract §8: / is a console with pages for everything, and contacts no ot
 
 test('shows results while typing, with relevance, the reason, and a preview at the passage', {
   skip,
-}, async (t) => {
-  const { origin } = await serveFilled(t, withModels);
-  const { page, problems } = await openBrowser(t, origin);
+}, async () => {
+  const { page, problems } = await sharedServer();
   const search = async (query: string) => {
     await page.goto(`/?q=${encodeURIComponent(query)}`);
     await page.locator('.summary .figure').waitFor();
@@ -151,8 +150,8 @@ test('shows results while typing, with relevance, the reason, and a preview at t
 
 test('a preview is plain text: foreign markup, scripts, links and images have no effect', {
   skip,
-}, async (t) => {
-  const { origin, call } = await sharedServer();
+}, async () => {
+  const { page, problems, call } = await sharedServer();
   const content = `<script>window.broken=1</script> <img src=x onerror="window.broken=1"> <svg onload="window.broken=1">
 
 [a](javascript:window.broken=1) [b](data:text/html,x) ![c](http://evil.example/c.png) \u202egnp.exe
@@ -160,7 +159,6 @@ test('a preview is plain text: foreign markup, scripts, links and images have no
 ${'| x '.repeat(400)}|
 ${'[('.repeat(5_000)} haystack`;
   await call('save_note', { title: hostile, content, tags: [hostile, 'x'.repeat(50)] });
-  const { page, problems } = await openBrowser(t, origin);
   await page.goto('/?q=haystack');
   await page.locator('.summary .figure').waitFor();
   await page.locator('.result').first().click();
@@ -189,43 +187,11 @@ test('searches work without scripts, and an unknown address has a page', {
   await page.locator('#q').waitFor();
 });
 
-test('with a token the console asks for it once, in a cookie that scripts cannot read; other sites’ forms are refused', {
-  skip,
-}, async (t) => {
-  const token = 'a-long-enough-token-for-tests-1234';
-  const { origin } = await serve(t, { CARREL_AUTH_TOKEN: token });
-  const { page, context } = await openBrowser(t, origin);
-  assert.equal((await page.goto('/documents'))?.status(), 401);
-  const withHeader = await context.request.get('/documents', { headers: { authorization: `Bearer ${token}` } });
-  assert.equal(withHeader.status(), 200);
-  await page.getByLabel('Token').fill('wrong');
-  await page.keyboard.press('Enter');
-  await page.getByRole('alert').waitFor();
-  await page.getByLabel('Token').fill(token);
-  await page.keyboard.press('Enter');
-  await page.waitForURL(/\/~[\w-]{22}\/documents$/);
-  const [cookie] = await context.cookies(page.url());
-  assert.deepEqual([cookie?.httpOnly, cookie?.sameSite], [true, 'Strict']);
-  // All ports of a host share cookies, so each server's cookie has its own name.
-  assert.match(cookie?.name ?? '', new RegExp(`^carrel_[0-9a-f]{12}${new URL(origin).port}$`));
-  assert.ok(!(await page.content()).includes(token));
-  const newNote = page.url().replace('documents', 'notes/new');
-  const cross = await context.request.post(newNote, {
-    form: { title: 'x', content: 'x' },
-    headers: { origin: 'http://evil.example' },
-  });
-  assert.equal(cross.status(), 403);
-  const bare = await context.request.post(newNote, { form: { title: 'x', content: 'x' } });
-  assert.equal(bare.status(), 403);
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await page.getByLabel('Token').waitFor();
-  await page.goto('/notes');
-  await page.getByLabel('Token').waitFor();
-});
-
-test('read-only mode shows everything and offers no change', { skip }, async (t) => {
+test('read-only mode shows everything and offers no change', { skip }, async () => {
+  const change = /<form[^>]* method="post"|<input[^>]* type="file"/;
+  const get = async (origin: string, path: string) => (await fetch(`${origin}${path}`)).text();
+  assert.match(await get((await sharedServer()).origin, '/jobs'), change);
   const { origin } = await readOnlyServer();
-  const { page, problems } = await openBrowser(t, origin);
   for (const path of [
     '/notes',
     '/memories',
@@ -235,53 +201,10 @@ test('read-only mode shows everything and offers no change', { skip }, async (t)
     '/documents?done=deleted:1',
     '/notes?done=deleted:1',
   ]) {
-    await page.goto(path);
-    assert.equal(await page.locator('form[method=post]').count(), 0, path);
-    assert.equal(await page.locator('input[type=file]').count(), 0, path);
+    const html = await get(origin, path);
+    assert.match(html, /This server is read-only/, path);
+    assert.doesNotMatch(html, change, path);
   }
-  assert.match(await page.locator('[role=note]').innerText(), /read-only/);
-  assert.deepEqual(problems, []);
-});
-
-test('every page is accessible and fits: wide in light, a phone in dark', { skip }, async (t) => {
-  const { origin, call } = await sharedServer();
-  const { id } = (
-    await call('save_note', { title: 'Lamps', content: '```\n'.concat('a long line '.repeat(30), '\n```') })
-  )['note'] as { id: string };
-  await until(async () => (await call('kb_status', {}))['documents'] === 1);
-  const lists = [
-    '/',
-    '/?q=lighthouse',
-    '/documents',
-    '/notes',
-    '/memories',
-    '/memories?thread=log',
-    '/jobs',
-    '/trash',
-    '/web',
-  ];
-  const single = ['/documents/1', `/notes/${id}`, '/memories/entry/1', '/web/new', '/tokens/new', '/no/such/page'];
-  const server = ['/activity', '/activity?view=clients', '/sources', '/connect', '/tokens', '/settings'];
-  const looks = [
-    { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
-    { viewport: { width: 390, height: 780 }, colorScheme: 'dark' },
-  ] as const;
-  const { page, problems } = await openBrowser(t, origin);
-  for (const [index, path] of [...lists, ...single, ...server].entries()) {
-    for (const [look, { viewport, colorScheme }] of looks.entries()) {
-      if (barrierLooks === 1 && index % 2 !== look) continue;
-      await page.setViewportSize(viewport);
-      await page.emulateMedia({ colorScheme });
-      await page.goto(path);
-      assert.deepEqual(await page.evaluate(`${axe}; ${findBarriers}`), [], `${path} ${colorScheme}`);
-    }
-    for (const { viewport } of looks) {
-      await page.setViewportSize(viewport);
-      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-      assert.ok(Number(overflow) <= 0, `${path} is ${overflow} px too wide for ${viewport.width} px`);
-    }
-  }
-  assert.deepEqual(problems, []);
 });
 
 test('10,000 documents are shown a page at a time', { skip }, async (t) => {
@@ -299,9 +222,8 @@ test('10,000 documents are shown a page at a time', { skip }, async (t) => {
 
 test('a late answer to an earlier query does not replace the current one', {
   skip,
-}, async (t) => {
-  const { origin } = await sharedServer();
-  const { page, problems } = await openBrowser(t, origin);
+}, async () => {
+  const { page, problems } = await sharedServer();
   await page.goto('/');
   const held = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
@@ -323,12 +245,11 @@ test('a late answer to an earlier query does not replace the current one', {
 
 test('saving an untouched form changes nothing: control characters, line breaks, tags with commas', {
   skip,
-}, async (t) => {
-  const { origin, call } = await sharedServer();
+}, async () => {
+  const { page, call } = await sharedServer();
   const text = 'red \u001b[31malert\u202e!\u202c\n\n\tsecond <b>"line"</b>';
   const tags = ['one, two', 'three'];
   const { context_id: id } = await call('store_context', { thread_id: 't', source: 'user', text, tags });
-  const { page } = await openBrowser(t, origin);
   await page.goto(`/memories/entry/${id}`);
   await page.getByRole('button', { name: 'Edit' }).click();
   await Promise.all([
@@ -339,6 +260,70 @@ test('saving an untouched form changes nothing: control characters, line breaks,
   const [entry] = results as { text_content: string; tags: string[] }[];
   assert.equal(entry?.text_content, text);
   assert.deepEqual(entry?.tags, tags);
+});
+
+test('every page is accessible and fits, even with long names: wide in light, a phone in dark', { skip }, async () => {
+  const { page, problems, call } = await sharedServer();
+  const long = 'W'.repeat(190);
+  await call('kb_add', { text: long, title: long, collection: long.slice(0, 60), tags: [long.slice(0, 90)] });
+  const memory = { thread_id: long, source: 'agent', text: long };
+  const { context_id: entry } = await call('store_context', memory);
+  const { context_id: deleted } = await call('store_context', { ...memory, text: 'deleted' });
+  await call('delete_context', { context_ids: [deleted] });
+  const content = `${long}\n\n\`\`\`\n${'a long line '.repeat(30)}\n\`\`\``;
+  const source_urls = [`https://example.org/${long}`];
+  const { note } = (await call('save_note', { title: long, content, source_urls })) as { note: { id: string } };
+  await call('kb_search', { query: `lighthouse ${hostile} ${'long'.repeat(200)}` });
+  await until(async () => (await call('kb_status', {}))['documents'] === 2);
+  const lists = [
+    '/',
+    '/?q=lighthouse',
+    '/documents',
+    '/notes',
+    '/memories',
+    `/memories?thread=${long}`,
+    '/jobs',
+    '/trash?kind=memories',
+    '/web',
+  ];
+  const single = [
+    '/documents/2',
+    `/notes/${note.id}`,
+    `/memories/entry/${entry}`,
+    '/web/new',
+    '/tokens/new',
+    '/no/page',
+  ];
+  const activity = ['/activity', '/activity?view=tools', '/activity?view=clients'];
+  const looks = [
+    { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
+    { viewport: { width: 390, height: 780 }, colorScheme: 'dark' },
+  ] as const;
+  for (const [index, path] of [
+    ...lists,
+    ...single,
+    ...activity,
+    '/sources',
+    '/connect',
+    '/tokens',
+    '/settings?q=a',
+  ].entries()) {
+    for (const [look, { viewport, colorScheme }] of looks.entries()) {
+      const isChecked = barrierLooks === 2 || index % 2 === look;
+      // Every page must fit a phone.
+      if (!isChecked && look === 0) continue;
+      await page.setViewportSize(viewport);
+      if (isChecked) {
+        await page.emulateMedia({ colorScheme });
+        await page.goto(path);
+        assert.deepEqual(await page.evaluate(`${axe}; ${findBarriers}`), [], `${path} ${colorScheme}`);
+      }
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      assert.ok(Number(overflow) <= 0, `${path} is ${overflow} px too wide for ${viewport.width} px`);
+      assert.equal(await page.evaluate('window.broken'), undefined);
+    }
+  }
+  assert.deepEqual(problems, []);
 });
 
 async function fill({ call }: Pick<KbAgent, 'call'>): Promise<void> {

@@ -31,6 +31,15 @@ describe('pages about the server', { skip: typeof browser === 'string' ? browser
     for (const end of ends) await end();
   });
 
+  async function addToken(name: string, fill: () => Promise<unknown> = async () => {}): Promise<string> {
+    const { page } = visitor;
+    await page.goto(`${new URL(page.url()).pathname.replace(/\/\w+(\/new)?$/, '')}/tokens/new`);
+    await page.locator('[name=name]').fill(name);
+    await fill();
+    await page.getByRole('button', { name: 'Add token' }).click();
+    return page.locator('#token').innerText();
+  }
+
   it('Activity shows what was asked and got, filters it, and plots it with values under the pointer', async () => {
     const { page } = visitor;
     await page.goto('/activity');
@@ -106,36 +115,34 @@ describe('pages about the server', { skip: typeof browser === 'string' ? browser
     assert.match(String(await page.evaluate('navigator.clipboard.readText()')), /"context_servers"/);
   });
 
-  it('no page is wider than a phone, and none runs what a client sent', async () => {
-    const phone = await openBrowser(owner, server.origin, { viewport: { width: 390, height: 844 } });
-    const views = ['/activity?view=tools', '/activity?view=clients', '/web', '/web/new', '/sources', '/connect'];
-    for (const path of ['/activity', ...views, '/tokens', '/tokens/new', '/settings?q=a']) {
-      await phone.page.goto(path);
-      const overflow = Number(await phone.page.evaluate('document.documentElement.scrollWidth - innerWidth'));
-      assert.ok(overflow <= 0, `${path} is ${overflow} px too wide`);
-      assert.equal(await phone.page.evaluate('window.broken'), undefined);
-    }
-    assert.deepEqual([...phone.problems, ...visitor.problems], []);
-  });
-
-  it('the first token is shown once and closes the server; a restricted one sees none of the server’s pages', async () => {
-    const { page } = visitor;
-    const add = async (name: string, fill: () => Promise<unknown> = async () => {}): Promise<string> => {
-      await page.goto(`${new URL(page.url()).pathname.replace(/\/\w+(\/new)?$/, '')}/tokens/new`);
-      await page.locator('[name=name]').fill(name);
-      await fill();
-      await page.getByRole('button', { name: 'Add token' }).click();
-      return page.locator('#token').innerText();
-    };
+  it('the first token is shown once, closes the server, and signs in; a restricted one sees none of the server’s pages', async () => {
+    const { page, context } = visitor;
     await page.goto('/tokens');
     assert.match(await page.locator('main').innerText(), /every HTTP client needs one/);
-    const full = await add('laptop');
+    const full = await addToken('laptop');
     assert.match(full, /^carrel_[\w-]{43}$/);
-    await until(async () => (await page.goto('/tokens'))?.status() === 401);
+    const authorization = `Bearer ${full}`;
+    await until(async () => (await context.request.get('/tokens')).status() === 401);
+    assert.equal((await context.request.get('/tokens', { headers: { authorization } })).status(), 200);
+    assert.equal((await page.goto('/tokens'))?.status(), 401);
+    await page.getByLabel('Token').fill('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
     await page.getByLabel('Token').fill(full);
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/~[\w-]{22}\/tokens$/);
-    const some = await add('reader', async () => {
+    const [cookie] = await context.cookies(page.url());
+    assert.deepEqual([cookie?.httpOnly, cookie?.sameSite], [true, 'Strict']);
+    // All ports of a host share cookies, so each server's cookie has its own name.
+    assert.match(cookie?.name ?? '', new RegExp(`^carrel_[0-9a-f]{12}${new URL(server.origin).port}$`));
+    assert.ok(!(await page.content()).includes(full));
+    const newNote = page.url().replace('tokens', 'notes/new');
+    const form = { title: 'x', content: 'x' };
+    for (const headers of [{ origin: 'http://evil.example' }, {}]) {
+      assert.equal((await context.request.post(newNote, { form, headers })).status(), 403, 'another site’s form');
+    }
+
+    const some = await addToken('reader', async () => {
       await page.getByLabel('Read only').check();
       await page.getByLabel('Collections').fill('papers');
     });
@@ -161,5 +168,9 @@ describe('pages about the server', { skip: typeof browser === 'string' ? browser
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByText('Token revoked').waitFor();
     assert.equal((await fetch(`${server.origin}/documents`, { headers })).status, 401);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Token').waitFor();
+    assert.equal((await page.goto('/notes'))?.status(), 401);
+    assert.deepEqual(visitor.problems, []);
   });
 });
