@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { anyCharacter } from '../../test/support/any-character.ts';
 import { fittingUnits, wireBytes } from './wire-bytes.ts';
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 test('counts the bytes of strings, for one copy and for two', () => {
-  const anyText = fc.string({ unit: 'binary' });
+  const anyText = fc.string({ unit: anyCharacter });
   fc.assert(
     fc.property(anyText, (text) => {
       assert.equal(wireBytes(text, 1), bytesOf(text));
@@ -34,7 +35,7 @@ test('stops counting at the bound', () => {
 
 test('truncates text at a byte limit, between characters', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.nat(60), (text, bytesMax) => {
+    fc.property(fc.string({ unit: anyCharacter }), fc.nat(60), (text, bytesMax) => {
       const units = fittingUnits(text, 1, bytesMax);
       const head = text.slice(0, units);
       if (units > 0) assert.ok(bytesOf(head) <= bytesMax);

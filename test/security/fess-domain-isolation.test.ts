@@ -11,6 +11,7 @@ import { QuerySyntaxError } from '../fakes/fess/lucene/lexer.ts';
 import { parseQuery, type Query } from '../fakes/fess/lucene/parser.ts';
 import { searchIndex } from '../fakes/fess/search-index.ts';
 import { type FakeFess, startFakeFess } from '../fakes/fess/start-fake-fess.ts';
+import { anyCharacter } from '../support/any-character.ts';
 import { size } from '../support/sizes.ts';
 
 // 000 §7.1: each bridge operates exclusively on its own knowledge domain. Fess appends the label to the query text, so this
@@ -128,7 +129,7 @@ const hostile = fc.oneof(
   { weight: 3, arbitrary: ends },
   { weight: 2, arbitrary: spaced },
   { weight: 2, arbitrary: glued },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 30 }) },
+  { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 30 }) },
 );
 
 const ownUrls = new Set(documents.filter(({ labels }) => labels.includes(label)).map(({ url }) => url));

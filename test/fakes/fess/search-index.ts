@@ -3,7 +3,7 @@ import { type ParsedSearch, parseSearch } from './assemble-query.ts';
 import { type FacetAnswer, FacetFieldError, type FacetScope, facets } from './facets.ts';
 import type { FakeDocument } from './fake-document.ts';
 import { BadGeoError, geoFilter } from './geo.ts';
-import { matches, positiveTerms, words } from './lucene/evaluate.ts';
+import { matches, positiveTerms, words, wordsOfDocument } from './lucene/evaluate.ts';
 import { QuerySyntaxError } from './lucene/lexer.ts';
 import type { Operator } from './lucene/parser.ts';
 import { type Scored, sortHits, UnknownSortError } from './sort.ts';
@@ -166,11 +166,11 @@ function integer(text: string | null, fallback: number): number {
 }
 
 function score(document: FakeDocument, terms: readonly string[]): number {
-  const inTitle = new Set(words(document.title ?? ''));
-  const inContent = words(document.content.slice(0, 2000));
+  const inTitle = wordsOfDocument(document.title ?? '');
+  const inContent = wordsOfDocument(document.content.slice(0, 2000));
   let sum = 1;
   for (const term of terms) {
-    sum += inTitle.has(term) ? 3 : 0;
+    sum += inTitle.includes(term) ? 3 : 0;
     sum += Math.log1p(inContent.filter((word) => word === term).length);
   }
   return Math.round(sum * 10_000) / 10_000;

@@ -37,7 +37,7 @@ export function words(text: string): string[] {
 /** Cache of the words of each text: the corpus has few texts, and they are searched thousands of times. */
 const wordsByText = new Map<string, string[]>();
 
-function wordsOfDocument(text: string): string[] {
+export function wordsOfDocument(text: string): string[] {
   const cached = wordsByText.get(text);
   if (cached !== undefined) return cached;
   const found = words(text);
@@ -81,7 +81,8 @@ function searchedTexts(document: FakeDocument, defaultField: DefaultField): stri
 function hasPhrase(text: string, term: Term): boolean {
   const termWords = words(term.text);
   const documentWords = wordsOfDocument(text);
-  if (termWords.length === 0) return false;
+  const [first] = termWords;
+  if (first === undefined || (!term.fuzzy && !documentWords.includes(first))) return false;
   const isSameWord = (a: string | undefined, b: string | undefined) =>
     a === b || (term.fuzzy && a !== undefined && b !== undefined && distance(a, b) <= 2);
   return documentWords.some((_, at) => termWords.every((word, offset) => isSameWord(documentWords[at + offset], word)));
