@@ -39,7 +39,13 @@ onEachBackend(
     };
     let source: StorageLocation;
     let content: unknown;
+    /** Has content that only a valid backup may replace. */
+    let former: StorageLocation;
+    const checkFormer = () =>
+      use(former, async (storage) => assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, 2));
     before(async () => {
+      former = await backend.newLocation();
+      await use(former, (storage) => fillStorage(storage, 2));
       source = await backend.newLocation();
       content = await use(source, async (storage) => {
         await fillStorage(storage, 12);
@@ -99,15 +105,6 @@ onEachBackend(
       });
     });
 
-    test('replaces content only with --force, and then all of it', async () => {
-      const target = await backend.newLocation();
-      await use(target, (storage) => fillStorage(storage, 2));
-      await refused(restore(backupLocation(target), file, quiet), 'storage_not_empty');
-      await use(target, async (storage) => assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, 2));
-      await restore(backupLocation(target), file, { ...quiet, force: true });
-      await use(target, async (storage) => assert.deepEqual(await contentOf(storage), content));
-    });
-
     test('rejects any flipped bit, missing or extra byte before touching anything', async () => {
       const bytes = readFileSync(file);
       const broken = join(folder, 'broken.tar');
@@ -131,15 +128,13 @@ onEachBackend(
     });
 
     test('rejects a backup whose rows differ from its manifest, even with a valid checksum', async () => {
-      const target = await backend.newLocation();
-      await use(target, (storage) => fillStorage(storage, 1));
       const forged = join(folder, 'forged.tar');
       await rewriteBackup(file, forged, (manifest) => ({
         ...manifest,
         tables: manifest.tables.map((table) => (table.name === 'notes' ? { ...table, rows: 11 } : table)),
       }));
-      await refused(restore(backupLocation(target), forged, { ...quiet, force: true }), 'invalid_backup');
-      await use(target, async (storage) => assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, 1));
+      await refused(restore(backupLocation(former), forged, { ...quiet, force: true }), 'invalid_backup');
+      await checkFormer();
     });
 
     test('rejects a backup with a newer schema or format', async () => {
@@ -162,12 +157,10 @@ onEachBackend(
     });
 
     test('restores only rows of known tables and columns', async () => {
-      const target = await backend.newLocation();
-      await use(target, (storage) => fillStorage(storage, 1));
       const forged = join(folder, 'shape.tar');
       const forge = async (change: (tables: Manifest['tables']) => Manifest['tables'], more: ArchiveMember[] = []) => {
         await rewriteBackup(file, forged, (manifest) => ({ ...manifest, tables: change(manifest.tables) }), more);
-        await refused(restore(backupLocation(target), forged, { ...quiet, force: true }), 'invalid_backup');
+        await refused(restore(backupLocation(former), forged, { ...quiet, force: true }), 'invalid_backup');
       };
       const row = Buffer.from(
         '["trigger","t","notes",0,"CREATE TRIGGER t AFTER INSERT ON notes BEGIN SELECT 1; END"]\n',
@@ -178,7 +171,14 @@ onEachBackend(
       await forge((tables) => tables, [member]);
       await forge((tables) => tables.slice(1));
       await forge((tables) => tables.map((table) => ({ ...table, columns: [...table.columns, 'more'] })));
-      await use(target, async (storage) => assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, 1));
+      await checkFormer();
+    });
+
+    test('replaces content only with --force, and then all of it', async () => {
+      await refused(restore(backupLocation(former), file, quiet), 'storage_not_empty');
+      await checkFormer();
+      await restore(backupLocation(former), file, { ...quiet, force: true });
+      await use(former, async (storage) => assert.deepEqual(await contentOf(storage), content));
     });
 
     test('never overwrites the database or a non-file, even with --force', async () => {

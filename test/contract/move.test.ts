@@ -34,15 +34,15 @@ onBothBackends('a backup of one database, restored into the other', (sqlite, pos
     const originals = join(data, 'documents');
     return { storage: storage.backend === 'sqlite' ? { ...storage, documentsDir: originals } : storage, originals };
   };
-  const moved = async (from: BackupLocation, to: BackupLocation, force = false) => {
+  const moved = async (from: BackupLocation, to: BackupLocation) => {
     const file = archive();
     await backUp(from, file, quiet);
-    return restore(to, file, { ...quiet, force });
+    return restore(to, file, quiet);
   };
 
   test('an entry with more distinct words than a tsvector holds is found by its first words, until it is changed', async () => {
     const [source, middle, end] = [await placeIn(sqlite), await placeIn(postgres), await placeIn(sqlite)];
-    const words = Array.from({ length: 120_000 }, (_, index) => `q${(index * 7_919 + 60_466_176).toString(36)}xjq`);
+    const words = Array.from({ length: 40_000 }, (_, index) => `q${index.toString(36)}${'xjq'.repeat(10)}`);
     const text = `heron ${words.join(' ')}`;
     const id = await use(source.storage, async ({ entries }) => {
       const [stored] = await entries.store({ entries: [{ ...oneEntry, text }] });
@@ -99,38 +99,29 @@ onBothBackends('a backup of one database, restored into the other', (sqlite, pos
       });
     });
 
-    test(`${from.name} to ${to.name}: replaces content only with --force, and then all of it`, async () => {
+    test(`${from.name} to ${to.name}: replaces content only by a valid backup and with --force, and then all of it`, async () => {
       const [source, target] = [await placeIn(from), await placeIn(to)];
       await use(source.storage, (storage) => fillStorage(storage, 4));
       await use(target.storage, (storage) => fillStorage(storage, 2));
       const former = await toTables(target);
-      await assert.rejects(moved(source, target), { code: 'storage_not_empty' });
-      assert.deepEqual(await toTables(target), former);
-      await moved(source, target, true);
-      await use(target.storage, async (storage) =>
-        assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, 4),
-      );
-    });
-
-    test(`${from.name} to ${to.name}: rejects a backup whose rows differ from its manifest, and changes nothing`, async () => {
-      const [source, target] = [await placeIn(from), await placeIn(to)];
-      await use(source.storage, (storage) => fillStorage(storage, 4));
       const [file, forged] = [archive(), archive()];
       await backUp(source, file, quiet);
+      // Its rows differ from its manifest.
       await rewriteBackup(file, forged, (manifest) => ({
         ...manifest,
         tables: manifest.tables.map((table) => (table.name === 'notes' ? { ...table, rows: 1 } : table)),
       }));
-      await assert.rejects(restore(target, forged, quiet), { code: 'invalid_backup' });
-      const data = join(target.originals, '..');
-      if (to.name === 'sqlite') {
-        // The leftovers of a killed restore.
-        mkdirSync(target.originals, { recursive: true });
-        writeFileSync(join(target.originals, `${'0'.repeat(64)}.999999999.tmp`), 'half');
-      }
-      await restore(target, file, quiet);
+      await assert.rejects(restore(target, file, quiet), { code: 'storage_not_empty' });
+      await assert.rejects(restore(target, forged, { ...quiet, force: true }), { code: 'invalid_backup' });
+      assert.deepEqual(await toTables(target), former);
+      // The leftovers of a killed restore.
+      if (to.name === 'sqlite') writeFileSync(join(target.originals, `${'0'.repeat(64)}.999999999.tmp`), 'half');
+      await restore(target, file, { ...quiet, force: true });
+      await use(target.storage, async (storage) =>
+        assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, 4),
+      );
       assert.deepEqual(
-        readdirSync(data, { recursive: true }).filter((name) => name.includes('.tmp')),
+        readdirSync(join(target.originals, '..'), { recursive: true }).filter((name) => name.includes('.tmp')),
         [],
       );
     });

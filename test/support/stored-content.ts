@@ -58,7 +58,7 @@ export async function fillStorage(storage: Storage, count: number): Promise<void
 }
 
 /** An original file that is stored in several pieces. */
-const original = Buffer.alloc(2_200_000, 'a\\b\n\0');
+const original = Buffer.alloc(1_100_000, 'a\\b\n\0');
 
 async function* bytesOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
