@@ -17,9 +17,9 @@ import { rewriteBackup } from '../support/rewrite-backup.ts';
 import { size } from '../support/sizes.ts';
 
 /** For a release: `CARREL_RESTORE_KILLS=100 node test/reliability/backup-faults.test.ts`. */
-const kills = size({ quick: 3, full: 5, variable: 'CARREL_RESTORE_KILLS' });
+const kills = size({ quick: 2, full: 5, variable: 'CARREL_RESTORE_KILLS' });
 /** Passages in the restored backup. */
-const restored = size({ quick: 800, full: 4000 });
+const restored = size({ quick: 400, full: 4000 });
 const quiet = { force: false, onProgress: () => {} };
 const forced = { ...quiet, force: true };
 
@@ -31,7 +31,7 @@ onEachBackend(
     test(`${kills} restores killed at any moment leave the old or the new content, never a mixture`, async () => {
       const [large, target] = [await backend.newLocation(), await backend.newLocation()];
       await fill(large, 'fresh', restored);
-      await fill(target, 'former', 500);
+      await fill(target, 'former', 200);
       const file = join(folder, 'large.tar');
       const former = join(folder, 'former.tar');
       await backUp(backupLocation(large, folder), file, quiet);
@@ -43,8 +43,8 @@ onEachBackend(
         // Spread over the whole run: it may be killed at any moment.
         await runRestore(file, target, folder, (wholeMs * (count + Math.random())) / kills);
         const words = await countWords(target);
-        assert.ok(['500 0', `0 ${restored}`].includes(words), words);
-        if (words === '500 0') kept += 1;
+        assert.ok(['200 0', `0 ${restored}`].includes(words), words);
+        if (words === '200 0') kept += 1;
         else replaced += 1;
       }
       assert.ok(kept > 0, `some were killed before the end (${kept} kept, ${replaced} replaced)`);
@@ -120,7 +120,7 @@ describe('faults around a SQLite file', () => {
 
   test('does not back up a damaged database as if it were intact', async () => {
     const target = locationOf('rotten');
-    await fill(target, 'fresh', 2000);
+    await fill(target, 'fresh', 500);
     const bytes = readFileSync(target.path);
     bytes.fill(0x5a, bytes.length >> 1, (bytes.length >> 1) + 40_960);
     writeFileSync(target.path, bytes);
