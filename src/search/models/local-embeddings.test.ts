@@ -15,7 +15,7 @@ import { dotProduct } from '../../storage/vectors/quantise.ts';
 import { bundledModelFolder } from './bundled-model.ts';
 import { createLocalEmbeddings } from './local-embeddings.ts';
 
-const config = { modelFolder: bundledModelFolder(), threads: 1, queuedTextsMax: 100, textTimeoutMs: 60_000 };
+const config = { modelFolder: bundledModelFolder(), threads: 1, queuedTextsMax: 40, textTimeoutMs: 60_000 };
 const hasCode = (code: string) => (error: unknown) => isCarrelError(error) && error.code === code;
 
 test('the bundled model is the one that its README names', () => {
@@ -48,7 +48,7 @@ describe('the local model', () => {
 
   test('a text has the same vector in any batch', async () => {
     const [alone] = await provider.embed(['a short text']);
-    const [, among] = await provider.embed(['word '.repeat(900), 'a short text', '']);
+    const [, among] = await provider.embed(['word '.repeat(200), 'a short text', '']);
     assert.deepEqual(among, alone);
   });
 
@@ -72,15 +72,15 @@ describe('the local model', () => {
   });
 
   test('refuses too many waiting texts at once, with a retry time', async () => {
-    const full = provider.embed(Array.from({ length: 100 }, () => 'text'));
+    const full = provider.embed(Array.from({ length: config.queuedTextsMax }, () => 'text'));
     await assert.rejects(provider.embed(['one more']), hasCode('too_many_in_flight'));
-    assert.equal((await full).length, 100);
+    assert.equal((await full).length, config.queuedTextsMax);
   });
 
   test('drops a cancelled call and continues with the others', async () => {
     const controller = new AbortController();
     const cancelled = provider.embed(
-      Array.from({ length: 50 }, () => 'long '.repeat(500)),
+      Array.from({ length: 20 }, () => 'long '.repeat(200)),
       { signal: controller.signal },
     );
     const other = provider.embed(['kept']);
@@ -99,7 +99,7 @@ describe('the local model', () => {
 
 test('several threads give the same vectors as one, in order', async () => {
   const texts = Array.from(
-    { length: size({ quick: 20, full: 40 }) },
+    { length: size({ quick: 10, full: 40 }) },
     (_, index) => `${'word '.repeat(index * 5)}number ${index}`,
   );
   const threads = size({ quick: 2, full: 3 });
@@ -121,7 +121,7 @@ function startEmbedding(atEnd: string, textTimeoutMs: number) {
     import { createLocalEmbeddings } from './src/search/models/local-embeddings.ts';
     const local = createLocalEmbeddings({ ...${JSON.stringify(config)}, textTimeoutMs: ${textTimeoutMs} });
     await local.embed(['text']);
-    const texts = Array.from({ length: 6 }, (_, number) => 'text '.repeat(500) + number);
+    const texts = Array.from({ length: 3 }, (_, number) => 'text '.repeat(500) + number);
     const embedded = local.embed(texts);
     ${atEnd}`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
@@ -144,7 +144,7 @@ test('a timeout excludes time in which the process is suspended', async () => {
   child.kill('SIGSTOP');
   await pause(1.5 * textTimeoutMs);
   child.kill('SIGCONT');
-  await said.waitForOutput(/6 vectors/);
+  await said.waitForOutput(/3 vectors/);
   assert.deepEqual(await exited, [0, null]);
 });
 
