@@ -18,7 +18,7 @@ import { onEachBackend } from '../support/backends.ts';
 import { makeFolder } from '../support/child-program.ts';
 import { size } from '../support/sizes.ts';
 
-const pages = size({ quick: 14, full: 500 });
+const pages = size({ quick: 8, full: 500 });
 const links = size({ quick: 5_000, full: 100_000 });
 const never = new AbortController().signal;
 const tags = ['collection:docs'];
