@@ -12,7 +12,7 @@ import { findWords } from '../../src/storage/words/find-words.ts';
 import { passageWords } from '../../src/storage/words/word-indexes.ts';
 import type { Page } from '../../src/words/ranking/word-index.ts';
 import { plainQuery } from '../../src/words/word-query.ts';
-import { type PassageWriter, passageWriter, type TestPassage } from '../support/passages.ts';
+import { type PassageWriter, passageWriter, type TestDocument, type TestPassage } from '../support/passages.ts';
 import {
   createTestDatabase,
   type PostgresServer,
@@ -25,8 +25,10 @@ import { size } from '../support/sizes.ts';
 /** Upper bound for counting matches. */
 const totalMax = 500;
 
-/** Most of them match some queries and filters, which is more than is counted. */
-const documents = size({ quick: 600, full: 2500 });
+/** Passages. Most of them match some queries and filters, which is more than is counted. */
+const count = size({ quick: 600, full: 2500 });
+/** Their labels repeat after this many, and a document's passages have the same labels. */
+const documents = 100;
 
 /** Labels are stored as lexemes among the words. The index must find the same as testing each match. */
 describe('label filters on word searches on PostgreSQL', { skip: serverObstacle() ?? false }, () => {
@@ -45,9 +47,7 @@ describe('label filters on word searches on PostgreSQL', { skip: serverObstacle(
     storage = await createPostgresStorage({ url: database.url });
     passages = passageWriter(storage);
     connections = createConnections({ url: database.url });
-    await passages.replace(
-      Array.from({ length: documents }, (_, number) => ({ parent: `d${number}`, passages: [passageOf(number)] })),
-    );
+    await passages.replace(Array.from({ length: documents }, (_, number) => documentOf(number)));
   });
   after(async () => {
     await tokenizer.close();
@@ -114,9 +114,9 @@ describe('label filters on word searches on PostgreSQL', { skip: serverObstacle(
         action: { kind: 'set_tags', tags },
         ...{ percentMax: 100, tagsMax: 10 },
       });
-    assert.deepEqual(await totals(), [documents / 10, 0, documents / 50]);
+    assert.deepEqual(await totals(), [count / 10, 0, count / 50]);
     await retag(['fresh']);
-    assert.deepEqual(await totals(), [0, documents / 10, 0]);
+    assert.deepEqual(await totals(), [0, count / 10, 0]);
     assert.deepEqual(await storage.check(), []);
     await retag([]);
     assert.deepEqual(await totals(), [0, 0, 0]);
@@ -124,7 +124,7 @@ describe('label filters on word searches on PostgreSQL', { skip: serverObstacle(
   });
 
   test('finds passages as they were before a concurrent rewrite', async () => {
-    const written = [{ parent: 'd0', passages: [passageOf(0)] }];
+    const written = [documentOf(0)];
     const interrupted: typeof searchPassages = (on, request) => {
       const query: Statements['query'] = async (sql, ...more) => {
         if (sql.includes('FROM carrel.kb_passages')) await passages.replace(written);
@@ -133,7 +133,7 @@ describe('label filters on word searches on PostgreSQL', { skip: serverObstacle(
       return searchPassages({ ...on, query }, request);
     };
     const { hits, total } = await read(interrupted, { query: plainQuery('wick'), limit: 20, offset: 0 });
-    assert.deepEqual([hits.length, total], [20, Math.ceil(documents / 31)]);
+    assert.deepEqual([hits.length, total], [20, Math.ceil(count / 31)]);
   });
 
   function find(text: string, { labels = [] }: PassageFilter, page: Page, isIndexed = true) {
@@ -151,6 +151,11 @@ describe('label filters on word searches on PostgreSQL', { skip: serverObstacle(
     );
   }
 });
+
+function documentOf(number: number): TestDocument {
+  const passages = Array.from({ length: count / documents }, (_, at) => passageOf(number + at * documents));
+  return { parent: `d${number}`, passages };
+}
 
 function passageOf(number: number): TestPassage {
   const rare = `${number % 7 === 0 ? 'ember' : ''} ${number % 31 === 0 ? 'wick' : ''}`;
