@@ -15,7 +15,7 @@ import { nearVector, randomNumbers, randomUnitVector } from '../support/test-vec
 const dimensions = 64;
 /** PostgreSQL uses its index from 2,000 vectors. A search with a filter uses it only above 12,000 matches. */
 const count = size({ quick: 2_400, full: 24_000 });
-const batch = count / 12;
+const batch = count / 2;
 const clusters = 120;
 const queries = size({ quick: 12, full: 40 });
 
