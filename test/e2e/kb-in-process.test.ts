@@ -11,7 +11,7 @@ import { until } from '../support/pause.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-test('carrel kb without an engine elsewhere has one inside, whose documents survive a restart (contract §6)', async (t) => {
+test('carrel kb without an engine elsewhere has one inside, whose documents survive a restart; over HTTP it accepts no path of a file (contract §6)', async (t) => {
   const dataDir = makeFolder(t);
   const first = await startCarrel(t, ['kb'], { dataDir });
   const agent = await connectAgent(t, first.url);
@@ -23,7 +23,7 @@ test('carrel kb without an engine elsewhere has one inside, whose documents surv
   first.process.kill('SIGKILL');
   await first.exited;
 
-  const second = await startCarrel(t, ['kb'], { dataDir });
+  const second = await startCarrel(t, ['kb'], { dataDir, env: { KB_ALLOWED_ROOTS: '/' } });
   const later = await connectAgent(t, second.url);
   const { results } = await later.call('kb_search', { query: 'lighthouse' });
   assert.deepEqual(
@@ -34,9 +34,14 @@ test('carrel kb without an engine elsewhere has one inside, whose documents surv
   await later.call('kb_upload_chunk', { upload_id, data: base64('message'), chunk_index: 1 });
   const file = await ingested(later, await later.call('kb_upload_finish', { upload_id }));
   assert.match(JSON.stringify(await later.call('kb_get', { document_id: file })), /half of a message/);
+
+  for (const tool of ['kb_upload_start', 'kb_add']) {
+    const error = await later.fail(tool, { path: import.meta.filename });
+    assert.deepEqual([error.code, /stdio/.test(error.message)], ['path_not_allowed', true], 'paths are for stdio only');
+  }
 });
 
-test('in carrel serve, find asks the knowledge base, and its documents are resources (contract §8)', async (t) => {
+test('in carrel serve, find asks the knowledge base, and its documents are resources (contract §8); files are accepted only from allowed folders', async (t) => {
   const { client, call } = await serve(t, makeFolder(t), {});
   const nothing = /^Nothing relevant in context, notes, kb\. Try other words, or other sources \(web\)\.$/;
   assert.match(String((await call('find', { query: 'zirconium' }))['hint']), nothing);
@@ -55,6 +60,8 @@ test('in carrel serve, find asks the knowledge base, and its documents are resou
   assert.ok(resources.some(({ uri }) => uri === `carrel://kb/doc/${id}`));
   await assert.rejects(client.readResource({ uri: 'carrel://kb/doc/999' }), /No document/);
   await assert.rejects(client.readResource({ uri: 'carrel://kb/doc/1 OR 1=1' }), /No document/);
+  const refused = await client.callTool({ name: 'kb_add', arguments: { path: import.meta.filename } });
+  assert.match(JSON.stringify(refused.content), /no folder is allowed\. Set KB_ALLOWED_ROOTS/);
 });
 
 test('an unavailable engine is a failed source, not an empty one (contract §8)', async (t) => {
@@ -66,72 +73,54 @@ test('an unavailable engine is a failed source, not an empty one (contract §8)'
   assert.match(kb.message, /unreachable/);
 });
 
-test('accepts the path of a file in an allowed folder, on stdio only', async (t) => {
+test("accepts files in an allowed folder and in the client's roots; a rejection names the setting and the folders", async (t) => {
   const dataDir = makeFolder(t);
-  const root = join(dataDir, 'papers');
-  mkdirSync(root);
-  writeFileSync(join(root, 'essay.md'), '# Essay\n\nOn the keeping of bees.');
-  writeFileSync(join(dataDir, 'secret.md'), 'Not for agents.');
-  symlinkSync(join(dataDir, 'secret.md'), join(root, 'innocent.md'));
-  const { client, call } = await serve(t, dataDir, { KB_ALLOWED_ROOTS: root });
-  const taken = await call('kb_upload_start', { path: join(root, 'essay.md'), collection: 'essays' });
-  const id = await ingested({ call }, taken);
-  const document = await call('kb_get', { document_id: id });
-  assert.deepEqual([document['collection'], document['source_path']], ['essays', join(root, 'essay.md')]);
-  assert.match(JSON.stringify(document['chunks']), /keeping of bees/);
-  for (const path of [
-    join(root, 'innocent.md'),
-    join(dataDir, 'secret.md'),
-    `${root}/../secret.md`,
-    '/etc/hostname',
-    'essay.md',
-  ]) {
-    const result = await client.callTool({ name: 'kb_upload_start', arguments: { path } });
-    assert.deepEqual([result.isError, Object(result.structuredContent).error.code], [true, 'path_not_allowed'], path);
-  }
-  assert.equal((await call('kb_upload_start', { filename: 'a.txt', total_size: 1 }))['upload_url'], undefined);
-  for (const given of [{}, { text: 'a', path: join(root, 'essay.md') }]) {
-    const result = await client.callTool({ name: 'kb_add', arguments: given });
-    assert.match(JSON.stringify(result.content), /exactly one of text, path and url/);
-  }
-
-  const http = await startCarrel(t, ['kb'], { env: { KB_ALLOWED_ROOTS: root } });
-  const agent = await connectAgent(t, http.url);
-  for (const tool of ['kb_upload_start', 'kb_add']) {
-    const error = await agent.fail(tool, { path: join(root, 'essay.md') });
-    assert.deepEqual([error.code, /stdio/.test(String(error.message))], ['path_not_allowed', true]);
-  }
-});
-
-test("also accepts files in the client's roots; a rejection names the setting and the folders", async (t) => {
-  const dataDir = makeFolder(t);
-  const root = join(dataDir, 'project');
-  mkdirSync(root);
+  const [allowed, root] = [join(dataDir, 'papers'), join(dataDir, 'project')];
+  for (const folder of [allowed, root]) mkdirSync(folder);
+  writeFileSync(join(allowed, 'essay.md'), '# Essay\n\nOn the keeping of bees.');
   writeFileSync(join(root, 'plan.md'), '# Plan\n\nThe hives move in April.');
   writeFileSync(join(dataDir, 'secret.md'), 'Not for agents.');
-  symlinkSync(join(dataDir, 'secret.md'), join(root, 'innocent.md'));
+  for (const folder of [allowed, root]) symlinkSync(join(dataDir, 'secret.md'), join(folder, 'innocent.md'));
   const roots = [{ uri: pathToFileURL(root).href }, { uri: 'https://example.org/' }, { uri: 'file://%' }];
-  const { client, call } = await serve(t, dataDir, {}, roots);
-  const id = await ingested({ call }, await call('kb_add', { path: join(root, 'plan.md'), tags: ['bees'] }));
-  const document = await call('kb_get', { document_id: id });
-  assert.deepEqual([document['tags'], document['source_path']], [['bees'], join(root, 'plan.md')]);
+  const { client, call } = await serve(t, dataDir, { KB_ALLOWED_ROOTS: allowed }, roots);
+
+  const taken = await call('kb_upload_start', { path: join(allowed, 'essay.md'), collection: 'essays' });
+  const essay = await call('kb_get', { document_id: await ingested({ call }, taken) });
+  assert.deepEqual([essay['collection'], essay['source_path']], ['essays', join(allowed, 'essay.md')]);
+  assert.match(JSON.stringify(essay['chunks']), /keeping of bees/);
+  const added = await call('kb_add', { path: join(root, 'plan.md'), tags: ['bees'] });
+  const plan = await call('kb_get', { document_id: await ingested({ call }, added) });
+  assert.deepEqual([plan['tags'], plan['source_path']], [['bees'], join(root, 'plan.md')]);
   const noteId = await ingested({ call }, await call('kb_add', { text: 'Smoke calms bees.', title: 'Smoke' }));
   assert.equal((await call('kb_get', { document_id: noteId }))['title'], 'Smoke');
-  for (const path of [join(root, 'innocent.md'), join(dataDir, 'secret.md'), root, '/etc/hostname']) {
-    const result = await client.callTool({ name: 'kb_add', arguments: { path } });
-    const { code, message } = Object(result.structuredContent).error;
-    assert.equal(code, 'path_not_allowed', path);
-    assert.ok(message.includes(root) && message.includes('KB_ALLOWED_ROOTS'), message);
+
+  for (const path of [
+    join(allowed, 'innocent.md'),
+    join(root, 'innocent.md'),
+    join(dataDir, 'secret.md'),
+    `${allowed}/../secret.md`,
+    root,
+    '/etc/hostname',
+  ]) {
+    for (const name of ['kb_upload_start', 'kb_add']) {
+      const result = await client.callTool({ name, arguments: { path } });
+      const { code, message } = Object(result.structuredContent).error;
+      assert.deepEqual([result.isError, code], [true, 'path_not_allowed'], path);
+      for (const each of [allowed, root, 'KB_ALLOWED_ROOTS']) assert.ok(message.includes(each), message);
+    }
+  }
+  const relative = await client.callTool({ name: 'kb_upload_start', arguments: { path: 'essay.md' } });
+  assert.equal(Object(relative.structuredContent).error.code, 'path_not_allowed');
+  assert.equal((await call('kb_upload_start', { filename: 'a.txt', total_size: 1 }))['upload_url'], undefined);
+  for (const given of [{}, { text: 'a', path: join(allowed, 'essay.md') }]) {
+    const result = await client.callTool({ name: 'kb_add', arguments: given });
+    assert.match(JSON.stringify(result.content), /exactly one of text, path and url/);
   }
   if (process.getuid?.() === 0) {
     chownSync(join(root, 'plan.md'), 65_534, 65_534);
     const result = await client.callTool({ name: 'kb_add', arguments: { path: join(root, 'plan.md') } });
     assert.match(JSON.stringify(result.content), /another user/);
   }
-
-  const bare = await serve(t, makeFolder(t), {});
-  const refused = await bare.client.callTool({ name: 'kb_add', arguments: { path: join(root, 'plan.md') } });
-  assert.match(JSON.stringify(refused.content), /no folder is allowed\. Set KB_ALLOWED_ROOTS/);
 });
 
 async function serve(t: TestContext, dataDir: string, env: Record<string, string>, roots?: { uri: string }[]) {

@@ -107,25 +107,6 @@ describe('the lifecycle up to 2025-11-25 on stdio (contract §2)', () => {
     }),
   );
 
-  const newest = '2025-11-25';
-  const offers = { every: undefined, fess: '2025-03-26', cody: '2024-11-05' };
-  for (const [offer, pinned] of Object.entries(offers)) {
-    it(`T004: always answers with an offered revision (${offer})`, async () => {
-      const asked = {
-        '2025-03-26': '2025-03-26',
-        '2024-11-05': '2024-11-05',
-        '2026-07-28': newest,
-        '9999-01-01': newest,
-      };
-      for (const [protocolVersion, expected] of Object.entries({ ...asked, '': newest })) {
-        const client = startStdioClient(echoProgram, ['--revisions', offer]);
-        const { result } = await client.request(1, 'initialize', initializeParams(protocolVersion));
-        assert.equal(result?.['protocolVersion'], pinned ?? expected, protocolVersion);
-        await client.end();
-      }
-    });
-  }
-
   it(
     'T004: a missing or non-string revision is a bad argument, and the client may retry',
     run(async (client) => {
@@ -147,6 +128,25 @@ describe('the lifecycle over HTTP (contract §2)', () => {
   });
   after(() => program.stop());
   const call = (id: number, marker: string) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: slowCall(marker) });
+
+  const newest = '2025-11-25';
+  const offers = { every: undefined, fess: '2025-03-26', cody: '2024-11-05' };
+  for (const [offer, pinned] of Object.entries(offers)) {
+    it(`T004: always answers with an offered revision (${offer})`, async (t) => {
+      const { url, stop } = pinned ? await startListening(echoProgram, ['--revisions', offer]) : program;
+      if (pinned) t.after(stop);
+      const asked = {
+        '2025-03-26': '2025-03-26',
+        '2024-11-05': '2024-11-05',
+        '2026-07-28': newest,
+        '9999-01-01': newest,
+      };
+      for (const [protocolVersion, expected] of Object.entries({ ...asked, '': newest })) {
+        const { messages } = await post(url, initialize(1, initializeParams(protocolVersion)));
+        assert.equal(messages[0]?.result?.['protocolVersion'], pinned ?? expected, protocolVersion);
+      }
+    });
+  }
 
   it('T001, T002: only ping works before the handshake is complete', async () => {
     const early = await post(program.url, call(1, 'early'));

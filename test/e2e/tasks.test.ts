@@ -156,9 +156,11 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 300_000
   });
 
   it('above the limit per caller, calls are answered without a task', async () => {
-    const { url } = await restarted();
+    const { url } = program;
+    const dig = (marker: string) => ({ name: 'dig', arguments: { marker, delay_ms: 200 } });
     const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, n) => call(url, 'dig', { marker: `m${n}`, delay_ms: 200 })),
+      // The other caller has no tasks yet.
+      Array.from({ length: 40 }, (_, n) => ask(url, 'tools/call', dig(`m${n}`), { token: otherToken })),
     );
     assert.equal(answers.filter(({ taskId }) => taskId !== undefined).length, 20);
     assert.ok(
@@ -167,7 +169,7 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 300_000
   });
 
   it('after kill -9 and a restart, results remain, and interrupted tasks say so', async () => {
-    const { url } = await restarted();
+    const { url } = program;
     const { taskId: whole } = await call(url, 'dig', { marker: 'kept', delay_ms: 100 });
     await ended(url, whole);
     const { taskId: broken } = await call(url, 'dig', { marker: 'lost', delay_ms: 60_000 });
