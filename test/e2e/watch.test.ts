@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { basename, join } from 'node:path';
+import { after, type TestContext, test } from 'node:test';
 import type { AddEvent } from '../../src/cli/add/add-event.ts';
 import { documentsOf, hashesOf, startAdd } from '../support/add-program.ts';
-import { type Carrel, makeFolder, startCarrel } from '../support/child-program.ts';
+import { makeFolder, startCarrel } from '../support/child-program.ts';
 
 const engineEnv = { EMBEDDING_PROVIDER: 'none' };
+const sharedEngine = await startCarrel({ after }, ['engine'], { env: engineEnv });
 
 test('issue "Watch a folder": new, changed, renamed and removed files, each checked in the collection', async (t) => {
-  const { folder, file, watch, inStep } = await setUp(t);
+  const { folder, file, watch, inStep } = setUp(t);
   writeFileSync(file('kept.md'), 'kept');
   const watching = watch();
   assert.equal((await inStep(watching)).files, 1);
@@ -45,7 +46,7 @@ test('issue "Watch a folder": new, changed, renamed and removed files, each chec
 });
 
 test('issue "Watch a folder": a burst of changes ends in sync; one of several equal files has the document', async (t) => {
-  const { folder, file, watch, inStep, documents } = await setUp(t);
+  const { folder, file, watch, inStep, documents } = setUp(t);
   const watching = watch();
   await inStep(watching);
   for (let index = 0; index < 40; index += 1) writeFileSync(file(`${index}.txt`), `text ${index}`);
@@ -65,7 +66,7 @@ test('issue "Watch a folder": a burst of changes ends in sync; one of several eq
 });
 
 test('issue "Watch a folder": finds changes made while nobody watched at the next start', async (t) => {
-  const { file, watch, inStep } = await setUp(t);
+  const { file, watch, inStep } = setUp(t);
   // A name may contain any space character: macOS uses this one in the names of screenshots.
   const same = file('same  2.43\u202fPM.txt ');
   const changed = file('changed\u00a0name.txt');
@@ -89,7 +90,7 @@ test('issue "Watch a folder": finds changes made while nobody watched at the nex
 });
 
 test('issue "Watch a folder": a missing or empty folder removes no documents', async (t) => {
-  const { folder, file, watch, inStep, documents } = await setUp(t);
+  const { folder, file, watch, inStep, documents } = setUp(t);
   writeFileSync(file('a.txt'), 'a');
   const first = watch();
   await inStep(first);
@@ -106,7 +107,8 @@ test('issue "Watch a folder": a missing or empty folder removes no documents', a
 });
 
 test('issue "Watch a folder": waits for an unavailable engine, and loses nothing', async (t) => {
-  const { folder, file, watch, engine, restartEngine } = await setUp(t);
+  const engine = await startCarrel(t, ['engine'], { env: engineEnv });
+  const { folder, file, watch, documents } = setUp(t, engine);
   writeFileSync(file('a.txt'), 'a');
   const watching = watch();
   await watching.inStep();
@@ -114,10 +116,11 @@ test('issue "Watch a folder": waits for an unavailable engine, and loses nothing
   await engine.exited;
   writeFileSync(file('b.txt'), 'b');
   await watching.next(({ event }) => event === 'waiting');
-  const again = await restartEngine();
+  const { port: PORT } = new URL(engine.url);
+  await startCarrel(t, ['engine'], { dataDir: engine.dataDir, env: { ...engineEnv, PORT, KB_PORT: PORT } });
   await watching.next((event) => event.event === 'added' && event.path === file('b.txt'));
   await watching.inStep();
-  assert.deepEqual(await documentsOf(again.url, 'watched'), hashesOf(folder));
+  assert.deepEqual(await documents(), hashesOf(folder));
 });
 
 test('issue "Watch a folder": the engine may run in the same process', async (t) => {
@@ -135,21 +138,17 @@ test('issue "Watch a folder": the engine may run in the same process', async (t)
   assert.deepEqual(await documentsOf(engine.url, 'watched'), hashesOf(folder));
 });
 
-async function setUp(t: TestContext) {
+function setUp(t: TestContext, engine = sharedEngine) {
   const folder = realpathSync(makeFolder(t));
-  const dataDir = join(makeFolder(t), 'data');
-  const start = (more: Record<string, string> = {}): Promise<Carrel> =>
-    startCarrel(t, ['engine'], { dataDir, env: { ...engineEnv, ...more } });
-  const engine = await start();
-  const documents = () => documentsOf(engine.url, 'watched');
+  const collection = basename(folder);
+  const documents = () => documentsOf(engine.url, collection);
   const watch = () =>
-    startAdd(t, ['--watch', folder, '--collection', 'watched'], join(makeFolder(t), 'data'), {
+    startAdd(t, ['--watch', folder, '--collection', collection], join(makeFolder(t), 'data'), {
       KB_ENGINE_URL: engine.origin,
     });
   return {
     folder,
     file: (name: string) => join(folder, name),
-    engine,
     documents,
     watch,
     /** Waits until it reports being in sync, and compares with the engine; a later change may have been noticed in between. */
@@ -161,7 +160,6 @@ async function setUp(t: TestContext) {
         return event;
       }
     },
-    restartEngine: () => start({ PORT: new URL(engine.url).port, KB_PORT: new URL(engine.url).port }),
   };
 }
 

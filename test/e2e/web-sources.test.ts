@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { kbRole } from '../../src/app/roles.ts';
-import { openToolSession } from '../../src/app/tool-session.ts';
-import { silentLogger } from '../../src/base/log.ts';
+import { connectAgent } from '../acceptance/kb/kb-fixture.ts';
 import { startTrapSite } from '../fakes/trap-site.ts';
-import { carrelProgram, makeFolder, startProgram } from '../support/child-program.ts';
+import { carrelProgram, makeFolder, startCarrel, startProgram } from '../support/child-program.ts';
 import { until } from '../support/pause.ts';
 
 const pages = 12;
+const env = { EMBEDDING_PROVIDER: 'none', FETCH_ALLOW_PRIVATE: '127.0.0.1', FETCH_OWN_HOSTS: '127.0.0.1' };
 
 function setUp(t: TestContext) {
   const dataDir = join(makeFolder(t), 'data');
-  const env = { EMBEDDING_PROVIDER: 'none', FETCH_ALLOW_PRIVATE: '127.0.0.1', FETCH_OWN_HOSTS: '127.0.0.1' };
   const start = (...args: string[]) => {
     const program = startProgram(carrelProgram, args, env, { folder: '/', dataDir });
     t.after(() => program.process.kill('SIGKILL'));
@@ -27,7 +25,7 @@ function setUp(t: TestContext) {
     const status = await program.exited;
     return { status, stdout, stderr: program.stderrText(), json: () => JSON.parse(stdout) };
   }
-  return { dataDir, env, start, run };
+  return { start, run };
 }
 
 test('contract §9: a killed crawl resumes, and sources are listed, refreshed, paused and removed', async (t) => {
@@ -70,23 +68,23 @@ test('contract §9: a killed crawl resumes, and sources are listed, refreshed, p
 
 test('contract §8: agents add a page with kb_add, list sources and are notified of their runs', async (t) => {
   const site = await startTrapSite(t, { pages });
-  const { dataDir, env } = setUp(t);
-  Object.assign(process.env, env);
-  const tools = await openToolSession(kbRole, { 'data-dir': dataDir }, silentLogger);
-  const added = await tools.call('kb_add', {
+  const { url: mcpUrl } = await startCarrel(t, ['kb'], { env });
+  const { client, fail } = await connectAgent(t, mcpUrl);
+  const call = async (name: string, args = {}) =>
+    Object((await client.callTool({ name, arguments: args })).structuredContent);
+  const added = await call('kb_add', {
     url: `${site.origin}/docs/p/${pages}.html?utm_source=x`,
     tags: ['crane'],
   });
   assert.equal(added['status'], 'queued');
   const uri = `carrel://kb/source/${added['source_id']}`;
-  const read = async () => JSON.parse(String(Object(await tools.read(uri)).contents[0].text));
+  const read = async () => JSON.parse(Object((await client.readResource({ uri })).contents[0]).text);
   await until(async () => (await read()).last_run !== undefined);
-  const { sources } = await tools.call('kb_sources', {});
+  const { sources } = await call('kb_sources');
   const [{ last_run: last, tags, mode }] = sources as [{ last_run: { new: number }; tags: string[]; mode: string }];
   assert.deepEqual([last.new, tags, mode], [1, ['crane'], 'page']);
-  const { jobs } = await tools.call('kb_jobs', { job_id: added['job_id'] });
+  const { jobs } = await call('kb_jobs', { job_id: added['job_id'] });
   assert.equal((jobs as [{ summary: { new: number } }])[0].summary.new, 1);
-  await assert.rejects(tools.call('kb_add', { url: 'ftp://example.org/' }), /url must be an http or https address/);
-  await assert.rejects(tools.call('kb_add', { url: site.origin, text: 'x' }), /exactly one of text, path and url/);
-  await tools.close();
+  assert.match((await fail('kb_add', { url: 'ftp://example.org/' })).message, /url must be an http or https address/);
+  assert.match((await fail('kb_add', { url: site.origin, text: 'x' })).message, /exactly one of text, path and url/);
 });

@@ -1,39 +1,38 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type EngineClient, startEngine } from '../../support/engine-client.ts';
-import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostgres } from '../../support/postgres.ts';
+import { createTestDatabase, serverObstacle, startRealPostgres } from '../../support/postgres.ts';
 import { checkSharedQueue } from '../../support/share-queue.ts';
 
 const obstacle = serverObstacle();
 
 describe('engines on PostgreSQL (contract §3, §6)', { skip: obstacle ?? false }, () => {
-  let server: PostgresServer;
+  let env: Record<string, string>;
+  // They share only the database: each has a separate data folder.
+  let one: EngineClient;
+  let two: EngineClient;
   const closings: (() => Promise<void> | void)[] = [];
   const owner = { after: (close: () => Promise<void> | void) => void closings.push(close) };
   before(async () => {
     const started = await startRealPostgres();
     assert.ok(typeof started !== 'string', String(started));
-    server = started;
     closings.push(() => started.stop());
+    const database = await createTestDatabase(started);
+    closings.push(database.drop);
+    env = { STORAGE_BACKEND: 'postgresql', DATABASE_URL: database.url };
+    [one, two] = await Promise.all([startEngine(owner, { env }), startEngine(owner, { env })]);
   });
   after(async () => {
     for (const close of closings.reverse()) await close();
   });
 
-  async function startTwo(): Promise<readonly [EngineClient, EngineClient]> {
-    const database = await createTestDatabase(server);
-    closings.push(database.drop);
-    // They share only the database: each has a separate data folder.
-    const env = { STORAGE_BACKEND: 'postgresql', DATABASE_URL: database.url };
-    return Promise.all([startEngine(owner, { env }), startEngine(owner, { env })]);
-  }
-
   test('two engines share one queue: each job runs once, and both return the bytes', async () => {
-    await checkSharedQueue(await startTwo());
+    await checkSharedQueue([one, two]);
   });
 
   test('another engine finishes the work of a killed one', async () => {
-    const [doomed, other] = await startTwo();
+    const doomed = await startEngine(owner, { env });
+    const before = Number((await one.get('/documents'))['total']);
     const jobs: number[] = [];
     for (let index = 0; index < 40; index += 1) {
       jobs.push(await doomed.addFile(`${index}.txt`, `file ${index} of the doomed `.repeat(500)));
@@ -41,13 +40,12 @@ describe('engines on PostgreSQL (contract §3, §6)', { skip: obstacle ?? false 
     doomed.program.process.kill('SIGKILL');
     await doomed.program.exited;
     const ids = new Set<number>();
-    for (const job of jobs) ids.add(await other.documentIdOf(job));
+    for (const job of jobs) ids.add(await one.documentIdOf(job));
     assert.equal(ids.size, 40);
-    assert.equal((await other.get('/documents'))['total'], 40);
+    assert.equal((await one.get('/documents'))['total'], before + 40);
   });
 
   test('notes are edited, tagged and deleted, and the other engine sees it at once', async () => {
-    const [one, two] = await startTwo();
     const id = await two.documentIdOf(await one.addNote('granite boulder', { tags: 'stones' }));
     await one.call('PATCH', `/notes/${id}`, { text: 'marble statue' });
     assert.equal((await two.search({ query: 'granite' })).returned, 0);

@@ -8,13 +8,14 @@ import { type Fields, modernCalls, withTasks } from '../../support/modern-calls.
 import { until } from '../../support/pause.ts';
 import { pgbouncerObstacle, startPgbouncer } from '../../support/pgbouncer.ts';
 import { createTestDatabase, type PostgresServer, startOwnPostgres } from '../../support/postgres.ts';
+import { size } from '../../support/sizes.ts';
 
 const token = 'the-token-of-all-callers';
 const { authorization, send, call } = modernCalls(token);
 const suite = { skip: pgbouncerObstacle() ?? false, timeout: 300_000 };
 
 /** Each has one chunk. */
-const notes = 24;
+const notes = size({ quick: 12, full: 24 });
 
 /**
  * Contract §6 and T103 as in a large installation: servers that answer, engines that work, and PgBouncer in transaction mode
@@ -115,7 +116,7 @@ describe('processes with roles on one PostgreSQL, using PgBouncer in transaction
     const received = ['worker', 'embedder'].flatMap((name) => [...(models[name]?.received.entries() ?? [])]);
     assert.deepEqual([received.length, received.filter(([, times]) => times > 1)], [notes + 1, []]);
     assert.equal(new Set(received.map(([text]) => text)).size, notes + 1);
-    for (const text of [texts[3], texts[20]]) {
+    for (const text of [texts[3], texts[10]]) {
       const { results } = await call(two.url, 'kb_search', { query: text, vec_only: true, include_weak: true });
       assert.equal((results as Fields[])[0]?.['text'], text);
     }
@@ -123,11 +124,12 @@ describe('processes with roles on one PostgreSQL, using PgBouncer in transaction
   });
 
   it('concurrent calls find entries of the other process by words and by meaning', async () => {
+    const entries = size({ quick: 12, full: 30 });
     const store = (n: number) => ({ thread_id: 'pond', source: 'agent', text: `A grebe with ${n} chicks` });
     const stored = await Promise.all(
-      Array.from({ length: 30 }, (_, n) => call(n % 2 === 0 ? one.url : two.url, 'store_context', store(n))),
+      Array.from({ length: entries }, (_, n) => call(n % 2 === 0 ? one.url : two.url, 'store_context', store(n))),
     );
-    assert.equal(new Set(stored.map(({ context_id: id }) => id)).size, 30);
+    assert.equal(new Set(stored.map(({ context_id: id }) => id)).size, entries);
     const found = await Promise.all(
       stored.map(async ({ context_id: id }, n) => {
         const query = store(n).text;
