@@ -44,7 +44,7 @@ writeFileSync(reportFile, JSON.stringify(reports));
 process.exit(0);
 
 async function drive(road: Road, { canaryHits }: Internet): Promise<RoadReport> {
-  const taken = cases.filter((attack) => road.takes(attack));
+  const taken = cases.filter(road.takes);
   const before = { opened: connectionsOpened(), accepted: internet.publicConnections };
   const report: RoadReport = {
     road: road.name,
