@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type EngineClient, startEngine } from '../support/engine-client.ts';
-import { pause } from '../support/pause.ts';
+import { until } from '../support/pause.ts';
 import { doublingForms } from './parsers/bombs.ts';
 
 /*
@@ -9,21 +10,26 @@ import { doublingForms } from './parsers/bombs.ts';
  */
 test('poisoned PDFs do not hold up small files', async (t) => {
   const engine = await startEngine(t, { env: { KB_EXTRACT_CPU_MS: '3600000', KB_WORKERS: '1' } });
-  const poisoned: number[] = [];
-  for (let index = 0; index < 2; index += 1) {
-    const bytes = Buffer.concat([doublingForms(), Buffer.from(`\n% ${index}`)]);
-    poisoned.push(await engine.addFile(`poison${index}.pdf`, bytes));
-  }
-  const statuses = async () =>
-    Promise.all(poisoned.map(async (id) => String((await engine.get(`/jobs/${id}`))['status'])));
-  while (!(await statuses()).includes('processing')) await pause(50);
+  const poison = (index: number) =>
+    engine.addFile(`poison${index}.pdf`, Buffer.concat([doublingForms(), Buffer.from(`\n% ${index}`)]));
+  await assertTakenIn(engine, 'avocet');
+  const { pid } = engine.program.process;
+  const reader = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
+  assert.ok(reader > 0, 'the program has one child');
+  const first = await poison(0);
+  await until(async () => (await engine.get(`/jobs/${first}`))['status'] === 'processing');
+  // It would use a whole core until the end, and prove no more.
+  process.kill(reader, 'SIGSTOP');
+  const second = await poison(1);
 
   await assertTakenIn(engine, 'heron');
   // With no small file left, the other poisoned one is tried, and then yields again.
-  const other = `/jobs/${poisoned[1]}`;
-  while (!String((await engine.get(other))['error']).includes('is queued with other large files')) await pause(200);
+  await until(async () =>
+    /is queued with other large files/.test(String((await engine.get(`/jobs/${second}`))['error'])),
+  );
   await assertTakenIn(engine, 'bittern');
-  for (const status of await statuses()) assert.match(status, /^(queued|processing)$/);
+  assert.equal((await engine.get(`/jobs/${first}`))['status'], 'processing');
+  assert.match(String((await engine.get(`/jobs/${second}`))['status']), /^(queued|processing)$/);
 });
 
 async function assertTakenIn(engine: EngineClient, word: string): Promise<void> {
