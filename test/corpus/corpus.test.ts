@@ -55,7 +55,11 @@ test('detects the type by content, despite a wrong name and type', async () => {
   for (const file of files.filter(({ folder }) => formats.includes(folder))) {
     const { kind } = await read({ ...file, name: 'file.bin' }, { contentType: 'application/octet-stream' });
     assert.equal(kind, file.folder, file.name);
-    assert.equal((await read(file, { contentType: 'text/plain' })).kind, file.folder, file.name);
+  }
+  for (const format of formats) {
+    const file = files.find(({ folder }) => folder === format);
+    assert.ok(file);
+    assert.equal((await read(file, { contentType: 'text/plain' })).kind, format, file.name);
   }
 });
 
@@ -151,9 +155,9 @@ function flipped(bytes: Uint8Array): Uint8Array[] {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * below);
   };
-  return Array.from({ length: size({ quick: 2, full: 8 }) }, (_, round) => {
+  return Array.from({ length: size({ quick: 1, full: 8 }) }, (_, round) => {
     const copy = Uint8Array.from(bytes);
-    for (let flips = 0; flips <= round * 4; flips += 1) {
+    for (let flips = 0; flips <= 2 + round * 4; flips += 1) {
       const at = random(copy.length);
       copy[at] = (copy[at] ?? 0) ^ (1 << random(8));
     }

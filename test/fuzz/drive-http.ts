@@ -1,4 +1,4 @@
-import { carrelProgram, startListening } from '../support/child-program.ts';
+import { carrelProgram, type ListeningProgram, startListening } from '../support/child-program.ts';
 import {
   exchange,
   jsonHeaders,
@@ -14,10 +14,27 @@ import { createRandom } from './random.ts';
 
 const clients = 16;
 
-export async function driveHttp(run: FuzzRun): Promise<FuzzOutcome> {
-  const { seed, first, messages, revision } = run;
+export interface FuzzedServer {
+  readonly program: ListeningProgram;
+  readonly stallFile: string;
+  stop(): Promise<void>;
+}
+
+export async function startFuzzedServer(run: Pick<FuzzRun, 'seed'>): Promise<FuzzedServer> {
   const { env, stallFile, clear } = environment(run);
   const program = await startListening(carrelProgram, ['serve'], env);
+  return {
+    program,
+    stallFile,
+    stop: async () => {
+      await program.stop();
+      clear();
+    },
+  };
+}
+
+export async function driveHttp(run: FuzzRun, { program, stallFile }: FuzzedServer): Promise<FuzzOutcome> {
+  const { seed, first, messages, revision } = run;
   const agent = keepAliveAgent(clients);
   const faults: FuzzFault[] = [];
   try {
@@ -64,8 +81,6 @@ export async function driveHttp(run: FuzzRun): Promise<FuzzOutcome> {
     }
   } finally {
     agent.destroy();
-    await program.stop();
-    clear();
   }
 }
 

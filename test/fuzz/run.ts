@@ -4,9 +4,9 @@
  * with the command that repeats a failed one. Exits with 1 if any failed.
  */
 import { parseArgs } from 'node:util';
-import { driveHttp } from './drive-http.ts';
+import { driveHttp, startFuzzedServer } from './drive-http.ts';
 import { driveStdio } from './drive-stdio.ts';
-import { type FuzzRun, revisions } from './fuzz-run.ts';
+import { type FuzzOutcome, type FuzzRun, revisions } from './fuzz-run.ts';
 
 const { values } = parseArgs({
   options: {
@@ -32,7 +32,7 @@ for (let sent = 0, turn = 0; sent < messages; sent += block, turn += 1) {
     ...{ revision, answerMs: 120_000 },
   };
   const began = Date.now();
-  const { faults, stalls, memory } = await (transport === 'stdio' ? driveStdio(run) : driveHttp(run));
+  const { faults, stalls, memory } = await (transport === 'stdio' ? driveStdio(run) : driveFreshServer(run));
   const longestMs = Math.max(0, ...stalls);
   total.sent += run.messages;
   total.faults += faults.length;
@@ -51,3 +51,12 @@ for (let sent = 0, turn = 0; sent < messages; sent += block, turn += 1) {
 }
 process.stdout.write(`${JSON.stringify({ seed, ...total })}\n`);
 if (total.faults + total.stalls > 0) process.exitCode = 1;
+
+async function driveFreshServer(run: FuzzRun): Promise<FuzzOutcome> {
+  const server = await startFuzzedServer(run);
+  try {
+    return await driveHttp(run, server);
+  } finally {
+    await server.stop();
+  }
+}
