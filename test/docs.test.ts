@@ -2,57 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Tiktoken } from 'js-tiktoken/lite';
-import o200k from 'js-tiktoken/ranks/o200k_base';
-import { generatedFiles, listTools } from '../scripts/docs.ts';
-import { essentialTools } from '../src/app/role-features.ts';
-import { roles } from '../src/app/roles.ts';
-import { tokensOf } from '../src/cli/tools.ts';
+import { generatedFiles } from '../scripts/docs.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
-/**
- * Token limits (o200k) for each role's tool list, including the schemas of all answers. Raise them only by decision. `serve`
- * has everything but Fess, whose tools need a separate configuration.
- */
-const tokensMax: Readonly<Record<string, number>> = {
-  ...{ serve: 10_000, context: 4_800, research: 1_600, kb: 3_600, fess: 2_600, engine: 1 },
-};
-
 test('the generated pages and the tool snapshot match the code (run `npm run docs`)', async () => {
   for (const [file, content] of Object.entries(await generatedFiles())) {
     assert.equal(read(file), content, `${file} is out of date`);
-  }
-});
-
-test('the tools of each role stay within their token limits', async () => {
-  const vocabulary = new Tiktoken(o200k);
-  for (const role of Object.values(roles)) {
-    const listings = await listTools(role, { withFess: role.name === 'fess' });
-    const tokens = vocabulary.encode(JSON.stringify(listings)).length;
-    assert.ok(tokens <= (tokensMax[role.name] ?? 0), `${role.name}: ${tokens}`);
-  }
-});
-
-test('the essential tools cost a third, all exist, and docs/tools.md states the cost', async () => {
-  const vocabulary = new Tiktoken(o200k);
-  const all = await listTools(roles['serve'] ?? assert.fail(), { withFess: false });
-  const essential = all.filter(({ name }) => essentialTools.has(name));
-  assert.equal(essential.length, essentialTools.size);
-  const page = read('docs/tools.md');
-  for (const [list, max] of [
-    [all, 10_000],
-    [essential, 3_200],
-  ] as const) {
-    const tokens = vocabulary.encode(JSON.stringify(list)).length;
-    assert.ok(tokens <= max, String(tokens));
-    const stated = tokensOf(list);
-    assert.ok(
-      page.includes(`about ${stated.toLocaleString('en')} tokens`) ||
-        page.includes(`about\n${stated.toLocaleString('en')} tokens`),
-    );
-    assert.ok(Math.abs(stated / tokens - 1) <= 0.03, `${stated} stated, ${tokens} counted`);
   }
 });
 

@@ -6,7 +6,9 @@ import { Tiktoken } from 'js-tiktoken/lite';
 import o200k from 'js-tiktoken/ranks/o200k_base';
 import { listTools } from '../scripts/docs.ts';
 import { estimateTokens } from '../src/answers/token-estimate.ts';
+import { essentialTools } from '../src/app/role-features.ts';
 import { roles } from '../src/app/roles.ts';
+import { tokensOf } from '../src/cli/tools.ts';
 
 const root = join(import.meta.dirname, '..');
 const vocabulary = new Tiktoken(o200k);
@@ -16,11 +18,54 @@ function assertWithin(share: number, text: string, what: string): void {
   assert.ok(Math.abs(estimated / true_ - 1) <= share, `${what}: estimated ${estimated}, o200k ${true_}`);
 }
 
-test("the token estimate of `carrel tools` is within a tenth of o200k's", async () => {
-  for (const role of Object.values(roles)) {
-    const listings = await listTools(role);
-    if (listings.length > 0) assertWithin(0.1, JSON.stringify(listings), role.name);
+/**
+ * Token limits (o200k) for each role's tool list, including the schemas of all answers. Raise them only by decision. `serve`
+ * has everything but Fess, whose tools need a separate configuration.
+ */
+const tokensMax: Readonly<Record<string, number>> = {
+  ...{ serve: 10_000, context: 4_800, research: 1_600, kb: 3_600, fess: 2_600, engine: 1 },
+};
+
+/** Cached, because listing tools takes a second. */
+const lists = new Map(
+  await Promise.all(
+    Object.values(roles).map(
+      async (role) => [role.name, await listTools(role, { withFess: role.name === 'fess' })] as const,
+    ),
+  ),
+);
+
+test('the tools of each role stay within their token limits', () => {
+  for (const [role, listings] of lists) {
+    const tokens = vocabulary.encode(JSON.stringify(listings)).length;
+    assert.ok(tokens <= (tokensMax[role] ?? 0), `${role}: ${tokens}`);
+  }
+});
+
+test("the token estimate of `carrel tools` is within a tenth of o200k's", () => {
+  for (const [role, listings] of lists) {
+    if (listings.length > 0) assertWithin(0.1, JSON.stringify(listings), role);
     for (const listing of listings) assertWithin(0.15, JSON.stringify(listing), listing.name);
+  }
+});
+
+test('the essential tools cost a third, all exist, and docs/tools.md states the cost', () => {
+  const all = lists.get('serve') ?? assert.fail();
+  const essential = all.filter(({ name }) => essentialTools.has(name));
+  assert.equal(essential.length, essentialTools.size);
+  const page = readFileSync(join(root, 'docs/tools.md'), 'utf8');
+  for (const [list, max] of [
+    [all, 10_000],
+    [essential, 3_200],
+  ] as const) {
+    const tokens = vocabulary.encode(JSON.stringify(list)).length;
+    assert.ok(tokens <= max, String(tokens));
+    const stated = tokensOf(list);
+    assert.ok(
+      page.includes(`about ${stated.toLocaleString('en')} tokens`) ||
+        page.includes(`about\n${stated.toLocaleString('en')} tokens`),
+    );
+    assert.ok(Math.abs(stated / tokens - 1) <= 0.03, `${stated} stated, ${tokens} counted`);
   }
 });
 

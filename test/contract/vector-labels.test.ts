@@ -39,6 +39,8 @@ describe('labels and indexes of vectors on PostgreSQL', { skip: serverObstacle()
     storage = await createPostgresStorage({ url: database.url }, { logger });
     passages = passageWriter(storage);
     client = new Pool({ connectionString: database.url });
+    // `end` resolves before the connections are closed, so dropping the database may still break them.
+    client.on('error', () => {});
   });
   after(async () => {
     await client.end();
