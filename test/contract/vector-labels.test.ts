@@ -7,6 +7,7 @@ import { createLogger, type LogRecord } from '../../src/base/log.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { type PassageWriter, passageWriter } from '../support/passages.ts';
+import { until } from '../support/pause.ts';
 import {
   createTestDatabase,
   type PostgresServer,
@@ -61,12 +62,11 @@ describe('labels and indexes of vectors on PostgreSQL', { skip: serverObstacle()
     const query = randomUnitVector(dimensions, random);
     return (await storage.vectors.kb.readSnapshot({ model, query, limit, filter })).nearest ?? [];
   };
-  const indexReady = async () => {
-    while ((await storage.vectors.kb.models())[0]?.index !== 'ready') {
-      await search();
-      await delay(20);
-    }
-  };
+  const indexReady = () =>
+    until(async () => {
+      await search(undefined, 1);
+      return (await storage.vectors.kb.models())[0]?.index === 'ready';
+    });
   const indexes = async () =>
     (await client.query("SELECT relname FROM pg_class WHERE relname LIKE '%_vectors_nearest_%'")).rows;
 
@@ -107,11 +107,11 @@ describe('labels and indexes of vectors on PostgreSQL', { skip: serverObstacle()
   });
 
   test('a filter finds passages by their current labels', async () => {
-    await write(1, ['before'], 700);
-    assert.equal((await search('before')).length, 700);
+    await write(1, ['before'], 100);
+    assert.equal((await search('before')).length, 100);
     await relabel(1, 'since');
     assert.equal((await search('before')).length, 0);
-    assert.equal((await search('since')).length, 700);
+    assert.equal((await search('since')).length, 100);
   });
 
   test('drops the index with its model', async () => {

@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type BackupLocation, backUp, restore } from '../../src/storage/backup/backup.ts';
 import { openStorage, type StorageLocation } from '../../src/storage/open-storage.ts';
 import { plainQuery } from '../../src/words/word-query.ts';
 import { onBothBackends, temporaryFolder } from '../support/backends.ts';
@@ -13,7 +14,7 @@ import { passageWriter } from '../support/passages.ts';
 import { size } from '../support/sizes.ts';
 
 const kills = Number(process.env['CARREL_RESTORE_KILLS'] ?? 2);
-const passages = size({ quick: 800, full: 3000 });
+const passages = size({ quick: 400, full: 3000 });
 
 onBothBackends('moving to the other database and kill -9', (sqlite, postgres) => {
   const folder = temporaryFolder();
@@ -25,11 +26,7 @@ onBothBackends('moving to the other database and kill -9', (sqlite, postgres) =>
       const [source, target] = [await from.newLocation(), await to.newLocation()];
       await fill(source, passages);
       const file = join(folder, `${from.name}.tar`);
-      const made = spawnSync(process.execPath, [carrelProgram, 'backup', file], {
-        env: envOf(source),
-        encoding: 'utf8',
-      });
-      assert.equal(made.status, 0, made.stderr);
+      await backUp(placeOf(source), file, { force: false, onProgress: () => {} });
       const start = performance.now();
       const whole = spawnSync(process.execPath, [carrelProgram, 'restore', file], {
         env: envOf(target),
@@ -47,11 +44,7 @@ onBothBackends('moving to the other database and kill -9', (sqlite, postgres) =>
         await exited;
         const found = await passagesIn(fresh);
         assert.ok(found === 0 || found === passages, String(found));
-        const again = spawnSync(process.execPath, [carrelProgram, 'restore', file, '--force'], {
-          env: envOf(fresh),
-          encoding: 'utf8',
-        });
-        assert.equal(again.status, 0, again.stderr);
+        await restore(placeOf(fresh), file, { force: true, onProgress: () => {} });
         assert.equal(await passagesIn(fresh), passages);
       }
       assert.deepEqual(leftovers(dataOf(target)), []);
@@ -63,6 +56,10 @@ onBothBackends('moving to the other database and kill -9', (sqlite, postgres) =>
     const data = location.backend === 'sqlite' ? `${dirname(location.path)}/data` : join(folder, 'postgres');
     mkdirSync(data, { recursive: true });
     return data;
+  }
+
+  function placeOf(location: StorageLocation): BackupLocation {
+    return { storage: location, originals: join(dataOf(location), 'documents') };
   }
 
   function envOf(location: StorageLocation): NodeJS.ProcessEnv {
