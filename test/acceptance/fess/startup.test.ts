@@ -9,7 +9,7 @@ import { startFakeFess } from '../../fakes/fess/start-fake-fess.ts';
 import { carrelProgram, startListening, startProgram } from '../../support/child-program.ts';
 import { openSession, post } from '../../support/raw-http.ts';
 import { verifies } from '../../support/verifies.ts';
-import { connect, dataOf, finance, initializeMessage, makeHome } from './bridge.ts';
+import { connect, dataOf, finance, httpPeer, initializeMessage, makeHome } from './bridge.ts';
 
 const config = { fessBaseUrl: 'http://127.0.0.1:9', domain: finance };
 
@@ -91,23 +91,18 @@ verifies(
   },
 );
 
-test('prefers the folder with the dot (contract §4)', async (t) => {
-  const home = makeHome(t, config);
+test('prefers the folder with the dot (contract §4), and removes old logs, but no other files (000 §4.1 logging)', async (t) => {
+  const home = makeHome(t, { ...config, logging: { retainDays: 2 } });
   mkdirSync(join(home, '.mcp-fess'));
   writeFileSync(join(home, '.mcp-fess', 'config.json'), '{ broken');
-  const peer = await connect(t, 'stdio', home);
-  assert.equal(peer.initialized.error, undefined);
-});
-
-test('old logs are removed after retainDays, other files stay (000 §4.1 logging)', async (t) => {
-  const home = makeHome(t, { ...config, logging: { retainDays: 2 } });
   const folder = join(home, '.mcp-feiss', 'log');
   mkdirSync(folder);
   const names = ['server.log.3', '2020-01-01_00-00-00_server.log', 'notes.txt', 'server.log.1'];
   for (const name of names) writeFileSync(join(folder, name), 'x');
   const old = new Date(Date.now() - 3 * 86_400_000);
   for (const name of names.slice(0, 3)) utimesSync(join(folder, name), old, old);
-  await connect(t, 'stdio', home);
+  const peer = await connect(t, 'stdio', home);
+  assert.equal(peer.initialized.error, undefined);
   assert.deepEqual(readdirSync(folder).sort(), ['notes.txt', 'server.log', 'server.log.1']);
 });
 
@@ -212,7 +207,7 @@ verifies(
     const [, url = ''] = await program.waitForOutput(/^carrel: listening on (\S+)$/m);
     assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
     assert.notEqual(new URL(url).port, '8737');
-    const peer = await connect(t, 'stdio', home);
+    const peer = await httpPeer(t, program, url);
     const { tools } = (await peer.request('tools/list')).result as { tools: { name: string; inputSchema: object }[] };
     const search = tools.find(({ name }) => name === 'fess_finance_search');
     assert.ok(search);
