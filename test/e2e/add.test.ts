@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { documentsOf, hashesOf } from '../support/add-program.ts';
 import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../support/child-program.ts';
 
@@ -61,25 +61,25 @@ test('contract §9: carrel add ingests files and folders, and reports each outco
   assert.equal(again.lines.at(-1)?.['duplicates'], 3);
 });
 
+const remoteEngine = await startCarrel({ after }, ['engine'], { env: { ...env, KB_API_KEY: 'key' } });
+const remote = { KB_ENGINE_URL: remoteEngine.origin, KB_API_KEY: 'key' };
 const isLinux = process.platform === 'linux';
 
 test('reports non-files and names that are not UTF-8', { skip: !isLinux }, (t) => {
   const { folder, run } = setUp(t);
   writeFileSync(Buffer.concat([Buffer.from(`${folder}/b`), Buffer.from([0xff]), Buffer.from('.txt')]), 'text');
-  const { lines } = run(folder, '/dev/null');
+  const { lines } = run(folder, '/dev/null', remote);
   assert.deepEqual({ ...Object(lines[0]?.['passed_over']), special: 1, empty: 0 }, lines[0]?.['passed_over']);
   assert.match(String(lines[1]?.['error']), /name may not be valid UTF-8/);
 });
 
-test('contract §9: carrel add uses the engine at KB_ENGINE_URL, and applies --include', async (t) => {
+test('contract §9: carrel add uses the engine at KB_ENGINE_URL, and applies --include', (t) => {
   const { folder, run } = setUp(t);
   write(folder, { 'a.md': 'alpha', 'b.txt': 'beta', 'docs/c.md': 'gamma' });
-  const engine = await startCarrel(t, ['engine'], { env: { ...env, KB_API_KEY: 'key' } });
-  const remote = { KB_ENGINE_URL: engine.origin, KB_API_KEY: 'key' };
-  const { status, lines } = run(folder, '--include', '*.md', { ...remote });
+  const { status, lines } = run(folder, '--include', '*.md', remote);
   assert.equal(status, 0);
   assert.equal(lines.at(-1)?.['added'], 2);
-  const refused = run(folder, { KB_ENGINE_URL: engine.origin, KB_API_KEY: 'wrong' });
+  const refused = run(folder, { ...remote, KB_API_KEY: 'wrong' });
   assert.notEqual(refused.status, 0);
   assert.doesNotMatch(refused.stderr, /wrong/);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { runCarrel } from '../../support/child-program.ts';
-import { type EngineClient, formOf, startEngine } from '../../support/engine-client.ts';
+import { type EngineClient, engineClient, formOf, startEngine } from '../../support/engine-client.ts';
 import { until } from '../../support/pause.ts';
 import { exchange } from '../../support/raw-http.ts';
 
@@ -235,11 +235,6 @@ describe('what the engine rejects (contract §2, §6)', () => {
     assert.doesNotMatch(down.stderr, /listening/);
   });
 
-  test('contract §2: listening beyond loopback without a key is warned about', async (t) => {
-    const open = await startEngine(t, { env: { KB_HOST: '0.0.0.0' } });
-    assert.match(open.program.stderrText(), /WARNING: 0\.0\.0\.0 is open to others without a token/);
-  });
-
   test('contract §1: SIGTERM ends it with 0 within five seconds, even during uploads', async (t) => {
     const busy = await startEngine(t);
     for (let index = 0; index < 20; index += 1) await busy.addFile(`${index}.txt`, `file ${index} `.repeat(2_000));
@@ -248,11 +243,10 @@ describe('what the engine rejects (contract §2, §6)', () => {
     assert.ok(performance.now() - started < 5_000);
   });
 
-  test('--read-only searches and changes nothing', async (t) => {
-    const { startCarrel } = await import('../../support/child-program.ts');
-    const { engineClient } = await import('../../support/engine-client.ts');
-    const program = await startCarrel(t, ['engine', '--read-only'], { env: { EMBEDDING_PROVIDER: 'none' } });
-    const readOnly = engineClient(program);
+  test('contract §2: listening beyond loopback without a key is warned about; --read-only searches and changes nothing', async (t) => {
+    const { program } = await startEngine(t, { flags: ['--read-only'], env: { KB_HOST: '0.0.0.0' } });
+    assert.match(program.stderrText(), /WARNING: 0\.0\.0\.0 is open to others without a token/);
+    const readOnly = engineClient({ ...program, url: program.url.replace('0.0.0.0', '127.0.0.1') });
     assert.equal((await readOnly.submit(formOf({ note: 'x' }))).status, 403);
     assert.equal((await readOnly.call('DELETE', '/documents/1')).status, 403);
     assert.equal((await readOnly.search({ query: 'x' })).returned, 0);

@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { parse as parseYaml } from 'yaml';
 import type { Owner } from '../../fakes/loopback-server.ts';
+import { fakeModel } from '../../fakes/ollama.ts';
 import { type Carrel, carrelProgram, cleanEnv, makeFolder, startCarrel } from '../../support/child-program.ts';
 import { pythonWith } from '../../support/python-clients.ts';
 import { startStdioClient } from '../../support/stdio-client.ts';
@@ -54,7 +55,7 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
       dataDir,
       env: {
         CARREL_AUTH_TOKEN: token,
-        EMBEDDING_PROVIDER: 'local',
+        ...(await fakeModel(owner)),
         OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.url}/`,
         OTEL_EXPORTER_OTLP_HEADERS: 'x-key=k%20ey',
         OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
