@@ -7,7 +7,7 @@ import { size } from '../support/sizes.ts';
 /** The contract's default of ANSWER_MAX_BYTES. */
 const answerBytesMax = 4 * 1024 * 1024;
 /** The full number makes unbounded answers exceed `memoryMax`. */
-const entryCount = size({ quick: 10, full: 30 });
+const entryCount = size({ quick: 7, full: 30 });
 /** Limit for the whole program with the reranker. Unbounded answers took more than twice as much. */
 const memoryMax = 640 * 1024 * 1024;
 
@@ -49,7 +49,7 @@ describe('answers from entries of a megabyte', () => {
 
   test('fts_search_context with highlight continues at next_offset, and loses no entry', async () => {
     const seen: number[] = [];
-    for (let offset = 0; seen.length < 8; ) {
+    for (let offset = 0; seen.length < 4; ) {
       const answer = await call('fts_search_context', { query: 'fox', limit: 100, offset, highlight: true });
       const results = answer['results'] as { id: number; highlighted: string }[];
       assert.ok(results.length > 0);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { startResearch } from '../acceptance/research/research-fixture.ts';
+import { pause } from '../support/pause.ts';
 
 const { rpc, carrel, providers, site } = await startResearch();
 
@@ -196,6 +197,7 @@ test('T085: a page designed to hang its reader ends in an answer while others ar
   while (!settled) {
     assert.equal((await fetch(`${carrel.origin}/health`)).status, 200);
     served += 1;
+    await pause(20);
   }
   const answer = await watched;
   assert.ok(
