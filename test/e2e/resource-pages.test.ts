@@ -60,27 +60,25 @@ test('contract §2: every resource that stays is listed once, while others come 
   const entries = there.filter((uri) => uri.startsWith('carrel://context/')).length;
   assert.equal(entries, 140 - removed.size);
   assert.ok(there.filter((uri) => uri.startsWith('carrel://notes/')).length >= 60);
-  assert.equal(await client.end(), 0);
-});
 
-test('contract §4, for every text: a cursor belongs to one text, and to none that was changed since', {
-  timeout: 60_000,
-}, async (t) => {
-  const { client, request, call } = start(t);
-  await client.handshake();
-  const text = 'a line of a long text\n'.repeat(10_000);
-  const { context_id: id } = await call('store_context', { thread_id: 't', source: 'user', text });
-  const { context_id: other } = await call('store_context', { thread_id: 't', source: 'user', text: `${text}b` });
-  const uri = `carrel://context/${id}`;
-  const first = (await request('resources/read', { uri })).result;
-  const cursor = first?.['nextCursor'];
-  assert.equal(typeof cursor, 'string');
-  assert.ok((await request('resources/read', { uri, cursor })).result);
-  const refused = async (wanted: string) =>
-    (await request('resources/read', { uri: wanted, cursor })).error?.data?.['code'];
-  assert.equal(await refused(`carrel://context/${other}`), 'content_changed');
-  await call('update_context', { context_id: id, text: `c${text}` });
-  assert.equal(await refused(uri), 'content_changed');
+  await t.test(
+    'contract §4, for every text: a cursor belongs to one text, and to none that was changed since',
+    async () => {
+      const text = 'a line of a long text\n'.repeat(10_000);
+      const { context_id: id } = await call('store_context', { thread_id: 't', source: 'user', text });
+      const { context_id: other } = await call('store_context', { thread_id: 't', source: 'user', text: `${text}b` });
+      const uri = `carrel://context/${id}`;
+      const first = (await request('resources/read', { uri })).result;
+      const cursor = first?.['nextCursor'];
+      assert.equal(typeof cursor, 'string');
+      assert.ok((await request('resources/read', { uri, cursor })).result);
+      const refused = async (wanted: string) =>
+        (await request('resources/read', { uri: wanted, cursor })).error?.data?.['code'];
+      assert.equal(await refused(`carrel://context/${other}`), 'content_changed');
+      await call('update_context', { context_id: id, text: `c${text}` });
+      assert.equal(await refused(uri), 'content_changed');
+    },
+  );
   assert.equal(await client.end(), 0);
 });
 

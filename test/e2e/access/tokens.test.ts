@@ -17,6 +17,7 @@ describe('named tokens on the product (contract §8, §9)', () => {
   let program: ListeningProgram;
   const given: string[] = [];
   let full: Record<string, string> = {};
+  let some: Record<string, string> = {};
   let said = '';
   before(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'carrel-test-'));
@@ -56,7 +57,7 @@ describe('named tokens on the product (contract §8, §9)', () => {
   });
 
   it('tools, prompts, resources and instructions of other toolsets do not exist, and reading changes nothing', async () => {
-    const some = add('some', '--toolsets', 'kb,find', '--read-only');
+    some = add('some', '--toolsets', 'kb,find', '--read-only');
     assert.doesNotMatch(said, /every HTTP client/);
     const all = await list(full, 'tools/list', 'tools');
     const tools = await list(some, 'tools/list', 'tools');
@@ -157,7 +158,6 @@ describe('named tokens on the product (contract §8, §9)', () => {
     assert.match(page.text, /token full/);
     const line = /info called .*caller=full tool=list_threads outcome=ok/;
     await until(async () => line.test(readFileSync(join(dataDir, 'log', 'carrel.log'), 'utf8')));
-    const some = add('part', '--toolsets', 'context');
     const own = await exchange(activity, { method: 'GET', headers: some });
     assert.match(own.text, /Calls with your token/);
     assert.doesNotMatch(own.text, /token full|list_threads/);
