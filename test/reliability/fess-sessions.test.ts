@@ -7,9 +7,10 @@ import type { RecordedRequest } from '../fakes/fess/recorded-request.ts';
 import { startFakeFess } from '../fakes/fess/start-fake-fess.ts';
 import { carrelProgram, startListening } from '../support/child-program.ts';
 import { openSession, type RawAnswer, type RawSession } from '../support/raw-http.ts';
+import { size } from '../support/sizes.ts';
 
-const sessionCount = 500;
-const running = 32;
+const sessionCount = size({ quick: 200, full: 500 });
+const running = size({ quick: 12, full: 32 });
 const waiting = running * 8;
 /** Peak memory of the whole process. Without sessions it takes a third of this. */
 const memoryBytesMax = 350 * 1024 * 1024;

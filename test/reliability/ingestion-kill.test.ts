@@ -13,7 +13,7 @@ import { size } from '../support/sizes.ts';
  * The long mode has 200 kills among 2,000 files: `CARREL_INGEST_KILLS=200 node test/reliability/ingestion-kill.test.ts`. This
  * avoids the ten-minute limit per file of `scripts/test.ts`.
  */
-const kills = size({ quick: 4, full: 10, variable: 'CARREL_INGEST_KILLS' });
+const kills = size({ quick: 3, full: 10, variable: 'CARREL_INGEST_KILLS' });
 const files = kills * 10;
 const sendersAtOnce = 4;
 

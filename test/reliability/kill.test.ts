@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/backends.ts';
 import { size } from '../support/sizes.ts';
 
 /** For a release: `CARREL_KILLS=1000 node test/reliability/kill.test.ts`, which has no time limit. */
-const kills = size({ quick: 12, full: 24, variable: 'CARREL_KILLS' });
+const kills = size({ quick: 8, full: 24, variable: 'CARREL_KILLS' });
 const writersAtOnce = 4;
 const writer = join(import.meta.dirname, '../support/mixed-writer.ts');
 
