@@ -10,13 +10,13 @@ import { size } from '../support/sizes.ts';
 /** Fixed, so that both databases get the same queries and failures are repeatable. */
 const seed = 20_261_115;
 /** More than 500, above which conditions take another form. */
-const documentsCount = size({ quick: 400, full: 1_000 });
+const documentsCount = size({ quick: 250, full: 1_000 });
 /** Filters must mean the same with a full, partial or missing index. */
 const indexes = [
-  { filtersCount: size({ quick: 100, full: 500 }), fields: ['*'] },
-  { filtersCount: size({ quick: 100, full: 500 }), fields: [] },
+  { filtersCount: size({ quick: 60, full: 500 }), fields: ['*'] },
+  { filtersCount: size({ quick: 60, full: 500 }), fields: [] },
   {
-    filtersCount: size({ quick: 250, full: 2_000 }),
+    filtersCount: size({ quick: 150, full: 2_000 }),
     fields: ['status', 'n:array', 'a:object', 'b:array', 'b.n', 'b.a:array', 'missing:object'],
   },
 ];
