@@ -5,8 +5,8 @@ import { runStatement, serverObstacle, sharedTemplate, sharedUrlVariable } from 
 import { createPostgresProcess } from './postgres-process.ts';
 
 /**
- * Settings for speed. The data is removed after the run, so it need not survive a crash. `max_connections` also sets the number of
- * locks. It stays small, because test/contract/many-threads needs more threads than there are locks.
+ * Settings for speed. The data is removed after the run, so it need not survive a crash. The product of the last two is the size of
+ * the lock table. It is as small as by default, because test/contract/many-threads needs more threads than there are locks.
  */
 const fastSettings = {
   fsync: 'off',
@@ -14,6 +14,7 @@ const fastSettings = {
   full_page_writes: 'off',
   autovacuum: 'off',
   max_connections: 200,
+  max_locks_per_transaction: 32,
 };
 
 /**
