@@ -19,7 +19,7 @@ import { size } from '../support/sizes.ts';
 
 const label = 'finance';
 const seed = 20_261_115;
-const queries = size({ quick: 2_000, full: 10_000 });
+const queries = size({ quick: 800, full: 10_000 });
 const vocabulary = [
   'test',
   '🎉',
