@@ -13,7 +13,23 @@ const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]).toStri
 const today = () => new Date().toISOString().slice(0, 10);
 const long = `The deployment pipeline was rewritten. ${'It builds, tests and publishes every change of the code. '.repeat(15)}`;
 
-onEachDatabase('search tools of 002', searchTools, withModels);
+onEachDatabase('search tools of 002', searchTools);
+onSqlite('search tools of 002 with the bundled models', modelSearches, withModels);
+
+/** Stores the entries that the searches find. */
+async function storeEntries({ store }: ContextServer) {
+  const database = await store('work', 'We chose PostgreSQL as the database for billing because of transactions.', {
+    tags: ['decision', 'storage'],
+    metadata: { status: 'active', priority: 5, owner: { name: 'Alice', teams: ['core', 'billing'] }, done: false },
+  });
+  const cat = await store('home', 'My cat Miso sleeps on the windowsill all day.', {
+    tags: ['pets'],
+    metadata: { status: 'Archived', priority: '5', note: '100% a_b', gone: null },
+  });
+  const picture = await store('home', 'A photograph of the garden gate.', { source: 'agent', images: [{ data: png }] });
+  const pipeline = await store('work', long, { source: 'agent', metadata: { priority: 9, done: true } });
+  return { database, cat, picture, pipeline };
+}
 
 function searchTools(server: ContextServer): void {
   const { callEmbedded: call, fail, store } = server;
@@ -25,16 +41,7 @@ function searchTools(server: ContextServer): void {
   const found = async (tool: string, input: Record<string, unknown>) => ids(await call(tool, { limit: 100, ...input }));
 
   before(async () => {
-    database = await store('work', 'We chose PostgreSQL as the database for billing because of transactions.', {
-      tags: ['decision', 'storage'],
-      metadata: { status: 'active', priority: 5, owner: { name: 'Alice', teams: ['core', 'billing'] }, done: false },
-    });
-    cat = await store('home', 'My cat Miso sleeps on the windowsill all day.', {
-      tags: ['pets'],
-      metadata: { status: 'Archived', priority: '5', note: '100% a_b', gone: null },
-    });
-    picture = await store('home', 'A photograph of the garden gate.', { source: 'agent', images: [{ data: png }] });
-    pipeline = await store('work', long, { source: 'agent', metadata: { priority: 9, done: true } });
+    ({ database, cat, picture, pipeline } = await storeEntries(server));
   });
 
   verifies(
@@ -389,42 +396,13 @@ function searchTools(server: ContextServer): void {
       assert.equal(typeof answer['language'], 'string');
       const [hit] = answer.results;
       assert.equal(hit?.['highlighted'], 'My <mark>cat</mark> Miso sleeps on the windowsill all day.');
-      assert.deepEqual(Object.keys(hit?.scores ?? {}), ['fts_score', 'rerank_score', 'fts_rank']);
+      assert.deepEqual(Object.keys(hit?.scores ?? {}), ['fts_score', 'fts_rank']);
       assert.ok(Number(hit?.scores['fts_score']) > 0);
       assert.equal(hit?.scores['fts_rank'], null);
       const forged = await store('marks', 'forged <mark>this</mark> zeppelin');
       const [marked] = (await call('fts_search_context', { query: 'zeppelin', highlight: true })).results;
       assert.equal(marked?.['highlighted'], 'forged &lt;mark>this&lt;/mark> <mark>zeppelin</mark>');
       await call('delete_context', { context_ids: [forged] });
-    },
-  );
-
-  verifies(
-    ['002 semantic_search_context/query', '002 semantic_search_context/returns', '002 semantic_search_context/page'],
-    'finds by meaning without shared words, most relevant first, in pages',
-    async () => {
-      const query = 'Which data store holds our invoices?';
-      const answer = await call('semantic_search_context', { query, explain: true });
-      assert.equal(answer.results[0]?.id, database);
-      assert.deepEqual([answer['query'], answer['count']], [query, answer.results.length]);
-      assert.match(String(answer['model']), /carrel-embedding-1/);
-      const order = answer.results.map(({ scores }) => Number(scores['rerank_score']));
-      assert.deepEqual(
-        order,
-        [...order].sort((a, b) => b - a),
-      );
-      assert.ok(answer.results.every(({ scores }) => scores['semantic_rank'] === null));
-      assert.deepEqual(Object.keys(answer.results[0]?.scores ?? {}), [
-        'semantic_distance',
-        'rerank_score',
-        'semantic_rank',
-      ]);
-      const all = ids(answer);
-      const paged = [
-        ...(await found('semantic_search_context', { query, limit: 2 })),
-        ...(await found('semantic_search_context', { query, limit: 3, offset: 2 })),
-      ];
-      assert.deepEqual(paged.slice(0, all.length), all);
     },
   );
 
@@ -447,12 +425,6 @@ function searchTools(server: ContextServer): void {
         assert.ok(Math.abs(Number(scores['rrf']) - expected) < 0.001);
       }
       assert.deepEqual([hit?.scores['fts_rank'], hit?.scores['semantic_rank']], [1, 1]);
-      const order = answer.results.map(({ scores }) => Number(scores['rerank_score']));
-      assert.ok(order.every((score) => score >= 0 && score <= 1));
-      assert.deepEqual(
-        order,
-        [...order].sort((a, b) => b - a),
-      );
       for (const rrf_k of [0, 1001]) await fail('hybrid_search_context', { query: 'x', rrf_k });
       await fail('hybrid_search_context', { query: 'x', fusion_method: 'sum' });
     },
@@ -473,6 +445,57 @@ function searchTools(server: ContextServer): void {
       documents_fts_only: 0,
       documents_semantic_only: 3,
     });
+  });
+}
+
+function modelSearches(server: ContextServer): void {
+  const { callEmbedded: call } = server;
+  let database = 0;
+
+  before(async () => {
+    ({ database } = await storeEntries(server));
+  });
+
+  verifies(
+    ['002 semantic_search_context/query', '002 semantic_search_context/returns', '002 semantic_search_context/page'],
+    'finds by meaning without shared words, most relevant first, in pages',
+    async () => {
+      const query = 'Which data store holds our invoices?';
+      const answer = await call('semantic_search_context', { query, explain: true });
+      assert.equal(answer.results[0]?.id, database);
+      assert.deepEqual([answer['query'], answer['count']], [query, answer.results.length]);
+      assert.match(String(answer['model']), /carrel-embedding-1/);
+      const order = answer.results.map(({ scores }) => Number(scores['rerank_score']));
+      assert.deepEqual(
+        order,
+        [...order].sort((a, b) => b - a),
+      );
+      assert.ok(answer.results.every(({ scores }) => scores['semantic_rank'] === null));
+      assert.deepEqual(Object.keys(answer.results[0]?.scores ?? {}), [
+        'semantic_distance',
+        'rerank_score',
+        'semantic_rank',
+      ]);
+      const all = answer.results.map(({ id }) => id);
+      const paged = [
+        ...(await call('semantic_search_context', { query, limit: 2 })).results,
+        ...(await call('semantic_search_context', { query, limit: 3, offset: 2 })).results,
+      ].map(({ id }) => id);
+      assert.deepEqual(paged.slice(0, all.length), all);
+    },
+  );
+
+  verifies(['002 structure/scores'], 'returns the scores of the reranking model, and orders hits by them', async () => {
+    const [word] = (await call('fts_search_context', { query: 'cat', explain: true })).results;
+    assert.deepEqual(Object.keys(word?.scores ?? {}), ['fts_score', 'rerank_score', 'fts_rank']);
+    const { results } = await call('hybrid_search_context', { query: 'PostgreSQL billing database', explain: true });
+    assert.equal(results[0]?.id, database);
+    const order = results.map(({ scores }) => Number(scores['rerank_score']));
+    assert.ok(order.every((score) => score >= 0 && score <= 1) && Number(order[0]) > 0);
+    assert.deepEqual(
+      order,
+      [...order].sort((a, b) => b - a),
+    );
   });
 }
 
