@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import {
@@ -13,7 +10,14 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { carrelProgram, cleanEnv, echoProgram, sourceCacheEnv, startListening } from '../../support/child-program.ts';
+import {
+  carrelProgram,
+  cleanEnv,
+  echoProgram,
+  makeFolder,
+  sourceCacheEnv,
+  startListening,
+} from '../../support/child-program.ts';
 import { sharedEcho } from '../../support/shared-echo.ts';
 import { watchText } from '../../support/watch-text.ts';
 
@@ -194,34 +198,29 @@ for (const { wire, revisions, mode, agreed } of cases) {
 }
 
 describe('@modelcontextprotocol/client with the product itself (contract §1)', () => {
-  it('initializes and lists tools over stdio, in either era', async () => {
-    for (const mode of ['legacy', { pin: '2026-07-28' }] as const) {
-      const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
-      const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
-      const server = { command: process.execPath, args: [carrelProgram, 'serve'], env: cleanEnv(folder) };
-      await client.connect(new StdioClientTransport({ ...server, stderr: 'ignore' }));
-      assert.equal(client.getServerVersion()?.name, 'carrel');
-      assert(Array.isArray((await client.listTools()).tools));
-      await client.close();
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-    }
+  it('initializes and lists tools over stdio', async () => {
+    const folder = makeFolder({ after });
+    const server = { command: process.execPath, args: [carrelProgram, 'serve'], env: cleanEnv(folder) };
+    await listTools(new StdioClientTransport({ ...server, stderr: 'ignore' }), 'legacy', '2025-11-25');
   });
 
   it('initializes and lists tools over HTTP, and over the HTTP+SSE pair under --cody', async () => {
     const plain = await startListening(carrelProgram, ['serve']);
     const cody = await startListening(carrelProgram, ['serve', '--cody']);
-    const wires: [Transport, string][] = [
-      [new StreamableHTTPClientTransport(new URL(plain.url)), '2025-11-25'],
-      [new StreamableHTTPClientTransport(new URL(cody.url)), '2024-11-05'],
-      [new SSEClientTransport(new URL('/sse', cody.url)), '2024-11-05'],
-    ];
-    for (const [transport, agreed] of wires) {
-      const client = new Client({ name: 'test', version: '1' });
-      await client.connect(transport);
-      assert.equal(client.getNegotiatedProtocolVersion(), agreed);
-      assert(Array.isArray((await client.listTools()).tools));
-      await client.close();
-    }
+    const modern = '2026-07-28';
+    await listTools(new StreamableHTTPClientTransport(new URL(plain.url)), 'legacy', '2025-11-25');
+    await listTools(new StreamableHTTPClientTransport(new URL(plain.url)), { pin: modern }, modern);
+    await listTools(new StreamableHTTPClientTransport(new URL(cody.url)), 'legacy', '2024-11-05');
+    await listTools(new SSEClientTransport(new URL('/sse', cody.url)), 'legacy', '2024-11-05');
     assert.deepEqual(await Promise.all([plain.stop(), cody.stop()]), [0, 0]);
   });
+
+  async function listTools(transport: Transport, mode: Mode, agreed: string): Promise<void> {
+    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+    await client.connect(transport);
+    assert.equal(client.getNegotiatedProtocolVersion(), agreed);
+    assert.equal(client.getServerVersion()?.name, 'carrel');
+    assert(Array.isArray((await client.listTools()).tools));
+    await client.close();
+  }
 });
