@@ -103,17 +103,19 @@ onEachDatabase('beyond the seed', (server: ContextServer) => {
     assert.match(await fail('grep_context', { pattern: '(', is_regex: true }), /must be a valid regular expression/);
   });
 
-  test('T090: an expression that runs away is ended, and the others are still searched', async () => {
-    const bad = await store('redos', `${'a'.repeat(40)}!`);
-    const good = await store('redos', 'b aaa');
-    const answer = await call('grep_context', { pattern: '(a+)+$', is_regex: true, thread_id: 'redos' });
-    assert.deepEqual([answer['timed_out_context_ids'], answer['truncated']], [[bad], true]);
-    assert.deepEqual(
-      answer.results.map((row) => row['context_id']),
-      [good],
-    );
-    assert.ok((await call('list_threads'))['total_threads']);
-  });
+  // The search itself does not depend on the database.
+  if (server.backend === 'sqlite')
+    test('T090: an expression that runs away is ended, and the others are still searched', async () => {
+      const bad = await store('redos', `${'a'.repeat(40)}!`);
+      const good = await store('redos', 'b aaa');
+      const answer = await call('grep_context', { pattern: '(a+)+$', is_regex: true, thread_id: 'redos' });
+      assert.deepEqual([answer['timed_out_context_ids'], answer['truncated']], [[bad], true]);
+      assert.deepEqual(
+        answer.results.map((row) => row['context_id']),
+        [good],
+      );
+      assert.ok((await call('list_threads'))['total_threads']);
+    });
 
   test('navigate_context outlines, read_context_range reads a part', async () => {
     const id = await store('outline', document);
