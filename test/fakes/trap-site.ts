@@ -7,6 +7,8 @@ import { type LoopbackServer, type Owner, serveHttp } from './loopback-server.ts
 export interface TrapSite extends LoopbackServer {
   /** Requested paths with queries, in order. */
   requests: string[];
+  /** Paths that were answered with 304, because the request had the validator of the current version. */
+  unchanged: string[];
   /** Returns the peak number of concurrent requests. */
   concurrencyMax(): number;
   userAgents: Set<string>;
@@ -48,6 +50,7 @@ export async function startTrapSite(
   { pages, links = 10 }: { pages: number; links?: number },
 ): Promise<TrapSite> {
   const requests: string[] = [];
+  const unchanged: string[] = [];
   const userAgents = new Set<string>();
   const versions = new Map<number, number>();
   const removed = new Set<number>();
@@ -185,7 +188,10 @@ export async function startTrapSite(
       if (removed.has(number)) return send(response, 404, 'no');
       const version = versions.get(number) ?? 0;
       const etag = `"${number}-${version}"`;
-      if (request.headers['if-none-match'] === etag) return send(response, 304, '', { etag });
+      if (request.headers['if-none-match'] === etag) {
+        unchanged.push(pathname);
+        return send(response, 304, '', { etag });
+      }
       return send(response, 200, page(`Page ${number}`, ordinaryBody(number, version)), { etag });
     }
     const calendar = /^(\d{4})-(\d{2})$/.exec(searchParams.get('month') ?? '');
@@ -267,6 +273,7 @@ export async function startTrapSite(
   return {
     ...server,
     requests,
+    unchanged,
     userAgents,
     concurrencyMax: () => peak,
     change: (number) => void versions.set(number, (versions.get(number) ?? 0) + 1),
