@@ -39,7 +39,9 @@ test('the title of Markdown is plain text, from the front matter or a heading of
   const titles: [string, string | null][] = [
     ['---\nlayout: doc\ntitle: "Set up: a guide"\n---\n# Other', 'Set up: a guide'],
     ['---\ntitle: It works\r\n---\n', 'It works'],
+    ['---\n# a comment\nlayout: doc\n---\n# Not the comment', 'Not the comment'],
     ['---\n\n# After a rule', 'After a rule'],
+    ['---\n# Between rules\n\n---\n# Other', 'Between rules'],
     ['# qs <sup>[![Version][badge]][package]</sup>', 'qs'],
     ['# [`fetch`](https://h.example) and **more** of __init__', 'fetch and more of __init__'],
     ['<h1 align="center">\n  <img alt="logo" src="x.png">\n  Zod\n</h1>\n\n## Usage', 'Zod'],

@@ -8,7 +8,8 @@ const htmlHeadingLines = 10;
 
 /** Returns the title in the front matter, or the first heading near the start that has any text. */
 export function markdownTitle(markdown: string): string | null {
-  return frontMatterTitle(markdown) ?? firstHeading(markdown.slice(0, charsRead).split(/\r?\n/));
+  const { title, body } = readFrontMatter(markdown.slice(0, charsRead));
+  return title ?? firstHeading(body.split(/\r?\n/));
 }
 
 /** Returns a heading as plain text. Badges and other images are omitted. */
@@ -25,13 +26,16 @@ export function headingText(markdown: string): string {
   return text === '' ? markdown.trim() : text;
 }
 
-/** Reads `title: …` between the two `---` lines with which a page of a static site generator begins. */
-export function frontMatterTitle(markdown: string): string | undefined {
-  const start = markdown.slice(0, charsRead);
-  const [, fields = ''] = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(start) ?? [];
+/**
+ * Separates the fields with which a page of a static site generator begins, between two `---` lines, and returns their title. The
+ * body is the whole text if there are none.
+ */
+export function readFrontMatter(markdown: string): { title: string | undefined; body: string } {
+  const [all = '', fields = ''] =
+    /^---[ \t]*\r?\n((?:#.*\r?\n)*[\w-]+:[\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(markdown.slice(0, charsRead)) ?? [];
   const [, title = ''] = /^title:[ \t]*(.+?)[ \t]*$/m.exec(fields) ?? [];
   const [, , quoted] = /^(["'])(.*)\1$/.exec(title) ?? [];
-  return (quoted ?? title).trim() || undefined;
+  return { title: (quoted ?? title).trim() || undefined, body: markdown.slice(all.length) };
 }
 
 /** Finds a heading outside code fences: with `#`, underlined with `=`, or `<h1>`. */

@@ -64,6 +64,8 @@ test('rejects text that a database cannot store, and names the field', () => {
 test('names a note without a title by its first line', () => {
   assert.equal(titleOfNote('\n---\n## The plan\n\nFirst…'), 'The plan');
   assert.equal(titleOfNote('---\ntitle: "Restore: a guide"\ntags: [ops]\n---\n\nFirst…'), 'Restore: a guide');
+  assert.equal(titleOfNote('---\ntitle:\ntags: [ops]\n---\n\n# The plan'), 'The plan');
+  assert.equal(titleOfNote('---\nA line between rules\n---\n\nFirst…'), 'A line between rules');
   assert.equal(titleOfNote('- item one\n- item two'), 'item one');
   assert.equal(titleOfNote('word '.repeat(50)).length, 80);
   assert.equal(titleOfNote('***'), 'Note');

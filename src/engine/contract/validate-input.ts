@@ -1,6 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
 import { isBlank } from '../../base/text.ts';
-import { frontMatterTitle } from '../../documents/text/markdown-title.ts';
+import { readFrontMatter } from '../../documents/text/markdown-title.ts';
 import type { JobListRequest, JobStatus } from '../../storage/documents/jobs.ts';
 import { storable, unstorableReason } from '../../storage/storable.ts';
 import { type JobsRequest, jobStatuses, type PageRequest } from '../engine.ts';
@@ -89,8 +89,9 @@ function checked(name: string, text: string): string {
  * Shortened to 80 characters.
  */
 export function titleOfNote(text: string): string {
-  const firstLine = text.split('\n', 200).find((each) => /[\p{L}\p{N}]/u.test(each));
-  const line = frontMatterTitle(text) ?? firstLine ?? '';
+  const { title: fieldTitle, body } = readFrontMatter(text);
+  const firstLine = body.split('\n', 200).find((each) => /[\p{L}\p{N}]/u.test(each));
+  const line = fieldTitle ?? firstLine ?? '';
   const title = oneLine(line.replace(/^\s*(?:#{1,6}|[-*>])\s+/, ''));
   return title.length <= 80 ? title || 'Note' : `${title.slice(0, 79).toWellFormed().trimEnd()}…`;
 }
