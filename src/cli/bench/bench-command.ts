@@ -140,7 +140,7 @@ async function measureSearch(engine: Engine, { queries }: Corpus, options: { fts
 }
 
 function modelEnv(): NodeJS.ProcessEnv {
-  const modelVariables = /^(EMBEDDING_|OLLAMA_|OPENAI_)/;
+  const modelVariables = /^(EMBEDDING_|OLLAMA_|OPENAI_|RERANKING_|ENABLE_RERANKING$)/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => modelVariables.test(name)));
 }
 

@@ -1,13 +1,11 @@
 import { isObject } from '../../../base/json.ts';
 import type { Engine, EngineCall, EngineDocument, JobId, SubmitOutcome } from '../../../engine/engine.ts';
-import { type BackgroundWork, looseOutput } from '../../../tools/tool.ts';
+import type { BackgroundWork } from '../../../tools/tool.ts';
 import { splitTags } from '../inputs/collections.ts';
 import { showJob } from './shapes.ts';
 
 /** If `status` is `duplicate`, `document_id` or `job_id` is that of the existing content. */
 export const outcomeFields = 'status, job_id?, document_id?, filename?, title?, collection?, tags?, message?';
-
-export const outcomeOutput = looseOutput(`${outcomeFields}, upload_id?`);
 
 /** Returns the answer to a submission: its job, or the document or job that already has the same content. */
 export async function describeOutcome(

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { SourceRequest, WebSources } from '../../../crawl/web-sources.ts';
 import type { Engine } from '../../../engine/engine.ts';
-import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import { splitTags, tagsToStore } from '../inputs/collections.ts';
 import { newDocumentInput, noteInput, pathInput } from '../inputs/document-inputs.ts';
-import { createIngestionWork, describeOutcome, outcomeOutput } from '../shapes/submission.ts';
+import { createIngestionWork, describeOutcome, outcomeFields } from '../shapes/submission.ts';
 import { type PathRules, submitPath } from '../uploads/local-file.ts';
 
 interface KbAddDeps {
@@ -36,7 +36,7 @@ export function createKbAddTool(
       mode: z.enum(['site', 'sitemap', 'feed']).optional(),
       ...attributeInput,
     }),
-    output: outcomeOutput,
+    output: looseOutput(`${outcomeFields}, source_id?`),
     backgroundWork: createIngestionWork(engine),
     async run({ text, path, url, mode, title, ...tagArguments }, call) {
       if ([text, path, url].filter((argument) => argument !== undefined).length !== 1) {
@@ -79,7 +79,7 @@ export function createKbAddnoteTool(
     effect: 'add',
     idempotent: true,
     input: z.object({ text: noteInput, ...newDocumentInput }),
-    output: outcomeOutput,
+    output: looseOutput(outcomeFields),
     backgroundWork: createIngestionWork(engine),
     async run({ text, title, source_path, ...tagArguments }, { signal }) {
       const tags = tagsToStore(tagArguments, allowedCollections);

@@ -7,7 +7,7 @@ import { defineTool, looseOutput, type Tool } from '../../../tools/tool.ts';
 import type { SecretRoute } from '../../../tools/toolset.ts';
 import { tagsToStore } from '../inputs/collections.ts';
 import { docTypeInput, newDocumentInput, pathInput } from '../inputs/document-inputs.ts';
-import { createIngestionWork, describeOutcome, outcomeFields, outcomeOutput } from '../shapes/submission.ts';
+import { createIngestionWork, describeOutcome, outcomeFields } from '../shapes/submission.ts';
 import type { Uploads } from '../uploads/create-uploads.ts';
 import { type PathRules, submitPath } from '../uploads/local-file.ts';
 
@@ -123,7 +123,7 @@ export function createKbUploadFinishTool(deps: {
     effect: 'add',
     idempotent: true,
     input: z.object({ upload_id: z.string() }),
-    output: outcomeOutput,
+    output: looseOutput(`upload_id, ${outcomeFields}`),
     backgroundWork: createIngestionWork(deps.engine),
     async run({ upload_id: id }, call) {
       const { outcome, tags } = await deps.uploads.finish(id, call, deps.engine);
