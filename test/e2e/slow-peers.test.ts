@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { echoProgram, type ListeningProgram, startListening } from '../support/child-program.ts';
 import { until } from '../support/pause.ts';
 import { exchange, jsonHeaders, modernRequest, openSession } from '../support/raw-http.ts';
-import { openSocket } from '../support/raw-socket.ts';
+import { closed, openSocket } from '../support/raw-socket.ts';
 
 /** Each suite has a separate program. Both wait for server timeouts, so they run in parallel. */
 describe('deliberately slow peers', { concurrency: true }, () => {
@@ -15,13 +15,10 @@ describe('deliberately slow peers', { concurrency: true }, () => {
       return false;
     }
   };
-  const gone = (socket: Socket) =>
-    new Promise<void>((resolve) => {
-      // On a busy machine, the server may have disconnected it already.
-      if (socket.closed) resolve();
-      socket.resume();
-      socket.once('close', () => resolve());
-    });
+  const gone = (socket: Socket): Promise<void> => {
+    socket.resume();
+    return closed(socket);
+  };
 
   it('T038: disconnects peers that send nothing, half a header or half a body, and serves others', async () => {
     const program = await startListening(echoProgram, ['--impatient']);
