@@ -49,7 +49,7 @@ export function onEachDatabase(name: string, suite: (server: ContextServer) => v
   });
 }
 
-export function connect(backend: ContextServer['backend'], env: Record<string, string>): ContextServer {
+function connect(backend: ContextServer['backend'], env: Record<string, string>): ContextServer {
   const closings: (() => unknown)[] = [];
   let tools: Tool[] = [];
   const server: ContextServer = {

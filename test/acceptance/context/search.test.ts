@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { withModels } from '../../support/child-program.ts';
 import { until } from '../../support/pause.ts';
 import { verifies } from '../../support/verifies.ts';
 import { type Answer, type ContextServer, onEachDatabase, onSqlite } from './context-fixture.ts';
@@ -14,22 +13,6 @@ const today = () => new Date().toISOString().slice(0, 10);
 const long = `The deployment pipeline was rewritten. ${'It builds, tests and publishes every change of the code. '.repeat(15)}`;
 
 onEachDatabase('search tools of 002', searchTools);
-onSqlite('search tools of 002 with the bundled models', modelSearches, withModels);
-
-/** Stores the entries that the searches find. */
-async function storeEntries({ store }: ContextServer) {
-  const database = await store('work', 'We chose PostgreSQL as the database for billing because of transactions.', {
-    tags: ['decision', 'storage'],
-    metadata: { status: 'active', priority: 5, owner: { name: 'Alice', teams: ['core', 'billing'] }, done: false },
-  });
-  const cat = await store('home', 'My cat Miso sleeps on the windowsill all day.', {
-    tags: ['pets'],
-    metadata: { status: 'Archived', priority: '5', note: '100% a_b', gone: null },
-  });
-  const picture = await store('home', 'A photograph of the garden gate.', { source: 'agent', images: [{ data: png }] });
-  const pipeline = await store('work', long, { source: 'agent', metadata: { priority: 9, done: true } });
-  return { database, cat, picture, pipeline };
-}
 
 function searchTools(server: ContextServer): void {
   const { callEmbedded: call, fail, store } = server;
@@ -41,7 +24,16 @@ function searchTools(server: ContextServer): void {
   const found = async (tool: string, input: Record<string, unknown>) => ids(await call(tool, { limit: 100, ...input }));
 
   before(async () => {
-    ({ database, cat, picture, pipeline } = await storeEntries(server));
+    database = await store('work', 'We chose PostgreSQL as the database for billing because of transactions.', {
+      tags: ['decision', 'storage'],
+      metadata: { status: 'active', priority: 5, owner: { name: 'Alice', teams: ['core', 'billing'] }, done: false },
+    });
+    cat = await store('home', 'My cat Miso sleeps on the windowsill all day.', {
+      tags: ['pets'],
+      metadata: { status: 'Archived', priority: '5', note: '100% a_b', gone: null },
+    });
+    picture = await store('home', 'A photograph of the garden gate.', { source: 'agent', images: [{ data: png }] });
+    pipeline = await store('work', long, { source: 'agent', metadata: { priority: 9, done: true } });
   });
 
   verifies(
@@ -448,78 +440,8 @@ function searchTools(server: ContextServer): void {
   });
 }
 
-function modelSearches(server: ContextServer): void {
-  const { callEmbedded: call } = server;
-  let database = 0;
-
-  before(async () => {
-    ({ database } = await storeEntries(server));
-  });
-
-  verifies(
-    ['002 semantic_search_context/query', '002 semantic_search_context/returns', '002 semantic_search_context/page'],
-    'finds by meaning without shared words, most relevant first, in pages',
-    async () => {
-      const query = 'Which data store holds our invoices?';
-      const answer = await call('semantic_search_context', { query, explain: true });
-      assert.equal(answer.results[0]?.id, database);
-      assert.deepEqual([answer['query'], answer['count']], [query, answer.results.length]);
-      assert.match(String(answer['model']), /carrel-embedding-1/);
-      const order = answer.results.map(({ scores }) => Number(scores['rerank_score']));
-      assert.deepEqual(
-        order,
-        [...order].sort((a, b) => b - a),
-      );
-      assert.ok(answer.results.every(({ scores }) => scores['semantic_rank'] === null));
-      assert.deepEqual(Object.keys(answer.results[0]?.scores ?? {}), [
-        'semantic_distance',
-        'rerank_score',
-        'semantic_rank',
-      ]);
-      const all = answer.results.map(({ id }) => id);
-      const paged = [
-        ...(await call('semantic_search_context', { query, limit: 2 })).results,
-        ...(await call('semantic_search_context', { query, limit: 3, offset: 2 })).results,
-      ].map(({ id }) => id);
-      assert.deepEqual(paged.slice(0, all.length), all);
-    },
-  );
-
-  verifies(['002 structure/scores'], 'returns the scores of the reranking model, and orders hits by them', async () => {
-    const [word] = (await call('fts_search_context', { query: 'cat', explain: true })).results;
-    assert.deepEqual(Object.keys(word?.scores ?? {}), ['fts_score', 'rerank_score', 'fts_rank']);
-    const { results } = await call('hybrid_search_context', { query: 'PostgreSQL billing database', explain: true });
-    assert.equal(results[0]?.id, database);
-    const order = results.map(({ scores }) => Number(scores['rerank_score']));
-    assert.ok(order.every((score) => score >= 0 && score <= 1) && Number(order[0]) > 0);
-    assert.deepEqual(
-      order,
-      [...order].sort((a, b) => b - a),
-    );
-  });
-}
-
 onSqlite(
-  'searches without embeddings',
-  (server: ContextServer) => {
-    verifies(
-      '002 hybrid_search_context/degradation',
-      'falls back to words, and does not list the semantic search',
-      async () => {
-        const id = await server.store('t', 'plain words');
-        const { tools } = await server.client.listTools();
-        assert.ok(!tools.some(({ name }) => name === 'semantic_search_context'));
-        const answer = await server.call('hybrid_search_context', { query: 'plain' });
-        assert.deepEqual(answer['search_modes_used'], ['fts']);
-        assert.equal(answer.results[0]?.id, id);
-      },
-    );
-  },
-  { EMBEDDING_PROVIDER: 'none' },
-);
-
-onSqlite(
-  'searches with an embedding server that is down',
+  'with the settings of contract §5 and an embedding server that is down',
   (server: ContextServer) => {
     verifies(
       '002 hybrid_search_context/degradation',
@@ -534,16 +456,10 @@ onSqlite(
         assert.ok(!message.includes('ECONNREFUSED') && !message.includes('127.0.0.1:9'));
       },
     );
-  },
-  { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: 'http://127.0.0.1:9', EMBEDDING_MODEL: 'absent' },
-);
 
-onSqlite(
-  'the settings of contract §5',
-  (server: ContextServer) => {
     verifies(
       ['002 structure/truncation', '002 structure/scores', '002 structure/summary'],
-      'are in force',
+      'the settings are in force',
       async () => {
         const text = `zebra ${'stripes and more stripes. '.repeat(40)}`;
         const id = await server.store('t', text);
@@ -553,7 +469,7 @@ onSqlite(
         const [word] = (await server.call('fts_search_context', { query: 'zebra' })).results;
         assert.deepEqual(Object.keys(word?.scores ?? {}), ['fts_score']);
         const [hit] = (await server.call('hybrid_search_context', { query: 'zebra' })).results;
-        assert.deepEqual([hit?.id, hit?.scores['rerank_score'], hit?.scores['rrf']], [id, null, 0.333]);
+        assert.deepEqual([hit?.id, hit?.scores['rerank_score'], hit?.scores['rrf']], [id, null, 0.167]);
         const { tools } = await server.client.listTools();
         assert.ok(!tools.some(({ name }) => name === 'delete_context_batch'));
         const data = Buffer.alloc(1024 * 1024 + 1).toString('base64');
@@ -563,6 +479,7 @@ onSqlite(
     );
   },
   {
+    ...{ EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: 'http://127.0.0.1:9', EMBEDDING_MODEL: 'absent' },
     ENABLE_RERANKING: 'false',
     SEARCH_TRUNCATION_LENGTH: '50',
     ENABLE_SUMMARY_GENERATION: 'false',

@@ -95,12 +95,19 @@ test('T136: calls with and without a session count for the same client', async (
   await assert.rejects(client.callTool({ name: 'list_notes', arguments: {} }), { code: -32_000 });
 });
 
-test('contract §8: serve offers the research tools and find over notes and, on request, the web', async (t) => {
+test('contract §8: serve offers the tools of memory and research, and find over both and, on request, the web', async (t) => {
   const client = await connect(t, stdioTransport(t, 'serve'));
   const names = (await client.listTools()).tools.map(({ name }) => name);
-  for (const name of ['web_search', 'fetch_page', 'save_note', 'list_notes', 'get_note', 'find']) {
+  for (const name of ['web_search', 'fetch_page', 'save_note', 'list_notes', 'get_note', 'store_context', 'find']) {
     assert.ok(names.includes(name), name);
   }
+  const text = 'The quokka is a small marsupial.';
+  await call(client, 'store_context', { thread_id: 't', source: 'user', text });
+  const remembered = await call(client, 'find', { query: 'quokka', sources: ['context'] });
+  assert.deepEqual(
+    (remembered['results'] as Record<string, unknown>[]).map(({ source, uri, title }) => [source, uri, title]),
+    [['context', 'carrel://context/1', text]],
+  );
   const { note } = await call(client, 'save_note', { title: 'Python at work', content: 'Python at the desk.' });
   const found = await call(client, 'find', { query: 'python', sources: ['notes', 'web'] });
   const { results, sources } = found as {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { before, describe, test } from 'node:test';
-import { withModels } from '../../support/child-program.ts';
+import { before, test } from 'node:test';
 import { size } from '../../support/sizes.ts';
-import { connect } from './context-fixture.ts';
+import type { ContextServer } from './context-fixture.ts';
 
 /** Ten notes on different subjects, and a question for each with the index of the note that answers it. */
 interface Answered {
@@ -16,8 +15,7 @@ const everyGroup: readonly Answered[] = JSON.parse(
 );
 const groups = everyGroup.slice(0, size({ quick: 3, full: 6 }));
 
-describe('the relevance of hits among unlike notes', () => {
-  const { callEmbedded: call, store } = connect('sqlite', withModels);
+export function relevanceOfHits({ callEmbedded: call, store }: ContextServer): void {
   const right: number[] = [];
   const wrong: number[] = [];
 
@@ -45,13 +43,13 @@ describe('the relevance of hits among unlike notes', () => {
   });
 
   test('contract §8: a replaced statement does not lower its replacement', async () => {
-    const thread = { thread_id: 'limits' };
-    const older = await store('limits', 'Decision: the upload limit is 100 MB per file.');
-    const newer = await store('limits', 'Decision changed: the upload limit is now 250 MB per file.');
-    for (const note of groups[0]?.notes ?? []) await store('limits', note);
-    const { results } = await call('hybrid_search_context', { query: 'How large may an upload be?', ...thread });
+    const thread = 'group 0';
+    const older = await store(thread, 'Decision: the upload limit is 100 MB per file.');
+    const newer = await store(thread, 'Decision changed: the upload limit is now 250 MB per file.');
+    const query = 'How large may an upload be?';
+    const { results } = await call('hybrid_search_context', { query, thread_id: thread });
     const [first, second] = results;
     assert.deepEqual([first?.id, second?.id], [newer, older]);
     assert.ok(Number(first?.['relevance']) >= 0.7, JSON.stringify(results));
   });
-});
+}

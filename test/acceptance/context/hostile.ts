@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { verifies } from '../../support/verifies.ts';
-import { onEachDatabase } from './context-fixture.ts';
+import type { ContextServer } from './context-fixture.ts';
 
-onEachDatabase('what clients really send', (server) => {
+export function hostileInputs(server: ContextServer): void {
   const { call, fail, store } = server;
   const one = async (id: number) => (await call('get_context_by_ids', { context_ids: [id] })).result[0];
 
@@ -164,7 +164,7 @@ onEachDatabase('what clients really send', (server) => {
     const semantic = statistics['semantic_search'] as Record<string, number>;
     assert.equal((semantic['pending_count'] ?? 0) + (semantic['context_count'] ?? 0), statistics['total_entries']);
   });
-});
+}
 
 /** A number nested in this many lists. */
 function nested(levels: number): string {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { withModels } from '../../support/child-program.ts';
 import { verifies } from '../../support/verifies.ts';
-import { type Answer, type ContextServer, type Found, onSqlite } from './context-fixture.ts';
+import type { Answer, ContextServer, Found } from './context-fixture.ts';
 
 const tools = ['search_context', 'semantic_search_context', 'fts_search_context', 'hybrid_search_context'] as const;
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]).toString('base64');
@@ -76,9 +75,7 @@ parameters['semantic_search_context'] = ranked;
 parameters['fts_search_context'] = { ...ranked, mode: 'match', highlight: false };
 parameters['hybrid_search_context'] = { ...ranked, fusion_method: 'rrf', rrf_k: undefined };
 
-onSqlite('the tables of 002', tablesOf002, withModels);
-
-function tablesOf002(server: ContextServer): void {
+export function tablesOf002(server: ContextServer): void {
   const query = 'lighthouse keeper';
   const plain: Answer[] = [];
   const asked: Answer[] = [];
@@ -93,7 +90,7 @@ function tablesOf002(server: ContextServer): void {
       },
     );
     for (const tool of tools) {
-      const input = tool === 'search_context' ? {} : { query };
+      const input = { thread_id: 'tables', ...(tool === 'search_context' ? {} : { query }) };
       plain.push(await server.callEmbedded(tool, input));
       const more = tool === 'fts_search_context' ? { highlight: true } : {};
       asked.push(await server.callEmbedded(tool, { ...input, explain_query: true, include_images: true, ...more }));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onSqlite } from './context-fixture.ts';
+import type { ContextServer } from './context-fixture.ts';
 
-onSqlite('prompts of the memory', (server) => {
+export function prompts(server: ContextServer): void {
   const messageOf = async (name: string, given: Record<string, string>): Promise<string> => {
     const [message] = (await server.client.getPrompt({ name, arguments: given })).messages;
     assert.ok(message?.content.type === 'text');
@@ -40,4 +40,4 @@ onSqlite('prompts of the memory', (server) => {
     });
     assert.deepEqual(completion.values, ['kitchen']);
   });
-});
+}

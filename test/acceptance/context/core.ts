@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { verifies } from '../../support/verifies.ts';
-import { type ContextServer, onEachDatabase } from './context-fixture.ts';
+import type { ContextServer } from './context-fixture.ts';
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]).toString('base64');
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-onEachDatabase('core tools of 002', (server: ContextServer) => {
+export function coreTools(server: ContextServer): void {
   const { call, fail, store } = server;
   const one = async (id: number) => {
     const [entry] = (await call('get_context_by_ids', { context_ids: [id] })).result;
@@ -341,4 +341,4 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
     const entry = await one(id);
     assert.deepEqual([entry['tags'], entry['metadata']], [['a'], { k: [1] }]);
   });
-});
+}

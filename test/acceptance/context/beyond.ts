@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { startCarrel } from '../../support/child-program.ts';
-import { type ContextServer, onEachDatabase } from './context-fixture.ts';
+import type { ContextServer } from './context-fixture.ts';
 
 const document = `# Guide
 
@@ -23,7 +21,7 @@ Ask it.
 
 The end.`;
 
-onEachDatabase('beyond the seed', (server: ContextServer) => {
+export function toolsBeyondTheSeed(server: ContextServer): void {
   const { call, fail, store } = server;
 
   test('lists report whether there is more, and missing ids', async () => {
@@ -200,39 +198,4 @@ onEachDatabase('beyond the seed', (server: ContextServer) => {
       await assert.rejects(server.client.readResource({ uri }));
     }
   });
-});
-
-test('contract §5: MCP_TRANSPORT, MCP_AUTH_TOKEN and DB_PATH as the original has them', async (t) => {
-  const env = {
-    MCP_TRANSPORT: 'streamable-http',
-    MCP_AUTH_TOKEN: 'sesame-opens-it',
-    DB_PATH: 'memory.db',
-    EMBEDDING_PROVIDER: 'none',
-  };
-  const carrel = await startCarrel(t, ['context'], { env });
-  const refused = await fetch(carrel.url, { method: 'POST', body: '{}' });
-  assert.equal(refused.status, 401);
-  const client = new Client({ name: 'test', version: '1' });
-  const headers = { Authorization: 'Bearer sesame-opens-it' };
-  await client.connect(new StreamableHTTPClientTransport(new URL(carrel.url), { requestInit: { headers } }));
-  const input = { thread_id: 't', source: 'user', text: 'over http' };
-  const stored = await client.callTool({ name: 'store_context', arguments: input });
-  assert.ok(!stored.isError);
-  await client.close();
-  assert.equal(await carrel.stop(), 0);
-});
-
-test('contract §8: serve offers the context tools, and find asks them', async (t) => {
-  const carrel = await startCarrel(t, ['serve', '--transport', 'http'], { env: { EMBEDDING_PROVIDER: 'none' } });
-  const client = new Client({ name: 'test', version: '1' });
-  await client.connect(new StreamableHTTPClientTransport(new URL(carrel.url)));
-  const text = 'The quokka is a small marsupial.';
-  await client.callTool({ name: 'store_context', arguments: { thread_id: 't', source: 'user', text } });
-  const found = await client.callTool({ name: 'find', arguments: { query: 'quokka', sources: ['context'] } });
-  const { results } = found.structuredContent as { results: { source: string; uri: string; title: string }[] };
-  assert.deepEqual(
-    results.map(({ source, uri, title }) => [source, uri, title]),
-    [['context', 'carrel://context/1', text]],
-  );
-  await client.close();
-});
+}

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseExact } from '../../../src/base/exact-json.ts';
-import { type Answer, onEachDatabase } from './context-fixture.ts';
+import type { Answer, ContextServer } from './context-fixture.ts';
 
 /** Three integers that are the same double. */
 const big = 1_234_567_890_123_456_789n;
 const neighbours = [big - 1n, big, big + 1n];
 
-onEachDatabase('integers that a double cannot hold', (server) => {
+export function exactNumbers(server: ContextServer): void {
   /** Parses the text with every digit; the client's structured content has lost some. */
   async function exactly(tool: string, input: Record<string, unknown>): Promise<Answer> {
     const { content, isError } = await server.client.callTool({ name: tool, arguments: input });
@@ -87,4 +87,4 @@ onEachDatabase('integers that a double cannot hold', (server) => {
     assert.match(await server.fail('get_context_by_ids', { context_ids: [big] }), /context_ids\[0\] must be/);
     assert.match(await server.fail('search_context', { limit: big }), /limit must be/);
   });
-});
+}

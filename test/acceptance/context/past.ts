@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Answer, type ContextServer, onEachDatabase } from './context-fixture.ts';
+import type { Answer, ContextServer } from './context-fixture.ts';
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]).toString('base64');
 
-onEachDatabase('as_of: the memory as it was', (server: ContextServer) => {
+export function memoryAsItWas(server: ContextServer): void {
   const { call, fail, store } = server;
   const ids = (answer: Answer) => answer.results.map(({ id }) => id);
   /** The current time, distinct from the times of all steps before and after. */
@@ -114,4 +114,4 @@ onEachDatabase('as_of: the memory as it was', (server: ContextServer) => {
     assert.deepEqual(await found('2020-01-01'), []);
     assert.match(await fail('search_context', { as_of: 'yesterday' }), /Invalid as_of format/);
   });
-});
+}
