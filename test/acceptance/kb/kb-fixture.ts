@@ -45,11 +45,6 @@ export interface KbServers extends KbAgent {
   asked(since: number, method: string, path: string): { url: string; text: string }[];
 }
 
-/** Runs the suite on SQLite only, because what it tests does not depend on the database. */
-export function onSqlite(name: string, suite: (servers: KbServers) => void): void {
-  describe(name, () => suite(startServers('sqlite')));
-}
-
 /** Runs the suite once on each database. */
 export function onEachDatabase(name: string, suite: (servers: KbServers) => void): void {
   describe(`${name}, SQLite`, () => suite(startServers('sqlite')));

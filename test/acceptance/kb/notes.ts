@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { verifies } from '../../support/verifies.ts';
-import { type Hit, onEachDatabase } from './kb-fixture.ts';
+import type { Hit, KbServers } from './kb-fixture.ts';
 
-onEachDatabase('kb: notes, search and collections', (kb) => {
+export function notesAndSearch(kb: KbServers): void {
   const mark = () => kb.proxy.requests.length;
   const search = async (input: Record<string, unknown>) => (await kb.call('kb_search', input))['results'] as Hit[];
 
@@ -304,4 +304,4 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     assert.deepEqual(await kb.call('kb_jobs', { status: 'skipped' }), { jobs: [], total: 0 });
     assert.equal((await kb.fail('kb_jobs', { job_id: 999_999 })).code, 'job_not_found');
   });
-});
+}

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { estimateTokens } from '../../../src/answers/token-estimate.ts';
-import { onEachDatabase } from './kb-fixture.ts';
+import type { KbServers } from './kb-fixture.ts';
 
 interface Listed extends Record<string, unknown> {
   document_id: number;
   title: string;
 }
 
-onEachDatabase('kb: what is there', (kb) => {
+export function readingWhatIsThere(kb: KbServers): void {
   const list = async (input: Record<string, unknown> = {}) => {
     const answer = await kb.call('kb_list', input);
     return { ...answer, documents: answer['documents'] as Listed[], total: answer['total'] };
@@ -144,4 +144,4 @@ onEachDatabase('kb: what is there', (kb) => {
     assert.equal((small['chunks'] as unknown[]).length, 1);
     assert.match(String(small['next']), /first_chunk=1\)$/);
   });
-});
+}

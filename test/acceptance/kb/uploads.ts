@@ -3,9 +3,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../support/pause.ts';
 import { verifies } from '../../support/verifies.ts';
-import { agentKey, onSqlite } from './kb-fixture.ts';
+import { agentKey, type KbServers } from './kb-fixture.ts';
 
-onSqlite('kb: chunked file upload', (kb) => {
+export function uploads(kb: KbServers): void {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const begin = async (text: string, more: Record<string, unknown> = {}): Promise<string> => {
     const given = { filename: 'report.md', total_size: Buffer.byteLength(text), ...more };
@@ -136,36 +136,39 @@ onSqlite('kb: chunked file upload', (kb) => {
     assert.equal((await agent.fail('kb_upload_chunk', given)).code, 'upload_not_found');
   });
 
-  verifies('003 upload/restart', 'uploads are lost at a restart by default', async (t) => {
-    const first = await kb.startKb(t);
-    const agent = await kb.connect(t, first.url, agentKey);
-    const { upload_id } = await agent.call('kb_upload_start', { filename: 'a.txt', total_size: 3 });
-    await agent.call('kb_upload_chunk', { upload_id, data: base64('ab'), chunk_index: 0 });
-    await agent.client.close();
-    first.process.kill('SIGKILL');
-    await first.exited;
-    const second = await kb.startKb(t, {}, { dataDir: first.dataDir });
-    const later = await kb.connect(t, second.url, agentKey);
-    const given = { upload_id, data: base64('c'), chunk_index: 1 };
-    assert.equal((await later.fail('kb_upload_chunk', given)).code, 'upload_not_found');
-  });
+  verifies(
+    '003 upload/restart',
+    'uploads continue after a restart if the operator keeps them, and are lost by default',
+    async (t) => {
+      const kept = { KB_KEEP_UPLOADS: 'true' };
+      const first = await kb.startKb(t, kept);
+      const agent = await kb.connect(t, first.url, agentKey);
+      const { upload_id } = await agent.call('kb_upload_start', { filename: 'kept.txt', total_size: 9 });
+      await agent.call('kb_upload_chunk', { upload_id, data: base64('kept '), chunk_index: 0 });
+      await agent.client.close();
+      first.process.kill('SIGKILL');
+      await first.exited;
+      const second = await kb.startKb(t, kept, { dataDir: first.dataDir });
+      const later = await kb.connect(t, second.url, agentKey);
+      await later.call('kb_upload_chunk', { upload_id, data: base64('file'), chunk_index: 1 });
+      const document = await kb.ingested(await later.call('kb_upload_finish', { upload_id }));
+      const { chunks } = await kb.call('kb_get', { document_id: document });
+      assert.match(JSON.stringify(chunks), /kept file/);
+      const folder = join(first.dataDir, 'kb-uploads');
+      assert.deepEqual(readdirSync(join(folder, String(upload_id))), ['manifest.json']);
 
-  verifies('003 upload/restart', 'uploads continue after a restart if the operator keeps them', async (t) => {
-    const first = await kb.startKb(t, { KB_KEEP_UPLOADS: 'true' });
-    const agent = await kb.connect(t, first.url, agentKey);
-    const { upload_id } = await agent.call('kb_upload_start', { filename: 'kept.txt', total_size: 9 });
-    await agent.call('kb_upload_chunk', { upload_id, data: base64('kept '), chunk_index: 0 });
-    await agent.client.close();
-    first.process.kill('SIGKILL');
-    await first.exited;
-    const second = await kb.startKb(t, { KB_KEEP_UPLOADS: 'true' }, { dataDir: first.dataDir });
-    const later = await kb.connect(t, second.url, agentKey);
-    await later.call('kb_upload_chunk', { upload_id, data: base64('file'), chunk_index: 1 });
-    const document = await kb.ingested(await later.call('kb_upload_finish', { upload_id }));
-    const { chunks } = await kb.call('kb_get', { document_id: document });
-    assert.match(JSON.stringify(chunks), /kept file/);
-    assert.deepEqual(readdirSync(join(first.dataDir, 'kb-uploads', String(upload_id))), ['manifest.json']);
-  });
+      const { upload_id: unfinished } = await later.call('kb_upload_start', { filename: 'a.txt', total_size: 3 });
+      await later.call('kb_upload_chunk', { upload_id: unfinished, data: base64('ab'), chunk_index: 0 });
+      assert.ok(existsSync(join(folder, String(unfinished), '0.chunk')));
+      await later.client.close();
+      second.process.kill('SIGKILL');
+      await second.exited;
+      const third = await kb.startKb(t, {}, { dataDir: first.dataDir });
+      const last = await kb.connect(t, third.url, agentKey);
+      const given = { upload_id: unfinished, data: base64('c'), chunk_index: 1 };
+      assert.equal((await last.fail('kb_upload_chunk', given)).code, 'upload_not_found');
+    },
+  );
 
   verifies('003 upload/start', 'upload_url accepts the bytes once, without a token and without a model', async () => {
     const text = 'Bytes that no model has seen. '.repeat(1000);
@@ -188,11 +191,4 @@ onSqlite('kb: chunked file upload', (kb) => {
     const { chunks } = await kb.call('kb_get', { document_id: document });
     assert.match(JSON.stringify(chunks), /no model has seen/);
   });
-
-  verifies('003 upload/start', "agents cannot access each other's uploads", async (t) => {
-    const open = await kb.startKb(t, { KB_MCP_API_KEY: undefined });
-    const agent = await kb.connect(t, open.url);
-    const { upload_id } = await agent.call('kb_upload_start', { filename: 'a.txt', total_size: 3 });
-    assert.equal((await kb.fail('kb_upload_finish', { upload_id })).code, 'upload_not_found');
-  });
-});
+}
