@@ -33,6 +33,7 @@ test('accepts short flags, words after -- and values that start with a dash', ()
 
 test('names a missing argument, except with --help', () => {
   assert.match(refused(['search']), /carrel search needs a query/);
+  assert.match(refused(['import']), /carrel import needs the file to read/);
   assert.equal(parseCommandLine(['search', '--help']).flags['help'], true);
   assert.match(refused(['bench', 'something']), /unexpected argument/);
   for (const name of ['add', 'backup', 'restore', 'export', 'import']) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import type { NewEntry } from '../../src/storage/entries/entry.ts';
 import type { EntryStore } from '../../src/storage/entries/entry-store.ts';
 import { loadSqlite } from '../../src/storage/sqlite/sqlite-module.ts';
@@ -57,73 +57,93 @@ const references = (...ids: unknown[]) =>
 
 onEachBackend('import of entries from elsewhere', (backend) => {
   const folder = temporaryFolder();
-  const all = async (store: EntryStore) => {
-    const page = await store.texts({ filter: {}, after: 0, limit: 1_000 });
-    const found = await store.get({ ids: page.map(({ id }) => id), images: true });
-    return new Map(found.map((entry) => [entry.id, entry]));
-  };
-  const entry = (text: string, more: Partial<NewEntry> = {}): NewEntry => ({
+  let entries: EntryStore;
+  before(async () => {
+    ({ entries } = await backend.open());
+  });
+  const entry = (text: string): NewEntry => ({
     ...{ threadId: 't', source: 'user', text, metadata: undefined, tags: [], images: [], summary: undefined },
-    ...more,
+  });
+  /** Stores an entry. Its id is higher than all before. */
+  const store = async (text: string) => (await entries.store({ entries: [entry(text)] }))[0]?.id ?? 0;
+  /** Returns the entries with higher ids. */
+  const allAfter = async (after: number) => {
+    const page = await entries.texts({ filter: {}, after, limit: 1_000 });
+    const found = await entries.get({ ids: page.map(({ id }) => id), images: true });
+    return new Map(found.toSorted((a, b) => a.id - b.id).map((each) => [each.id, each]));
+  };
+
+  // The first test, because the store must be empty.
+  test('keeps ids and references in an empty store; new entries follow', async () => {
+    const file = join(folder, `ids-${backend.name}.db`);
+    writeOriginal(file, [{ id: 5 }, { id: 9, metadata: references(5, 20) }, { id: 20 }]);
+    const report = await importEntries(entries, file, now);
+    assert.deepEqual([report.added, report.newIds.size, report.rewritten], [3, 0, 0]);
+    const stored = await allAfter(0);
+    assert.deepEqual([...stored.keys()], [5, 9, 20]);
+    assert.deepEqual(stored.get(9)?.metadata, JSON.parse(references(5, 20)));
+    assert.equal(await store('new'), 21);
   });
 
   test('names an invalid entry with id and reason, and imports the others', async () => {
-    const { entries } = await backend.open();
+    const first = await store('before invalid ones');
     const file = join(folder, `faults-${backend.name}.db`);
     const many = Array.from({ length: 101 }, (_, index) => `t${index}`);
-    writeOriginal(file, [
-      { id: 3 },
-      { id: 4, tags: many },
-      { id: 5, tags: ['x'.repeat(257)] },
-      { id: 6, text: null },
-      { id: 7, metadata: '{bad' },
-      { id: 8, metadata: '[1]' },
-      { id: 9, text: 'nul \0' },
-      { id: 10, createdAt: 'yesterday' },
-      { id: 11, metadata: '{"a":1e400}' },
-      { id: 12, tags: many.slice(1), metadata: '{}' },
+    const originals: Omit<OriginalEntry, 'id'>[] = [
+      {},
+      { tags: many },
+      { tags: ['x'.repeat(257)] },
+      { text: null },
+      { metadata: '{bad' },
+      { metadata: '[1]' },
+      { text: 'nul \0' },
+      { createdAt: 'yesterday' },
+      { metadata: '{"a":1e400}' },
+      { tags: many.slice(1), metadata: '{}' },
       // Nested too deep for SQLite's JSON parser and for recursion.
-      { id: 13, metadata: `{"a":${'['.repeat(1_200)}${']'.repeat(1_200)}}` },
-      { id: 14, metadata: `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}` },
-    ]);
+      { metadata: `{"a":${'['.repeat(1_200)}${']'.repeat(1_200)}}` },
+      { metadata: `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}` },
+    ];
+    writeOriginal(
+      file,
+      originals.map((each, index) => ({ id: first + 1 + index, ...each })),
+    );
     const { added, present, skipped } = await importEntries(entries, file, now);
     assert.deepEqual([added, present], [2, 0]);
     assert.deepEqual(
       skipped.map(({ place, reason }) => `${place}: ${reason}`),
       [
-        'entry 4: tags has 101 distinct tags; the maximum is 100',
-        'entry 5: a tag has 257 characters; the maximum is 256',
-        'entry 6: it has no text',
-        'entry 7: its metadata must be a JSON object',
-        'entry 8: its metadata must be a JSON object',
-        'entry 9: text has the character NUL (U+0000), which cannot be stored; leave it out',
-        'entry 10: its date is missing or invalid',
-        'entry 11: metadata.a exceeds 1.8e308 and cannot be stored; send it as text',
-        'entry 13: metadata has more than 128 levels of nested objects and lists',
-        'entry 14: metadata has more than 128 levels of nested objects and lists',
+        `entry ${first + 2}: tags has 101 distinct tags; the maximum is 100`,
+        `entry ${first + 3}: a tag has 257 characters; the maximum is 256`,
+        `entry ${first + 4}: it has no text`,
+        `entry ${first + 5}: its metadata must be a JSON object`,
+        `entry ${first + 6}: its metadata must be a JSON object`,
+        `entry ${first + 7}: text has the character NUL (U+0000), which cannot be stored; leave it out`,
+        `entry ${first + 8}: its date is missing or invalid`,
+        `entry ${first + 9}: metadata.a exceeds 1.8e308 and cannot be stored; send it as text`,
+        `entry ${first + 11}: metadata has more than 128 levels of nested objects and lists`,
+        `entry ${first + 12}: metadata has more than 128 levels of nested objects and lists`,
       ],
     );
-    const stored = await all(entries);
-    assert.deepEqual(
-      [...stored.keys()].sort((a, b) => a - b),
-      [3, 12],
-    );
-    assert.deepEqual([stored.get(12)?.tags.length, stored.get(12)?.metadata], [100, {}]);
+    const stored = await allAfter(first);
+    const full = stored.get(first + 10);
+    assert.deepEqual([...stored.keys()], [first + 1, first + 10]);
+    assert.deepEqual([full?.tags.length, full?.metadata], [100, {}]);
     const again = await importEntries(entries, file, now);
     assert.deepEqual([again.added, again.present, again.skipped.length], [0, 2, 10]);
   });
 
   test('image metadata is kept, an object or a text, and integers with all digits', async () => {
-    const { entries } = await backend.open();
+    const id = (await store('before images')) + 1;
     const file = join(folder, `images-${backend.name}.db`);
     const images: OriginalEntry['images'] = [
       ['image/svg+xml', '{"alt": "x", "n": 1234567890123456789}'],
       ['application/pdf', '"a caption"'],
       ['image/png', null],
     ];
-    writeOriginal(file, [{ id: 1, images, metadata: '{"n": 9007199254740993}' }]);
+    writeOriginal(file, [{ id, images, metadata: '{"n": 9007199254740993}' }]);
     await importEntries(entries, file, now);
-    const stored = (await all(entries)).get(1);
+    const stored = (await allAfter(0)).get(id);
     assert.deepEqual(stored?.metadata, { n: 9_007_199_254_740_993n });
     const kept = stored?.images?.map(({ mimeType, metadata }) => [mimeType, metadata]);
     assert.deepEqual(kept, [
@@ -133,86 +153,58 @@ onEachBackend('import of entries from elsewhere', (backend) => {
     ]);
     const lines: string[] = [];
     for await (const line of exportLines(entries, signal)) lines.push(line);
-    assert.match(lines.join(), /"n":9007199254740993\}/);
     const own = join(folder, `images-${backend.name}.jsonl`);
-    writeFileSync(own, lines.join(''));
-    const { entries: second } = await backend.open();
-    assert.equal((await importEntries(second, own, now)).added, 1);
-    assert.deepEqual((await all(second)).get(1), stored);
-  });
-
-  test('keeps ids and references in an empty store; new entries follow', async () => {
-    const { entries } = await backend.open();
-    const file = join(folder, `ids-${backend.name}.db`);
-    writeOriginal(file, [{ id: 5 }, { id: 9, metadata: references(5, 20) }, { id: 20 }]);
-    const report = await importEntries(entries, file, now);
-    assert.deepEqual([report.added, report.newIds.size, report.rewritten], [3, 0, 0]);
-    const stored = await all(entries);
-    assert.deepEqual(
-      [...stored.keys()].sort((a, b) => a - b),
-      [5, 9, 20],
-    );
-    assert.deepEqual(stored.get(9)?.metadata, JSON.parse(references(5, 20)));
-    const [next] = await entries.store({ entries: [entry('new')] });
-    assert.equal(next?.id, 21);
+    writeFileSync(own, lines.filter((line) => line.includes('"n":9007199254740993}')).join(''));
+    await entries.remove({ ids: [id], dryRun: false });
+    assert.equal(await entries.purge({ ids: [id] }), 1);
+    assert.equal((await importEntries(entries, own, now)).added, 1);
+    assert.deepEqual([...(await allAfter(id)).values()], [{ ...stored, id: id + 1 }], 'an id is never given twice');
   });
 
   test('maps ids and references, also forward ones, in a store with entries', async () => {
-    const { entries } = await backend.open();
-    await entries.store({ entries: [entry('a'), entry('b'), entry('c')] });
-    await entries.remove({ ids: [3], dryRun: false });
+    const [one, two, three] = [await store('a'), await store('b'), await store('c')];
+    await entries.remove({ ids: [three], dryRun: false });
+    const [unknown, free] = [three + 50, three + 100];
     const file = join(folder, `mapped-${backend.name}.db`);
     writeOriginal(file, [
-      { id: 1, metadata: references(2, 100, 77, 'x') },
-      { id: 2, metadata: JSON.stringify({ references: { context_ids: [1], replaces: 1 } }) },
-      { id: 100, metadata: references(100) },
+      { id: one, metadata: references(two, free, unknown, 'x') },
+      { id: two, metadata: JSON.stringify({ references: { context_ids: [one], replaces: one } }) },
+      { id: free, metadata: references(free) },
     ]);
     const { added, newIds, rewritten } = await importEntries(entries, file, now);
-    assert.deepEqual(
-      [added, [...newIds], rewritten],
-      [
-        3,
-        [
-          [1, 4],
-          [2, 5],
-        ],
-        2,
-      ],
-    );
-    const stored = await all(entries);
+    const [newOne, newTwo] = [three + 1, three + 2];
+    const mapped = [
+      [one, newOne],
+      [two, newTwo],
+    ];
+    assert.deepEqual([added, [...newIds], rewritten], [3, mapped, 2]);
+    const stored = await allAfter(three);
     const at = (id: number) => stored.get(id)?.metadata;
-    assert.deepEqual(at(4), JSON.parse(references(5, 100, 77, 'x')));
-    assert.deepEqual(at(5), { references: { context_ids: [4], replaces: 4 } });
-    assert.deepEqual(at(100), JSON.parse(references(100)));
-    assert.equal(stored.get(4)?.updatedAt, '2025-11-29T10:00:00.000Z');
+    assert.deepEqual(at(newOne), JSON.parse(references(newTwo, free, unknown, 'x')));
+    assert.deepEqual(at(newTwo), { references: { context_ids: [newOne], replaces: newOne } });
+    assert.deepEqual(at(free), JSON.parse(references(free)));
+    assert.equal(stored.get(newOne)?.updatedAt, '2025-11-29T10:00:00.000Z');
     const path = ['references', 'context_ids'];
-    const filter = { metadata: [{ path, operator: 'array_contains' as const, value: 5, caseSensitive: true }] };
-    assert.deepEqual(await entries.matching(filter), [4], 'the index knows of it');
+    const filter = { metadata: [{ path, operator: 'array_contains' as const, value: newTwo, caseSensitive: true }] };
+    assert.deepEqual(await entries.matching(filter), [newOne], 'the index knows of it');
     const again = await importEntries(entries, file, now);
     assert.deepEqual([again.added, again.present, again.rewritten, again.newIds.size], [0, 3, 0, 2]);
-    assert.deepEqual(await all(entries), stored);
-    const [next] = await entries.store({ entries: [entry('new')] });
-    assert.equal(next?.id, 101);
+    assert.deepEqual(await allAfter(three), stored);
+    assert.equal(await store('new'), free + 1);
   });
 
   test('an import interrupted anywhere is completed by the next, without duplicates', async () => {
-    const file = join(folder, `broken-${backend.name}.db`);
-    // With duplicates: the same text twice within a second is two entries.
-    const twice = (id: number) => (id % 7 === 0 ? 'again' : `text ${id}`);
-    const metadata = (id: number) => references(id + 1, id - 1);
-    const entriesHere = Array.from({ length: 250 }, (_, at) => ({
-      id: at + 1,
-      text: twice(at + 1),
-      metadata: metadata(at + 1),
-    }));
-    writeOriginal(file, entriesHere);
-    const { entries: whole } = await backend.open();
-    await whole.store({ entries: [entry('before')] });
-    await importEntries(whole, file, now);
     // The fourth write changes references; the others add entries.
     for (const stop of size({ quick: 2, full: 4 }) === 2 ? [2, 4] : [1, 2, 3, 4]) {
-      const { entries } = await backend.open();
-      await entries.store({ entries: [entry('before')] });
+      const file = join(folder, `broken-${backend.name}-${stop}.db`);
+      const first = await store(`before write ${stop}`);
+      const ids = Array.from({ length: 250 }, (_, at) => first + at);
+      // With duplicates: the same text twice within a second is two entries.
+      const textOf = (id: number) => ((id - first) % 7 === 0 ? `again ${stop}` : `text ${id}`);
+      writeOriginal(
+        file,
+        ids.map((id) => ({ id, text: textOf(id), metadata: references(id + 1, id - 1) })),
+      );
       let writes = 0;
       const failing = async () => {
         writes += 1;
@@ -227,19 +219,23 @@ onEachBackend('import of entries from elsewhere', (backend) => {
       const done = Math.min((stop - 1) * 100, 250);
       const { added, present } = await importEntries(entries, file, now);
       assert.deepEqual([added, present], [250 - done, done]);
-      const shape = async (store: EntryStore) =>
-        [...(await all(store)).values()].map(({ id, text, metadata: about }) => [id, text, about]);
-      assert.deepEqual(await shape(entries), await shape(whole), `broken off before write ${stop}`);
+      // The first id is taken, so each entry gets the next one.
+      const newIdOf = (id: number) => (ids.includes(id) ? id + 1 : id);
+      assert.deepEqual(
+        [...(await allAfter(first)).values()].map(({ id, text, metadata }) => [id, text, metadata]),
+        ids.map((id) => [id + 1, textOf(id), JSON.parse(references(newIdOf(id + 1), newIdOf(id - 1)))]),
+        `broken off before write ${stop}`,
+      );
     }
   });
 
   test('a grown file adds only new entries; deleted ones stay deleted', async () => {
-    const { entries } = await backend.open();
+    const first = await store('before a growing file');
     const memory = join(folder, `grown-${backend.name}.jsonl`);
     const line = (name: string) => `${JSON.stringify({ type: 'entity', name, entityType: 'x', observations: [] })}\n`;
     writeFileSync(memory, line('a') + line('b'));
     assert.equal((await importEntries(entries, memory, now)).added, 2);
-    await entries.remove({ ids: [1], dryRun: false });
+    await entries.remove({ ids: [first + 1], dryRun: false });
     writeFileSync(memory, `${line('a')}${line('b')}not JSON\n${line('c')}{"type":"other"}\n`);
     const { added, present, skipped } = await importEntries(entries, memory, '2026-12-01T00:00:00.000Z');
     assert.deepEqual([added, present], [1, 2]);
