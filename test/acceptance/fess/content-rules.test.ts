@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { createHash } from 'node:crypto';
+import { before } from 'node:test';
 import type { RpcError } from '../../support/stdio-client.ts';
 import { verifies } from '../../support/verifies.ts';
 import { documentAt, documentUri, openWorld, type World, wholeFile } from './bridge.ts';
@@ -48,13 +49,6 @@ verifies(
   },
 );
 
-test('a refusal does not recommend viaFess where it is on', async (t) => {
-  const world = await openWorld(t, { config: { contentFetch: { viaFess: true } } });
-  const error = await refusal(world, 'http://10.1.2.3/');
-  assert.equal(error?.data?.['code'], 'private_network_blocked');
-  assert.doesNotMatch(error?.message ?? '', /viaFess/);
-});
-
 verifies('000 §8.5.2 private', 'with allowPrivateNetworkTargets reads them, except cloud metadata', async () => {
   assert.equal(await refusal(open, `${open.site.url}/page.html`), undefined);
   const metadata = await refusal(open, 'http://169.254.169.254/latest/meta-data/');
@@ -94,7 +88,7 @@ verifies('000 §11 ssrf', 'a document that points at Fess itself does not bypass
 
 verifies(
   ['000 §8.5.1 index', '000 §10 restriction'],
-  'falls back to short index content if the address is forbidden, fails or is empty',
+  'uses index text that is long enough, and falls back to short text if the address is forbidden, fails or is empty',
   async (t) => {
     for (const version of ['15.4', '15.8'] as const) {
       const { fess, site, peer } = await openWorld(t, {
@@ -102,6 +96,17 @@ verifies(
         fess: { additionalFields: ['content'] },
         config: { contentFetch: { allowedHostAllowlist: ['127.0.0.1'], timeoutMs: 400 } },
       });
+      const long = 'A sentence of the index. '.repeat(50).trim();
+      fess.setDocuments([documentAt(`${site.url}/page.html`, { content: long })]);
+      const whole = await peer.request('resources/read', { uri: `${documentUri}/content` });
+      assert.equal((whole.result as { contents: { text: string }[] }).contents[0]?.text, long);
+      const facts = await peer.request('resources/read', { uri: documentUri });
+      const hash = createHash('sha256').update(long).digest('hex');
+      assert.equal(
+        (facts.result as { contents: { _meta: Record<string, unknown> }[] }).contents[0]?._meta['hash'],
+        hash,
+      );
+      assert.equal(site.requests.length, 0);
       site.setPage('/empty', { contentType: 'text/html', body: '<script>draw()</script>' });
       const read = async (url: string, more: object = {}) => {
         fess.setDocuments([documentAt(url, { content: 'All there is.', digest: 'All there', ...more })]);

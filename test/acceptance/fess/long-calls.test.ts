@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { afterEach, before, describe, test } from 'node:test';
 import { until } from '../../support/pause.ts';
 import type { Message } from '../../support/stdio-client.ts';
 import { verifies } from '../../support/verifies.ts';
-import { dataOf, documentAt, documentUri, openWorld, type Peer, type World } from './bridge.ts';
+import { dataOf, documentAt, documentUri, openWorld, type Peer, type World, wholeFile } from './bridge.ts';
 
 const soon = { timeouts: { longRunningThresholdMs: 100 } };
 
@@ -38,8 +38,22 @@ async function poll(peer: Peer, jobId: unknown, states: readonly string[]): Prom
   });
 }
 
-for (const transport of ['stdio', 'http'] as const) {
-  for (const version of ['15.4', '15.8'] as const) {
+for (const { transport, version } of [
+  { transport: 'stdio', version: '15.4' },
+  { transport: 'http', version: '15.8' },
+] as const) {
+  describe(`a long call over ${transport} to Fess ${version}`, () => {
+    const owner = wholeFile();
+    let world: World;
+    before(async () => {
+      const contentFetch = { allowPrivateNetworkTargets: true };
+      world = await openWorld(owner, { transport, version, config: { ...soon, contentFetch } });
+    });
+    afterEach(() => {
+      world.fess.setFault(null);
+      world.fess.setDocuments(world.corpus.documents);
+    });
+
     verifies(
       [
         '001 AT-TOOL-008',
@@ -50,9 +64,9 @@ for (const transport of ['stdio', 'http'] as const) {
         '000 §9.2 progress',
         '000 §9.3 job_get',
       ],
-      `a slow search becomes a job that reports progress and keeps its result (${transport}, ${version})`,
-      async (t) => {
-        const { fess, peer } = await openWorld(t, { transport, version, config: soon });
+      'a slow search becomes a job that reports progress and keeps its result',
+      async () => {
+        const { fess, peer } = world;
         fess.setFault({ kind: 'hold', path: 'q=test' });
         const handle = dataOf(await peer.call('search', { query: 'test' }, { progressToken: 'token' }));
         assert.deepEqual(Object.keys(handle).sort(), ['jobId', 'message', 'state']);
@@ -78,41 +92,57 @@ for (const transport of ['stdio', 'http'] as const) {
         assertIncreasing(notesOf(peer.messages, 'token'));
       },
     );
-  }
 
-  verifies(
-    ['001 AT-RES-005', '000 §9.1 job'],
-    `a slow resource read returns a handle, and its job the contents (${transport})`,
-    async (t) => {
-      const { fess, site, peer } = await openWorld(t, {
-        transport,
-        config: { ...soon, contentFetch: { allowPrivateNetworkTargets: true } },
-      });
-      fess.setDocuments([documentAt(`${site.url}/plain.txt`)]);
-      fess.setFault({ kind: 'hold', path: 'doc_id' });
-      const uri = `${documentUri}/content`;
-      const read = await peer.request('resources/read', { uri, _meta: { progressToken: 'reading' } });
-      const { contents, _meta: meta } = read.result as {
-        contents: { uri: string; mimeType: string; text: string }[];
-        _meta: { jobId: string };
-      };
-      assert.deepEqual([contents[0]?.uri, contents[0]?.mimeType], [uri, 'application/json']);
-      assert.equal(JSON.parse(contents[0]?.text ?? '').jobId, meta.jobId);
-      fess.setFault(null);
-      fess.release();
-      const seen = await poll(peer, meta.jobId, ['done', 'failed']);
-      const result = seen.at(-1)?.['result'] as { contents: { text: string }[]; isLast: boolean };
-      assert.deepEqual([result.contents[0]?.text, result.isLast], ['Plain text.\nGrüße, 世界.\n', true]);
-      await peer.next(() => notesOf(peer.messages, 'reading').at(-1)?.progress === 100);
-      assertIncreasing(notesOf(peer.messages, 'reading'));
-    },
-  );
+    verifies(
+      ['001 AT-RES-005', '000 §9.1 job'],
+      'a slow resource read returns a handle, and its job the contents',
+      async () => {
+        const { fess, site, peer } = world;
+        fess.setDocuments([documentAt(`${site.url}/plain.txt`)]);
+        fess.setFault({ kind: 'hold', path: 'doc_id' });
+        const uri = `${documentUri}/content`;
+        const read = await peer.request('resources/read', { uri, _meta: { progressToken: 'reading' } });
+        const { contents, _meta: meta } = read.result as {
+          contents: { uri: string; mimeType: string; text: string }[];
+          _meta: { jobId: string };
+        };
+        assert.deepEqual([contents[0]?.uri, contents[0]?.mimeType], [uri, 'application/json']);
+        assert.equal(JSON.parse(contents[0]?.text ?? '').jobId, meta.jobId);
+        fess.setFault(null);
+        fess.release();
+        const seen = await poll(peer, meta.jobId, ['done', 'failed']);
+        const result = seen.at(-1)?.['result'] as { contents: { text: string }[]; isLast: boolean };
+        assert.deepEqual([result.contents[0]?.text, result.isLast], ['Plain text.\nGrüße, 世界.\n', true]);
+        await peer.next(() => notesOf(peer.messages, 'reading').at(-1)?.progress === 100);
+        assertIncreasing(notesOf(peer.messages, 'reading'));
+      },
+    );
 
+    verifies(['001 AT-ASYNC-003', '000 §9.4 cancel'], 'a job is cancelled by the id of its request', async () => {
+      const { fess, peer } = world;
+      fess.setFault({ kind: 'hang', path: 'q=test' });
+      const arrived = fess.nextRequest('q=test');
+      const { jobId } = dataOf(await peer.call('search', { query: 'test' }, { id: 'the-search' }));
+      const upstream = await arrived;
+      await peer.notify('notifications/cancelled', { requestId: 'the-search' });
+      assert.equal(await upstream.finished, 'closed');
+      assert.equal((await poll(peer, jobId, ['cancelled', 'done', 'failed'])).at(-1)?.['state'], 'cancelled');
+    });
+
+    test('with wait the request stays open instead of becoming a job (contract §4)', async () => {
+      world.fess.setFault({ kind: 'slow', delayMs: 400, path: 'q=test' });
+      assert.equal(dataOf(await world.peer.call('search', { query: 'test', wait: true }))['total'], 40);
+    });
+  });
+}
+
+for (const transport of ['stdio', 'http'] as const) {
   verifies(
     ['001 AT-ASYNC-003', '000 §9.4 cancel', '000 §9.4 silence'],
-    `a cancelled search closes its connection to Fess and is never answered (${transport})`,
+    `a cancelled search closes its connection to Fess and is never answered, and a cancelled read stops fetching (${transport})`,
     async (t) => {
-      const { fess, peer } = await openWorld(t, { transport });
+      const contentFetch = { allowPrivateNetworkTargets: true };
+      const { fess, site, peer } = await openWorld(t, { transport, config: { contentFetch } });
       fess.setFault({ kind: 'hang', path: 'q=test' });
       const arrived = fess.nextRequest('q=test');
       const ended = peer.fire('tools/call', { name: 'fess_finance_search', arguments: { query: 'test' } }, 123);
@@ -122,59 +152,34 @@ for (const transport of ['stdio', 'http'] as const) {
       assert.equal(await ended, undefined);
       assert.equal((await peer.request('ping')).error, undefined);
       assert.ok(!peer.messages.some((message) => message['id'] === 123));
-    },
-  );
+      fess.setFault(null);
 
-  verifies(
-    ['001 AT-ASYNC-003', '000 §9.4 cancel'],
-    `a job is cancelled by the id of its request (${transport})`,
-    async (t) => {
-      const { fess, peer } = await openWorld(t, { transport, config: soon });
-      fess.setFault({ kind: 'hang', path: 'q=test' });
-      const arrived = fess.nextRequest('q=test');
-      const { jobId } = dataOf(await peer.call('search', { query: 'test' }, { id: 'the-search' }));
-      const upstream = await arrived;
-      await peer.notify('notifications/cancelled', { requestId: 'the-search' });
-      assert.equal(await upstream.finished, 'closed');
-      assert.equal((await poll(peer, jobId, ['cancelled', 'done', 'failed'])).at(-1)?.['state'], 'cancelled');
+      fess.setDocuments([documentAt(`${site.url}/silent`)]);
+      const asked = Promise.withResolvers<void>();
+      site.setPage('/silent', () => {
+        asked.resolve();
+        return { hangs: true };
+      });
+      void peer.fire('resources/read', { uri: `${documentUri}/content` }, 'read');
+      await asked.promise;
+      await peer.notify('notifications/cancelled', { requestId: 'read' });
+      assert.equal(await site.requests.at(-1)?.finished, 'closed');
     },
   );
 }
 
-verifies(['001 AT-ASYNC-003', '000 §9.4 cancel'], 'a cancelled read stops fetching the page', async (t) => {
-  const { fess, site, peer } = await openWorld(t, { config: { contentFetch: { allowPrivateNetworkTargets: true } } });
-  fess.setDocuments([documentAt(`${site.url}/silent`)]);
-  const asked = Promise.withResolvers<void>();
-  site.setPage('/silent', () => {
-    asked.resolve();
-    return { hangs: true };
-  });
-  void peer.fire('resources/read', { uri: `${documentUri}/content` }, 'read');
-  await asked.promise;
-  await peer.notify('notifications/cancelled', { requestId: 'read' });
-  assert.equal(await site.requests.at(-1)?.finished, 'closed');
-});
-
-test('with wait the request stays open instead of becoming a job (contract §4)', async (t) => {
-  const { fess, peer } = await openWorld(t, { config: soon });
-  fess.setFault({ kind: 'slow', delayMs: 400, path: 'q=test' });
-  assert.equal(dataOf(await peer.call('search', { query: 'test', wait: true }))['total'], 40);
-});
-
 verifies('000 §10 timeout', 'a timeout fails the call, or its job with the reason', async (t) => {
-  const direct = await openWorld(t, {
-    config: { timeouts: { fessRequestTimeoutMs: 200, longRunningThresholdMs: 60_000 } },
+  const { fess, peer } = await openWorld(t, {
+    config: { timeouts: { fessRequestTimeoutMs: 400, longRunningThresholdMs: 50 } },
   });
-  direct.fess.setFault({ kind: 'hang', path: 'q=test' });
-  const { error } = await direct.peer.call('search', { query: 'test' });
+  fess.setFault({ kind: 'hang', path: 'q=test' });
+  const { error } = await peer.call('search', { query: 'test', wait: true });
   assert.deepEqual(
     [error?.code, error?.data?.['code'], error?.data?.['httpStatus'], error?.data?.['endpoint']],
     [-32_000, 'fess_timeout', null, '/api/v1/documents'],
   );
-  const asJob = await openWorld(t, { config: { timeouts: { fessRequestTimeoutMs: 400, longRunningThresholdMs: 50 } } });
-  asJob.fess.setFault({ kind: 'hang', path: 'q=test' });
-  const { jobId } = dataOf(await asJob.peer.call('search', { query: 'test' }));
-  const last = (await poll(asJob.peer, jobId, ['done', 'failed'])).at(-1);
+  const { jobId } = dataOf(await peer.call('search', { query: 'test' }));
+  const last = (await poll(peer, jobId, ['done', 'failed'])).at(-1);
   assert.equal(last?.['state'], 'failed');
   const reason = last?.['error'] as Record<string, unknown>;
   assert.equal(reason['code'], 'fess_timeout');

@@ -39,7 +39,7 @@ for (const { version, transport } of [
         documentsPerLabel: 25,
         config: {
           limits: { maxPageSize: 10, maxChunkBytes: 1000 },
-          contentFetch: { allowedHostAllowlist: ['127.0.0.1'] },
+          contentFetch: { allowedHostAllowlist: ['127.0.0.1'], ...(version === '15.8' ? { enablePdf: true } : {}) },
         },
       });
     });
@@ -220,73 +220,50 @@ for (const { version, transport } of [
         assert.equal(asked?.authorization, undefined);
       },
     );
+
+    verifies(
+      ['001 AT-RES-006', '000 §10 restriction', '000 §11 ssrf'],
+      'with an allowlist fetches only its hosts, also after redirects',
+      async () => {
+        const attempt = async (url: string) => {
+          world.fess.setDocuments([documentAt(url)]);
+          return (await read(`${documentUri}/content`)).error;
+        };
+        const { url } = world.site;
+        const refused = await attempt('https://elsewhere.example.org/page');
+        assert.equal(refused?.data?.['code'], 'host_not_allowed');
+        assert.match(refused?.message ?? '', /not allowed by contentFetch\.allowedHostAllowlist/);
+        assert.equal((await attempt('http://localhost/page'))?.data?.['code'], 'host_not_allowed');
+        assert.equal((await attempt(`${url}/to-private`))?.data?.['code'], 'host_not_allowed');
+        assert.equal((await attempt(`${url}/to-file`))?.data?.['code'], 'scheme_not_allowed');
+        assert.equal(await attempt(`${url}/page.html`), undefined, 'and what it names may be private');
+      },
+    );
+
+    verifies(
+      ['001 AT-RES-007', '000 §8.5.3 pdf', '000 §10 pdf'],
+      version === '15.8' ? 'converts a PDF with enablePdf' : 'rejects a PDF and names the setting',
+      async () => {
+        const pages = { '/document.pdf': /Text inside a PDF/, '/disguised': /Hidden words/ };
+        world.site.setPage('/disguised', { contentType: 'application/octet-stream', body: pdf('Hidden words') });
+        for (const [page, words] of Object.entries(pages)) {
+          world.fess.setDocuments([documentAt(`${world.site.url}${page}`)]);
+          const answer = await read(`${documentUri}/content`);
+          if (version === '15.8') {
+            assert.match(readOf(answer).contents[0]?.text ?? '', words);
+          } else {
+            assert.equal(answer.error?.data?.['code'], 'pdf_disabled');
+            assert.match(answer.error?.message ?? '', /PDF conversion is disabled.*contentFetch\.enablePdf/);
+          }
+        }
+      },
+    );
   });
 }
 
-verifies('000 §8.5.1 index', 'uses index text that is long enough, and fetches nothing', async (t) => {
-  for (const version of ['15.4', '15.8'] as const) {
-    const { site, fess, peer } = await openWorld(t, { version, fess: { additionalFields: ['content'] } });
-    const content = 'A sentence of the index. '.repeat(50).trim();
-    fess.setDocuments([documentAt(`${site.url}/page.html`, { content })]);
-    const answer = readOf(await peer.request('resources/read', { uri: `${documentUri}/content` }));
-    assert.equal(answer.contents[0]?.text, content);
-    const facts = readOf(await peer.request('resources/read', { uri: documentUri }));
-    assert.equal(facts.contents[0]?._meta['hash'], sha256(content));
-    assert.equal(site.requests.length, 0);
-  }
-});
-
-verifies(
-  ['001 AT-RES-006', '000 §10 restriction', '000 §11 ssrf'],
-  'with an allowlist fetches only its hosts, also after redirects',
-  async (t) => {
-    const { site, fess, peer } = await openWorld(t, {
-      config: { contentFetch: { allowedHostAllowlist: ['example.com', '127.0.0.1'] } },
-    });
-    const attempt = async (url: string) => {
-      fess.setDocuments([documentAt(url)]);
-      return (await peer.request('resources/read', { uri: `${documentUri}/content` })).error;
-    };
-    const refused = await attempt('https://elsewhere.example.org/page');
-    assert.equal(refused?.data?.['code'], 'host_not_allowed');
-    assert.match(refused?.message ?? '', /not allowed by contentFetch\.allowedHostAllowlist/);
-    assert.equal((await attempt('http://localhost/page'))?.data?.['code'], 'host_not_allowed');
-    assert.equal((await attempt(`${site.url}/to-private`))?.data?.['code'], 'host_not_allowed');
-    assert.equal((await attempt(`${site.url}/to-file`))?.data?.['code'], 'scheme_not_allowed');
-    assert.equal(await attempt(`${site.url}/page.html`), undefined, 'and what it names may be private');
-  },
-);
-
-verifies(
-  ['001 AT-RES-007', '000 §8.5.3 pdf', '000 §10 pdf'],
-  'rejects a PDF and names the setting; converts it if enabled',
-  async (t) => {
-    const contentFetch = { allowPrivateNetworkTargets: true };
-    const read = async (enablePdf?: boolean): Promise<Message[]> => {
-      const { site, fess, peer } = await openWorld(t, {
-        config: { contentFetch: { ...contentFetch, ...(enablePdf === undefined ? {} : { enablePdf }) } },
-      });
-      site.setPage('/disguised', { contentType: 'application/octet-stream', body: pdf('Hidden words') });
-      const answers: Message[] = [];
-      for (const page of ['/document.pdf', '/disguised']) {
-        fess.setDocuments([documentAt(`${site.url}${page}`)]);
-        answers.push(await peer.request('resources/read', { uri: `${documentUri}/content` }));
-      }
-      return answers;
-    };
-    for (const { error } of await read()) {
-      assert.equal(error?.data?.['code'], 'pdf_disabled');
-      assert.match(error?.message ?? '', /PDF conversion is disabled.*contentFetch\.enablePdf/);
-    }
-    const [plain, disguised] = await read(true);
-    assert.match(readOf(plain ?? {}).contents[0]?.text ?? '', /Text inside a PDF/);
-    assert.match(readOf(disguised ?? {}).contents[0]?.text ?? '', /Hidden words/);
-  },
-);
-
 test('with viaFess an intranet is read without opening private networks (contract §4, issue: content)', async (t) => {
   for (const version of ['15.4', '15.8'] as const) {
-    const { site, corpus, peer } = await openWorld(t, { version, config: { contentFetch: { viaFess: true } } });
+    const { fess, site, corpus, peer } = await openWorld(t, { version, config: { contentFetch: { viaFess: true } } });
     const ours = corpus.documents.filter(({ labels }) => labels.includes('finance'));
     const page = ours.find(({ url }) => url.startsWith('http'));
     const file = ours.find(({ url }) => url.startsWith('file:'));
@@ -300,5 +277,10 @@ test('with viaFess an intranet is read without opening private networks (contrac
     const refused = await peer.request('resources/read', { uri: `fess://finance/doc/${foreign}/content` });
     assert.equal(refused.error?.code, -32_002);
     assert.ok(!JSON.stringify(refused).includes(paths(version).search));
+    // A refusal does not recommend viaFess where it is on.
+    fess.setDocuments([documentAt('http://10.1.2.3/')]);
+    const { error } = await peer.request('resources/read', { uri: `${documentUri}/content` });
+    assert.equal(error?.data?.['code'], 'private_network_blocked');
+    assert.doesNotMatch(error?.message ?? '', /viaFess/);
   }
 });

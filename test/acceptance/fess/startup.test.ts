@@ -9,7 +9,7 @@ import { startFakeFess } from '../../fakes/fess/start-fake-fess.ts';
 import { carrelProgram, startListening, startProgram } from '../../support/child-program.ts';
 import { openSession, post } from '../../support/raw-http.ts';
 import { verifies } from '../../support/verifies.ts';
-import { connect, dataOf, finance, httpPeer, initializeMessage, makeHome } from './bridge.ts';
+import { connect, dataOf, finance, httpPeer, initializeMessage, makeHome, openWorld } from './bridge.ts';
 
 const config = { fessBaseUrl: 'http://127.0.0.1:9', domain: finance };
 
@@ -179,6 +179,22 @@ verifies('000 §4.4 unreachable', 'warns about an unresponsive Fess, and uses it
   t.after(() => fess.close());
   assert.equal(dataOf(await peer.call('health'))['status'], 'green');
 });
+
+verifies(
+  ['001 AT-ERR-002', '000 §10 fess'],
+  'reports an unreachable Fess as fess_unreachable, without a status',
+  async (t) => {
+    const { fess, peer } = await openWorld(t);
+    await fess.close();
+    const { error } = await peer.call('search', { query: 'test' });
+    assert.equal(error?.code, -32_000);
+    assert.deepEqual(
+      [error?.data?.['code'], error?.data?.['httpStatus'], error?.data?.['endpoint']],
+      ['fess_unreachable', null, '/api/v1/documents'],
+    );
+    assert.ok(!JSON.stringify(error).includes(new URL(fess.url).host));
+  },
+);
 
 verifies('000 §4.4 unreachable', 'warns separately about a hung server and a server other than Fess', async (t) => {
   const hung = await startFakeFess({ version: '15.4' });
