@@ -15,7 +15,7 @@ const { authorization, send, call } = modernCalls(token);
 const suite = { skip: pgbouncerObstacle() ?? false, timeout: 300_000 };
 
 /** Each has one chunk. */
-const notes = size({ quick: 12, full: 24 });
+const notes = size({ quick: 8, full: 24 });
 
 /**
  * Contract §6 and T103 as in a large installation: servers that answer, engines that work, and PgBouncer in transaction mode
@@ -116,7 +116,7 @@ describe('processes with roles on one PostgreSQL, using PgBouncer in transaction
     const received = ['worker', 'embedder'].flatMap((name) => [...(models[name]?.received.entries() ?? [])]);
     assert.deepEqual([received.length, received.filter(([, times]) => times > 1)], [notes + 1, []]);
     assert.equal(new Set(received.map(([text]) => text)).size, notes + 1);
-    for (const text of [texts[3], texts[10]]) {
+    for (const text of [texts[3], texts[6]]) {
       const { results } = await call(two.url, 'kb_search', { query: text, vec_only: true, include_weak: true });
       assert.equal((results as Fields[])[0]?.['text'], text);
     }
@@ -124,7 +124,7 @@ describe('processes with roles on one PostgreSQL, using PgBouncer in transaction
   });
 
   it('concurrent calls find entries of the other process by words and by meaning', async () => {
-    const entries = size({ quick: 12, full: 30 });
+    const entries = size({ quick: 6, full: 30 });
     const store = (n: number) => ({ thread_id: 'pond', source: 'agent', text: `A grebe with ${n} chicks` });
     const stored = await Promise.all(
       Array.from({ length: entries }, (_, n) => call(n % 2 === 0 ? one.url : two.url, 'store_context', store(n))),
