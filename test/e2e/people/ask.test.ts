@@ -26,7 +26,11 @@ const fileCount = Object.keys(files).length;
 
 /** With `served`, the server answers, in a quarter of the time. */
 const served = { ...env, CARREL_ALONE: 'false' };
-const server = await startCarrel({ after }, ['serve', '--transport', 'http'], { dataDir, env: served });
+const token = 'a-token-of-the-server';
+const server = await startCarrel({ after }, ['serve', '--transport', 'http'], {
+  dataDir,
+  env: { ...served, CARREL_AUTH_TOKEN: token },
+});
 const piped = (...args: string[]) => runPiped(dataDir, args, { env: served });
 const added = piped('add', docs, '--collection', 'port', '--json');
 assert.equal(added.status, 0, added.stderr);
@@ -72,10 +76,12 @@ test('contract §9: without a terminal, every command prints the tool’s answer
   assert.match(whole.text, /lighthouse/);
 });
 
-test('contract §9: rm deletes all URIs, or none if one is invalid, and status counts the rest', () => {
+test('contract §9: rm deletes all URIs, or none if one is invalid, and status counts the rest and names the running process', () => {
   const kept = json('remember', 'the gate code changes in May').answer.context_id;
   const before = json('status').answer;
   assert.deepEqual([before.data_dir, before.documents], [dataDir, fileCount]);
+  const processes = before.processes.map(({ pid, role }: { pid: number; role: string }) => [pid, role]);
+  assert.deepEqual(processes, [[server.process.pid, 'serve']]);
   const [{ document_id: id }] = json('list', 'Moorings').answer.documents;
   assert.equal(piped('rm', String(id), 'carrel://elsewhere/1').status, 2);
   const uris = [`carrel://kb/doc/${id}`, `carrel://context/${kept}`];
@@ -90,45 +96,25 @@ test('contract §9: rm deletes all URIs, or none if one is invalid, and status c
   assert.match(again.stderr, /There is no memory with id/);
 });
 
-test('commands that need a model use a running process, or start one', async (t) => {
-  const dataDir = join(makeFolder(t), 'data');
-  const shares = { ...env, CARREL_ALONE: 'false', CARREL_IDLE_SECONDS: '600', ENABLE_RERANKING: 'false' };
-  const run = (...args: string[]) => runPiped(dataDir, args, { env: shares });
-  const kept = run('remember', 'the gate code changes in May', '--verbose');
-  assert.equal(kept.status, 0, kept.stderr);
-  assert.match(kept.stderr, /answered by the running process \d+\n.*from .*carrel\.db/s);
-  assert.equal(run('get', 'carrel://context/1').stdout, 'the gate code changes in May\n');
-  const [process_, ...others] = JSON.parse(run('status').stdout).processes;
-  t.after(() => process.kill(process_.pid));
-  assert.deepEqual([process_.role, others], ['serve', []]);
-  assert.match(run('get', 'carrel://context/1', '--verbose', '--debug').stderr, /answered by this process/);
-});
-
-test('commands use a running server with the same data and settings, on any port and with any token, or start one that exits when idle', async (t) => {
-  const dataDir = join(makeFolder(t), 'data');
-  const shares = { ...env, CARREL_ALONE: 'false', ENABLE_RERANKING: 'false' };
-  const serverEnv = { ...shares, CARREL_AUTH_TOKEN: 'a-token-of-the-server' };
-  const server = await startCarrel(t, ['serve', '--transport', 'http'], { dataDir, env: serverEnv });
+test('commands use a running server with the same data and settings, on any port and with any token, or start one that exits when idle', async () => {
   const answering = (args: string[], own = {}) => {
-    const { status, stderr } = runPiped(dataDir, [...args, '--verbose'], { env: { ...shares, ...own } });
+    const { status, stdout, stderr } = runPiped(dataDir, [...args, '--verbose'], { env: { ...served, ...own } });
     assert.equal(status, 0, stderr);
-    return /answered by (.*)\n/.exec(stderr)?.[1];
+    assert.match(stderr, /from .*carrel\.db/);
+    return { by: /answered by (.*)\n/.exec(stderr)?.[1], stdout };
   };
   const itself = `the running process ${server.process.pid}`;
-  assert.equal(answering(['remember', 'the gate code']), itself);
-  assert.equal(answering(['get', 'carrel://context/1']), itself);
-  const others = { CARREL_ALONE: 'true', DISABLED_TOOLS: 'kb_delete' };
-  assert.equal(answering(['get', 'carrel://context/1'], others), 'this process');
+  const kept = answering(['remember', 'the gate code changes in May']);
+  assert.equal(kept.by, itself);
+  const get = ['get', `carrel://context/${JSON.parse(kept.stdout).context_id}`];
+  assert.deepEqual(answering(get), { by: itself, stdout: 'the gate code changes in May\n' });
+  assert.equal(answering([...get, '--debug']).by, 'this process');
+  assert.equal(answering(get, { CARREL_ALONE: 'true', DISABLED_TOOLS: 'kb_delete' }).by, 'this process');
   // With other settings, a new process is started instead of using this server.
   const readOnly = { CARREL_READ_ONLY: 'true', CARREL_IDLE_SECONDS: '1' };
-  const started = /^the running process (\d+)$/.exec(answering(['get', 'carrel://context/1'], readOnly) ?? '')?.[1];
+  const started = /^the running process (\d+)$/.exec(answering(get, readOnly).by ?? '')?.[1];
   assert.ok(started !== undefined && started !== String(server.process.pid), started);
   await until(() => globSync(`run/*-${started}.*`, { cwd: dataDir }).length === 0);
-  await server.stop();
-  assert.deepEqual(
-    globSync('run/*', { cwd: dataDir }).filter((name) => name.includes(`-${server.process.pid}.`)),
-    [],
-  );
 });
 
 test('remember reads standard input', () => {
@@ -168,7 +154,7 @@ test('contract §9: on a terminal it is a table that fits, and control character
 });
 
 test("contract §9: a command and a running server see each other's writes", async () => {
-  const session = await openSession(server.url);
+  const session = await openSession(server.url, '2025-11-25', { headers: { authorization: `Bearer ${token}` } });
   const beside = (...args: string[]) => jsonOf(runPiped(dataDir, args, { env }));
   beside('remember', 'written beside the server', '--thread', 'both');
   const seen = await session.call(1, 'search_context', { thread_id: 'both' });
@@ -183,12 +169,10 @@ test('with KB_ENGINE_URL uses that engine, and stderr says so', async (t) => {
   const engine = await startCarrel(t, ['engine'], { dataDir, env: { ...env, KB_API_KEY: 'the-key' } });
   const elsewhere = join(makeFolder(t), 'data');
   const remote = { ...env, KB_ENGINE_URL: engine.origin, KB_API_KEY: 'the-key' };
-  for (const args of [['search', 'lighthouse'], ['jobs']]) {
-    const { status, stdout, stderr } = runPiped(elsewhere, args, { env: remote });
-    assert.equal(status, 0, stderr);
-    assert.match(stdout, /harbour|lighthouse/i, args.join(' '));
-    assert.equal(stderr, `carrel: from the engine at ${new URL(engine.origin).host}\n`);
-  }
+  const { status, stdout, stderr } = runPiped(elsewhere, ['search', 'lighthouse'], { env: remote });
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /harbour/i);
+  assert.equal(stderr, `carrel: from the engine at ${new URL(engine.origin).host}\n`);
   const refused = runPiped(elsewhere, ['list'], { env: { ...remote, KB_API_KEY: 'wrong' } });
   assert.equal(refused.status, 69);
   assert.doesNotMatch(refused.stderr, /wrong|the-key/);
@@ -230,6 +214,14 @@ test('--open hands the first hit’s file to the system’s opener as one argume
   const refused = runPiped(dataDir, ['search', 'capstan', '--open'], { env: { ...served, PATH: path } });
   assert.equal(refused.status, 2);
   assert.match(refused.stderr, /run\.sh" might be executed/);
+});
+
+// Last, because it stops the server.
+test('a stopped server leaves nothing in the folder of running processes', async () => {
+  const ofServer = () => globSync(`run/*-${server.process.pid}.*`, { cwd: dataDir });
+  assert.notDeepEqual(ofServer(), []);
+  await server.stop();
+  assert.deepEqual(ofServer(), []);
 });
 
 function withoutStyle(text: string): string {
