@@ -18,6 +18,7 @@ test('suggests the closest command or flag', () => {
   assert.match(refused(['add', '.', '--colection', 'a']), /unknown flag "--colection"\. Did you mean --collection\?/);
   assert.match(refused(['--redonly']), /Did you mean --read-only\?/);
   assert.doesNotMatch(refused(['frobnicate']), /Did you mean/);
+  assert.match(refused(['kb', '--toolsets', 'kb']), /unknown flag "--toolsets"/);
   // A flag of another command is not suggested.
   assert.doesNotMatch(refused(['get', 'x', '--watch']), /Did you mean/);
 });
@@ -27,7 +28,8 @@ test('accepts short flags, words after -- and values that start with a dash', ()
   assert.equal(parseCommandLine(['-v']).flags['version'], true);
   assert.deepEqual(parseCommandLine(['search', '--', '--limit', 'of']).args, ['--limit', 'of']);
   assert.match(refused(['search', 'x', '--limit', '--json']), /--limit needs a value/);
-  assert.match(refused(['--data-dir=']), /--data-dir/);
+  assert.match(refused(['--port']), /--port needs a value/);
+  for (const argv of [['--data-dir='], ['--config', '']]) assert.match(refused(argv), /needs a value/);
   assert.match(refused(['--read-only=yes']), /--read-only/);
 });
 
@@ -35,7 +37,7 @@ test('names a missing argument, except with --help', () => {
   assert.match(refused(['search']), /carrel search needs a query/);
   assert.match(refused(['import']), /carrel import needs the file to read/);
   assert.equal(parseCommandLine(['search', '--help']).flags['help'], true);
-  assert.match(refused(['bench', 'something']), /unexpected argument/);
+  for (const name of ['bench', 'serve']) assert.match(refused([name, 'something']), /unexpected argument/);
   for (const name of ['add', 'backup', 'restore', 'export', 'import']) {
     assert.match(refused([name, '']), /an empty argument is not a file name/);
   }

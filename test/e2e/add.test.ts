@@ -56,7 +56,9 @@ test('contract §9: carrel add ingests files and folders, and reports each outco
   const answer = await fetch(`${engine.url}/documents?tags=collection:harbour,x,y`);
   assert.equal(Reflect.get(Object(await answer.json()), 'total'), 2, 'collection and tags are on each');
 
-  const again = run(join(folder, 'deep'), join(folder, 'a.md'), '--collection', 'harbour');
+  const again = run(join(folder, 'deep'), join(folder, 'a.md'), '--collection', 'harbour', {
+    KB_ENGINE_URL: engine.origin,
+  });
   assert.equal(again.status, 0, 'what is there already is no failure');
   assert.equal(again.lines.at(-1)?.['duplicates'], 3);
 });
@@ -92,7 +94,6 @@ test('contract §1: reports an impossible command in one line with an exit code,
     [2, /does not exist/, [join(folder, 'missing')]],
     [2, /is not a folder/, [join(folder, 'a.md'), '--watch']],
     [2, /exactly one collection/, [folder, '--collection', 'a', '--tag', 'collection:b']],
-    [2, /--tag needs a value/, [folder, '--tag']],
     [69, /engine/i, [folder, { KB_ENGINE_URL: 'http://127.0.0.1:9' }]],
   ];
   for (const [code, message, args] of cases) {

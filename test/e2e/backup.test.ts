@@ -8,73 +8,63 @@ import { readLastBackup } from '../../src/storage/backup/last-backup.ts';
 import { createBareRpc } from '../support/bare-rpc.ts';
 import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../support/child-program.ts';
 
-test('contract §9: carrel backup runs beside a server, and carrel restore brings its notes back', async (t) => {
-  const { dataDir, run } = setUp(t);
-  const file = join(makeFolder(t), 'backup.tar');
-  const server = await startCarrel(t, ['research'], { dataDir });
+test('contract §9: carrel backup runs beside a server, and carrel restore brings its notes, documents and originals back', async (t) => {
+  const [from, to] = [setUp(t), setUp(t)];
+  const folder = makeFolder(t);
+  const file = join(folder, 'backup.tar');
+  const text = join(folder, 'ferry.md');
+  writeFileSync(text, '# Ferries\n\nThe ferry to Elba leaves at dawn.\n');
+  const server = await startCarrel(t, ['research'], { dataDir: from.dataDir });
   const saved = await createBareRpc(server.url).result('save_note', { title: 'kept', content: 'a lighthouse' });
-  const backedUp = run('backup', file, '--json');
+  assert.equal(from.run('add', text).status, 0);
+  const backedUp = from.run('backup', file, '--json');
   assert.equal(backedUp.status, 0, backedUp.stderr);
   const report = JSON.parse(backedUp.stdout);
-  assert.deepEqual([report.file, report.backend, report.rows.notes], [file, 'sqlite', 1]);
+  assert.deepEqual([report.file, report.backend, report.rows.notes, report.files], [file, 'sqlite', 1, 1]);
   assert.equal(backedUp.stderr, '', 'no progress where nobody watches');
   const { createdAt: at, bytes } = report;
-  assert.deepEqual(readLastBackup(dataDir), { at, file, bytes });
+  assert.deepEqual(readLastBackup(from.dataDir), { at, file, bytes });
 
-  const inUse = run('restore', file, '--force');
+  const inUse = from.run('restore', file, '--force');
   assert.equal(inUse.status, 1);
   assert.match(inUse.stderr, /^carrel: A process has the database open\. Stop Carrel.*\n$/);
 
-  const elsewhere = setUp(t);
-  const restored = elsewhere.run('restore', file);
+  const restored = to.run('restore', file);
   assert.equal(restored.status, 0, restored.stderr);
-  assert.match(restored.stdout, /^restored from .*: \d+ rows in \d+ tables, schema \d+, \d+ bytes\n$/);
-  const second = await startCarrel(t, ['research'], { dataDir: elsewhere.dataDir });
-  const listed = await createBareRpc(second.url).result('list_notes', { query: 'lighthouse' });
+  assert.match(restored.stdout, /^restored from .*: \d+ rows in \d+ tables, 1 files, schema \d+, \d+ bytes\n$/);
   const [id = 'none'] = /[0-9a-f-]{36}/.exec(JSON.stringify(saved)) ?? [];
-  assert.match(JSON.stringify(listed), new RegExp(id));
-});
-
-test('contract §9: restores documents with their originals, byte for byte; a database from before the first release is rejected with exit code 78', async (t) => {
-  const env = { EMBEDDING_PROVIDER: 'none' };
-  const [from, to] = [setUp(t), setUp(t)];
-  const folder = makeFolder(t);
-  const text = join(folder, 'ferry.md');
-  writeFileSync(text, '# Ferries\n\nThe ferry to Elba leaves at dawn.\n');
-  assert.equal(from.run('add', text).status, 0);
-  const file = join(folder, 'backup.tar');
-  const backedUp = from.run('backup', file, '--json');
-  assert.equal(JSON.parse(backedUp.stdout).files, 1);
-  assert.equal(to.run('restore', file).status, 0);
-  const engine = await startCarrel(t, ['engine'], { dataDir: to.dataDir, env });
+  assert.match(to.run('notes', 'lighthouse').stdout, new RegExp(id));
+  const engine = await startCarrel(t, ['engine'], { dataDir: to.dataDir });
   const listed = (await (await fetch(`${engine.url}/documents`)).json()) as { documents: { id: number }[] };
   const [document] = listed.documents;
   const original = await fetch(`${engine.url}/documents/${document?.id}/file`);
   assert.equal(await original.text(), readFileSync(text, 'utf8'));
-  const body = JSON.stringify({ query: 'ferry Elba' });
   const found = await fetch(`${engine.url}/search`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body,
+    body: JSON.stringify({ query: 'ferry Elba' }),
   });
   assert.match(await found.text(), /leaves at dawn/);
 
-  rmSync(join(from.dataDir, 'documents'), { recursive: true });
-  const incomplete = from.run('backup', join(folder, 'incomplete.tar'));
-  assert.equal(incomplete.status, 0);
-  assert.match(incomplete.stderr, /^carrel: The original files of 1 documents are missing/);
+  await t.test('missing originals are reported, and a database from before the first release is rejected', async () => {
+    await server.stop();
+    rmSync(join(from.dataDir, 'documents'), { recursive: true });
+    const incomplete = from.run('backup', join(folder, 'incomplete.tar'));
+    assert.equal(incomplete.status, 0);
+    assert.match(incomplete.stderr, /^carrel: The original files of 1 documents are missing/);
 
-  const database = new DatabaseSync(join(from.dataDir, 'carrel.db'));
-  database.exec('PRAGMA user_version = 4');
-  database.close();
-  for (const args of [
-    ['backup', join(folder, 'older.tar')],
-    ['add', text],
-  ]) {
-    const result = from.run(...args);
-    assert.equal(result.status, 78, result.stderr);
-    assert.match(result.stderr, /^carrel: .*schema 4, .*carrel export.*carrel import.*\n$/);
-  }
+    const database = new DatabaseSync(join(from.dataDir, 'carrel.db'));
+    database.exec('PRAGMA user_version = 4');
+    database.close();
+    for (const args of [
+      ['backup', join(folder, 'older.tar')],
+      ['add', text],
+    ]) {
+      const result = from.run(...args);
+      assert.equal(result.status, 78, result.stderr);
+      assert.match(result.stderr, /^carrel: .*schema 4, .*carrel export.*carrel import.*\n$/);
+    }
+  });
 });
 
 test('contract §1: a failed backup or restore is one clear line and an exit code', (t) => {
@@ -84,11 +74,8 @@ test('contract §1: a failed backup or restore is one clear line and an exit cod
   writeFileSync(text, 'text');
   const cases: [number, RegExp, string[]][] = [
     [2, /needs the backup file/, ['backup']],
-    [2, /needs the backup file/, ['restore']],
     [2, /already exists/, ['backup', text]],
     [2, /is not a file/, ['restore', join(folder, 'missing')]],
-    [2, /unexpected argument/, ['restore', text, text]],
-    [2, /unknown flag/, ['backup', text, '--port', '1']],
     [78, /No database found at .*carrel\.db/, ['backup', join(folder, 'new.tar')]],
     [1, /not a Carrel backup/, ['restore', text]],
     [2, /cannot be created/, ['backup', join(text, 'below', 'it')]],
