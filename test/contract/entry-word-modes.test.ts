@@ -72,7 +72,8 @@ function manyWords(): string {
 
 onEachBackend('modes of the word search', (backend) => {
   describe('in short texts', () => checkModes(backend, usual));
-  describe('in texts, some with very many words', () => checkModes(backend, few));
+  // SQLite stores them like others.
+  if (backend.name === 'postgres') describe('in texts, some with very many words', () => checkModes(backend, few));
 });
 
 function checkModes(backend: Backend, scale: Scale): void {

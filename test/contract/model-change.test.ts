@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { before, beforeEach, type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { CarrelError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/log.ts';
@@ -8,7 +8,7 @@ import { createMeaning, type Meaning } from '../../src/search/meaning/meaning.ts
 import { type EmbeddingProvider, normalised } from '../../src/search/models/embedding-provider.ts';
 import type { EntryFilter } from '../../src/storage/entries/entry.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { type Backend, onEachBackend } from '../support/backends.ts';
+import { onEachBackend } from '../support/backends.ts';
 import { until } from '../support/pause.ts';
 
 interface Gate extends EmbeddingProvider {
@@ -47,8 +47,7 @@ function letters(text: string, dimensions: number): Float32Array {
   return normalised(vector);
 }
 
-async function start(context: TestContext, backend: Backend) {
-  const storage = await backend.open();
+function start(context: TestContext, storage: Storage) {
   const opened: { meaning: Meaning<EntryFilter>; provider: Gate }[] = [];
   context.after(async () => {
     for (const { meaning, provider } of opened) {
@@ -63,7 +62,7 @@ async function start(context: TestContext, backend: Backend) {
     opened.push({ meaning, provider });
     return meaning;
   };
-  return { storage, open };
+  return open;
 }
 
 async function store(storage: Storage, text: string): Promise<number> {
@@ -89,8 +88,17 @@ const models = async (storage: Storage) => (await storage.vectors.context.models
 onEachBackend(
   'a change of the model',
   (backend) => {
+    let storage: Storage;
+    before(async () => {
+      storage = await backend.open();
+    });
+    beforeEach(async () => {
+      for (const model of await models(storage)) await storage.vectors.context.drop(model);
+      await storage.entries.remove({ ids: await storage.entries.matching({}), dryRun: false });
+    });
+
     test('the former model answers until every text has vectors of the new one, and is dropped then', async (context) => {
-      const { storage, open } = await start(context, backend);
+      const open = start(context, storage);
       const [before, after] = [gatedProvider('test:old', 32, true), gatedProvider('test:new', 48, false)];
       const first = await store(storage, 'aaa bbb');
       const earlier = open(before);
@@ -122,7 +130,7 @@ onEachBackend(
     });
 
     test('if the former model is unavailable, finds what is embedded and reports the rest', async (context) => {
-      const { storage, open } = await start(context, backend);
+      const open = start(context, storage);
       await store(storage, 'aaa bbb');
       await complete(open(gatedProvider('test:old', 32, true)), 'aaa');
       const after = gatedProvider('test:new', 48, false);
@@ -134,7 +142,7 @@ onEachBackend(
     });
 
     test('gives up a former model that does not answer', async (context) => {
-      const { storage, open } = await start(context, backend);
+      const open = start(context, storage);
       await store(storage, 'aaa bbb');
       const before = gatedProvider('test:old', 32, true);
       await complete(open(before), 'aaa');
@@ -147,7 +155,7 @@ onEachBackend(
     });
 
     test('a process whose model was dropped leaves the other model alone', async (context) => {
-      const { storage, open } = await start(context, backend);
+      const open = start(context, storage);
       await store(storage, 'aaa bbb');
       const slow = gatedProvider('test:old', 32, false);
       const looked = Promise.withResolvers<void>();
@@ -186,7 +194,7 @@ onEachBackend(
     });
 
     test('leaves alone a model chosen by a process with newer settings', async (context) => {
-      const { storage, open } = await start(context, backend);
+      const open = start(context, storage);
       await store(storage, 'aaa bbb');
       const running = open(gatedProvider('test:old', 32, true));
       await complete(running, 'aaa');

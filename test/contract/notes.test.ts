@@ -154,8 +154,8 @@ onEachBackend('notes', (backend) => {
       const all = await notes.list({ query, tags: ['page'], limit: 1000, offset: 0 });
       assert.equal(all.total, 450);
       const paged: string[] = [];
-      for (let offset = 0; offset < 460; offset += 23) {
-        const page = await notes.list({ query, tags: ['page'], limit: 23, offset });
+      for (let offset = 0; offset < 460; offset += 92) {
+        const page = await notes.list({ query, tags: ['page'], limit: 92, offset });
         assert.equal(page.total, 450);
         paged.push(...page.notes.map(({ id }) => id));
       }

@@ -84,16 +84,17 @@ const noise = [
 
 /** Fewer than the candidate pool, so that every match is scored. */
 function makeDocuments(random: Random): TestDocument[] {
-  return Array.from({ length: 39 }, (_, document) => ({
-    parent: `d${document}`,
-    passages: Array.from({ length: 5 }, (_, position) => ({
+  return Array.from({ length: 65 }, (_, document) => {
+    const title = random.words(vocabulary, 3);
+    const passages = Array.from({ length: 3 }, (_, position) => ({
       id: `d${document}p${position}`,
-      title: random.words(vocabulary, 3),
+      title,
       headings: [random.words(vocabulary, 2), random.words(vocabulary, 1)],
       body: random.words(vocabulary, 1 + random.below(40)),
-      labels: [`l${document % 3}`, `m${position}`],
-    })),
-  }));
+      labels: [`l${document % 3}`, `m${document % 5}`],
+    }));
+    return { parent: `d${document}`, passages };
+  });
 }
 
 function makeSearch(random: Random): { text: string; request: PassageSearch } {

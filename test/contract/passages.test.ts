@@ -9,17 +9,14 @@ import { type PassageWriter, passageWriter, type TestPassage } from '../support/
 
 onEachBackend('passages', (backend) => {
   let kb: PassageStore;
-  /** In a separate database. */
-  let other: PassageStore;
   let writer: PassageWriter;
-  let otherWriter: PassageWriter;
   const ids = async (query: WordQuery, filter?: PassageFilter): Promise<string[]> =>
     writer.idsOf((await kb.search({ query, filter, limit: 100, offset: 0 })).hits);
 
   before(async () => {
-    const [storage, second] = [await backend.open(), await backend.open()];
-    [kb, other] = [storage.passages, second.passages];
-    [writer, otherWriter] = [passageWriter(storage), passageWriter(second)];
+    const storage = await backend.open();
+    kb = storage.passages;
+    writer = passageWriter(storage);
     await writer.replace([
       {
         parent: 'guide',
@@ -97,10 +94,10 @@ onEachBackend('passages', (backend) => {
   test('finds labels with names that no database can store unchanged', async () => {
     const [label, parent] = ['half \ud800', 'nul \0'];
     const passages = [passage('odd', '', [], 'peculiar', [label])];
-    await otherWriter.replace([{ parent, passages }]);
+    await writer.replace([{ parent, passages }]);
     const filter = { labels: [[`tag:${label}`]] };
-    const { hits } = await other.search({ query: plainQuery('peculiar'), filter, limit: 2, offset: 0 });
-    assert.deepEqual(otherWriter.idsOf(hits), ['odd']);
+    const { hits } = await kb.search({ query: plainQuery('peculiar'), filter, limit: 2, offset: 0 });
+    assert.deepEqual(writer.idsOf(hits), ['odd']);
   });
 
   test('explains a rank: each term with its share of the score', async () => {
@@ -128,15 +125,15 @@ onEachBackend('passages', (backend) => {
   });
 
   test('a document is replaced and removed as a whole', async () => {
-    const page = (query: string) => other.search({ query: plainQuery(query), limit: 10, offset: 0 });
+    const page = (query: string) => kb.search({ query: plainQuery(query), limit: 10, offset: 0 });
     const write = (bodies: string[]) =>
-      otherWriter.replace([
+      writer.replace([
         { parent: 'doc', passages: bodies.map((body, index) => passage(`doc-${index}`, '', [], body, ['l'])) },
       ]);
     await write(['alpha one', 'beta two']);
     await write(['gamma one']);
     assert.deepEqual([(await page('alpha beta two')).total, (await page('gamma')).total], [0, 1]);
-    await otherWriter.remove(['doc', 'absent']);
+    await writer.remove(['doc', 'absent']);
     assert.equal((await page('gamma')).total, 0);
   });
 
@@ -148,17 +145,16 @@ onEachBackend('passages', (backend) => {
           `write${write}`,
         ]),
       );
-      await otherWriter.replace([{ parent: `write${write}`, passages: many }]);
+      await writer.replace([{ parent: `write${write}`, passages: many }]);
     }
-    const found = async (query: WordQuery) =>
-      otherWriter.idsOf((await other.search({ query, limit: 2, offset: 0 })).hits);
+    const found = async (query: WordQuery) => writer.idsOf((await kb.search({ query, limit: 2, offset: 0 })).hits);
     for (const [write, count] of counts.entries()) {
       for (let at = 0; at < count; at += 31) {
         assert.deepEqual(await found(plainQuery(`row${write}x${at}`)), [`w${write}-${at}`]);
         assert.deepEqual(await found(phraseQuery(`name${write}x${at} was running`)), [`w${write}-${at}`]);
         assert.equal((await found(plainQuery(`mixed.name${write}x${at}`)))[0], `w${write}-${at}`);
       }
-      const page = await other.search({
+      const page = await kb.search({
         query: plainQuery('runs'),
         filter: { labels: [[`tag:write${write}`]] },
         limit: 1,
@@ -172,15 +168,15 @@ onEachBackend('passages', (backend) => {
     const many = Array.from({ length: 1000 }, (_, index) =>
       passage(`many-${index}`, `n${index % 3}`, [], `common ${'twice '.repeat(index % 5)}word${index}`, []),
     );
-    await otherWriter.replace([{ parent: 'many', passages: many }]);
+    await writer.replace([{ parent: 'many', passages: many }]);
     const seen: string[] = [];
     for (let offset = 0; offset < 1000; offset += 70) {
-      const page = await other.search({ query: plainQuery('common twice'), limit: 70, offset });
+      const page = await kb.search({ query: plainQuery('common twice'), limit: 70, offset });
       assert.equal(page.total, 1000);
       seen.push(...page.hits.map(({ id }) => id));
     }
     assert.equal(new Set(seen).size, 1000);
-    const again = await other.search({ query: plainQuery('common twice'), limit: 1000, offset: 0 });
+    const again = await kb.search({ query: plainQuery('common twice'), limit: 1000, offset: 0 });
     assert.deepEqual(
       again.hits.map(({ id }) => id),
       seen,

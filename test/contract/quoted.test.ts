@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { before, test } from 'node:test';
 import { silentLogger } from '../../src/base/log.ts';
 import { searchDocuments } from '../../src/engine/local/search-documents.ts';
 import type { EmbeddingProvider } from '../../src/search/models/embedding-provider.ts';
 import { rerankerWithoutModel } from '../../src/search/rerank/open-reranker.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { localUser } from '../../src/tools/call.ts';
 import { contextSlice } from '../../src/toolsets/context/context-slice.ts';
 import { createContextToolset } from '../../src/toolsets/context/toolset.ts';
@@ -22,8 +23,12 @@ const provider: EmbeddingProvider = {
 const phrase = '"parental leave" reasons';
 
 onEachBackend('a phrase in quotes is exact', (backend) => {
+  let storage: Storage;
+  before(async () => {
+    storage = await backend.open();
+  });
+
   test('in every search of the memory', async ({ signal }) => {
-    const storage = await backend.open();
     const defaults = Object.entries(contextSlice.fields).map(([name, field]) => [name, field.default]);
     const toolset = createContextToolset(Object.fromEntries(defaults), {
       storage,
@@ -50,7 +55,6 @@ onEachBackend('a phrase in quotes is exact', (backend) => {
   });
 
   test('in documents and notes', async ({ signal }) => {
-    const storage = await backend.open();
     const passage = (body: string, at: number) => ({ id: `a-${at}`, title: '', headings: [], body, labels: [] });
     await passageWriter(storage).replace([{ parent: 'a', passages: texts.map(passage) }]);
     const asked = {

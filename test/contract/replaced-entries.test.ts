@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { before, test } from 'node:test';
 import { silentLogger } from '../../src/base/log.ts';
 import { createReranker } from '../../src/search/rerank/reranker.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -60,10 +60,14 @@ function toolsOn(storage: Storage, signal: AbortSignal) {
 }
 
 onEachBackend('an entry that replaces another', (backend) => {
+  let storage: Storage;
+  let seconds = 0;
+  const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
+  before(async () => {
+    storage = await backend.open({ now: () => at(seconds++) });
+  });
+
   test('ranks first in every search, even if the model disagrees, but not before it was stored', async ({ signal }) => {
-    let seconds = 0;
-    const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
-    const storage = await backend.open({ now: () => at(seconds++) });
     const { store, search, found, close } = toolsOn(storage, signal);
     const upload = await store('uploads', 'Decision: the upload limit is 100 MB per file.');
     const rate = await store('api', 'Decision: the rate limit is 100 requests per minute.');
@@ -79,11 +83,12 @@ onEachBackend('an entry that replaces another', (backend) => {
     ]);
     assert.deepEqual(await search('upload limit', { as_of: between }), [[upload], [rate]]);
     assert.deepEqual(await search('upload limit', { thread_id: 'uploads' }), [[upload]]);
+    await storage.entries.remove({ ids: [upload, rate, changed], dryRun: false });
     await close();
   });
 
   test('can be declared, is found with what it replaces, and can be undone', async ({ signal }) => {
-    const { run, store, search, close } = toolsOn(await backend.open(), signal);
+    const { run, store, search, close } = toolsOn(storage, signal);
     const first = await store('uploads', 'The upload limit is 100 MB.');
     const second = await store('uploads', 'Make it 250.', {
       replaces: first,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { silentLogger } from '../../src/base/log.ts';
 import { type DocumentSearch, searchDocuments } from '../../src/engine/local/search-documents.ts';
@@ -20,8 +20,12 @@ const provider: EmbeddingProvider = {
 };
 
 onEachBackend('the reads of a search', (backend) => {
+  let storage: Storage;
+  before(async () => {
+    storage = await backend.open();
+  });
+
   test('kb_search makes three reads: find, complete, hits', async ({ signal }) => {
-    const storage = await backend.open();
     for (const number of [1, 2, 3, 4]) await storeDocument(storage, number);
     const meaning = createMeaning({ vectors: storage.vectors.kb, provider, log: silentLogger });
     meaning.wake();
@@ -51,7 +55,6 @@ onEachBackend('the reads of a search', (backend) => {
   });
 
   test('hybrid_search_context makes at most nine reads', async ({ signal }) => {
-    const storage = await backend.open();
     const defaults = Object.entries(contextSlice.fields).map(([name, field]) => [name, field.default]);
     const toolset = createContextToolset(Object.fromEntries(defaults), {
       storage,

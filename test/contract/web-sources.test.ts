@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { before, beforeEach, it } from 'node:test';
 import type { Storage } from '../../src/storage/storage.ts';
 import { onEachBackend } from '../support/backends.ts';
 
@@ -11,7 +11,15 @@ onEachBackend('web sources', (backend) => {
   const url = 'https://docs.example.org/';
   const tags = ['collection:docs', 'version:2.4'];
 
-  async function claimed(storage: Storage, owner = 'first') {
+  let storage: Storage;
+  before(async () => {
+    storage = await backend.open();
+  });
+  beforeEach(async () => {
+    for (const { id } of await storage.web.list({})) await storage.web.remove({ id });
+  });
+
+  async function claimed(owner = 'first') {
     const { source, job } = await storage.web.add({ url, tags, settings, jitter: 0 });
     const run = await storage.web.claim({ owner, leaseMs });
     assert.equal(run?.id, job);
@@ -19,7 +27,6 @@ onEachBackend('web sources', (backend) => {
   }
 
   it('keep one source for an address and collection, and one run at a time', async () => {
-    const storage = await backend.open();
     const first = await storage.web.add({ url, tags, settings, jitter: 0 });
     const again = await storage.web.add({ url, tags, settings: { ...settings, depth: 5 }, jitter: 0 });
     assert.deepEqual([again.isNew, again.source.id, again.job], [false, first.source.id, first.job]);
@@ -34,7 +41,6 @@ onEachBackend('web sources', (backend) => {
   });
 
   it('start each due run once, in any process, and never a paused one', async () => {
-    const storage = await backend.open();
     const { source } = await storage.web.add({
       url,
       tags,
@@ -54,8 +60,7 @@ onEachBackend('web sources', (backend) => {
   });
 
   it('save pages and links only for the owner of the run, up to the limit', async () => {
-    const storage = await backend.open();
-    const { source, job, run } = await claimed(storage);
+    const { source, job, run } = await claimed();
     const page = {
       url,
       depth: 0,
@@ -100,9 +105,8 @@ onEachBackend('web sources', (backend) => {
   });
 
   it('pass a run and its state on when its owner has died', async () => {
-    const storage = await backend.open();
-    const { run } = await claimed(storage);
-    const kept = { ...progress, state: { source: 1, cursor: 5 } };
+    const { source, run } = await claimed();
+    const kept = { ...progress, state: { source, cursor: 5 } };
     assert.equal(await storage.web.renew({ ...run, leaseMs: -1, progress: kept }), true);
     const next = await storage.web.claim({ owner: 'second', leaseMs });
     assert.deepEqual([next?.id, next?.state['cursor']], [run.id, 5]);
@@ -111,7 +115,6 @@ onEachBackend('web sources', (backend) => {
   });
 
   it('lease a host to one process', async () => {
-    const storage = await backend.open();
     const host = 'docs.example.org:443';
     const first = { host, owner: 'first', leaseMs };
     assert.deepEqual(await storage.web.leaseHost(first), { robots: undefined, waitMs: 0 });
