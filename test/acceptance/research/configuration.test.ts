@@ -6,11 +6,18 @@ import { after } from 'node:test';
 import { promisify } from 'node:util';
 import { loadRoleConfig } from '../../../src/app/program.ts';
 import { roles } from '../../../src/app/roles.ts';
-import { type Owner, serveTcp } from '../../fakes/loopback-server.ts';
+import type { Owner } from '../../fakes/loopback-server.ts';
 import { startPageSite } from '../../fakes/page-site.ts';
 import { startSearchProviders } from '../../fakes/search-providers/start-search-providers.ts';
 import { createBareRpc } from '../../support/bare-rpc.ts';
-import { carrelProgram, cleanEnv, makeFolder, runCarrel, startCarrel } from '../../support/child-program.ts';
+import {
+  type Carrel,
+  carrelProgram,
+  cleanEnv,
+  makeFolder,
+  runCarrel,
+  startCarrel,
+} from '../../support/child-program.ts';
 import { freePort } from '../../support/postgres-process.ts';
 import { verifies } from '../../support/verifies.ts';
 
@@ -23,6 +30,10 @@ async function start(t: Owner, env: Record<string, string>, folder = makeFolder(
     env: { DUCKDUCKGO_URL: providers.addresses.duckduckgo, FETCH_ALLOW_PRIVATE: `127.0.0.1:${site.port}`, ...env },
   });
   return { carrel, rpc: createBareRpc(carrel.url), folder };
+}
+
+function logOf({ dataDir }: Carrel): string {
+  return readFileSync(join(dataDir, 'log', 'carrel.log'), 'utf8');
 }
 
 /** The effective settings, from `carrel config research`. */
@@ -85,56 +96,42 @@ RATE_LIMIT_FETCH=30
 RATE_LIMIT_NOTES=50
 `;
 
-verifies('004 config/.env', 'reads .env from the current folder; the environment overrides it', async (t) => {
-  const folder = makeFolder(t);
-  writeFileSync(join(folder, '.env'), envFile);
-  const found = await settings(t, folder, { MAX_SEARCH_RESULTS: '4' });
-  assert.deepEqual(found['http.port'], { value: 3001, source: 'PORT' });
-  assert.deepEqual(found['http.host'], { value: '127.0.0.1', source: 'default' });
-  assert.deepEqual(found['research.rateLimitNotes'], { value: 50, source: 'RATE_LIMIT_NOTES' });
-  assert.deepEqual(found['research.serperApiKey'], { value: null, source: 'default' });
-  assert.deepEqual(found['research.maxSearchResults'], { value: 4, source: 'MAX_SEARCH_RESULTS' });
-  const { rpc } = await start(t, {}, folder);
-  await rpc.result('save_note', { title: 't', content: 'c' });
-  assert.equal(existsSync(join(folder, 'data')), false, 'no path is taken from there');
-});
-
-verifies(['004 config/PORT', '004 config/HOST'], 'listens on the configured host and port', async (t) => {
-  const port = await freePort();
-  const { carrel } = await start(t, { PORT: String(port), HOST: 'localhost' });
-  assert.equal(new URL(carrel.url).port, String(port));
-  assert.equal((await fetch(`http://localhost:${port}/health`)).status, 200);
-  assert.equal(await carrel.stop(), 0);
-});
-
-verifies('004 config/PORT', 'reports a port in use in one line, with an exit code for retrying', async (t) => {
-  const { port } = await serveTcp(t, () => {});
-  const { code, stderr } = await runCarrel(t, ['research'], { env: { PORT: String(port) } });
-  assert.equal(code, 69);
-  assert.match(stderr, /^carrel: [^\n]*in use[^\n]*\n$/);
-});
-
-verifies('004 config/LOG_LEVEL', 'logs according to the level', async (t) => {
-  const logOf = async (level: string): Promise<string> => {
-    const { carrel, rpc } = await start(t, { LOG_LEVEL: level });
+verifies(
+  ['004 config/.env', '004 config/LOG_LEVEL'],
+  'reads .env from the current folder, which the environment overrides; the level info logs no debug lines',
+  async (t) => {
+    const folder = makeFolder(t);
+    writeFileSync(join(folder, '.env'), envFile);
+    const found = await settings(t, folder, { MAX_SEARCH_RESULTS: '4' });
+    assert.deepEqual(found['http.port'], { value: 3001, source: 'PORT' });
+    assert.deepEqual(found['http.host'], { value: '127.0.0.1', source: 'default' });
+    assert.deepEqual(found['research.rateLimitNotes'], { value: 50, source: 'RATE_LIMIT_NOTES' });
+    assert.deepEqual(found['research.serperApiKey'], { value: null, source: 'default' });
+    assert.deepEqual(found['research.maxSearchResults'], { value: 4, source: 'MAX_SEARCH_RESULTS' });
+    const { carrel, rpc } = await start(t, {}, folder);
+    await rpc.result('save_note', { title: 't', content: 'c' });
+    assert.equal(existsSync(join(folder, 'data')), false, 'no path is taken from there');
     await rpc.error('fetch_page', { url: `${site.origin}/missing` });
-    await carrel.stop();
-    return readFileSync(join(carrel.dataDir, 'log', 'carrel.log'), 'utf8');
-  };
-  assert.match(await logOf('debug'), / debug call failed/);
-  const info = await logOf('info');
-  assert.match(info, / info started/);
-  assert.doesNotMatch(info, / debug /);
-  assert.equal(await logOf('error'), '');
-});
+    assert.equal(await carrel.stop(), 0);
+    assert.match(logOf(carrel), / info started/);
+    assert.doesNotMatch(logOf(carrel), / debug /);
+  },
+);
 
 verifies(
-  ['004 config/SEARCH_PROVIDER', '004 config/SERPER_API_KEY'],
-  'does not start with serper and no key',
+  ['004 config/PORT', '004 config/HOST', '004 config/MAX_SEARCH_RESULTS', '004 config/LOG_LEVEL'],
+  'listens on the configured host and port, allows more results, and logs debug lines',
   async (t) => {
-    const { code, stderr } = await runCarrel(t, ['research'], { env: { SEARCH_PROVIDER: 'serper', PORT: '0' } });
-    assert.equal(code, 78);
-    assert.match(stderr, /^carrel: [^\n]*SERPER_API_KEY[^\n]*\n$/);
+    const port = await freePort();
+    const env = { PORT: String(port), HOST: 'localhost', MAX_SEARCH_RESULTS: '6', LOG_LEVEL: 'debug' };
+    const { carrel, rpc } = await start(t, env);
+    assert.equal(new URL(carrel.url).port, String(port));
+    assert.equal((await fetch(`http://localhost:${port}/health`)).status, 200);
+    const { results } = await rpc.result('web_search', { query: 'python', limit: 6 });
+    assert.equal(Array.isArray(results) && results.length, 6);
+    await rpc.error('fetch_page', { url: `${site.origin}/missing` });
+    assert.equal(await carrel.stop(), 0);
+    assert.match(logOf(carrel), / debug call failed/);
   },
 );
 
@@ -155,27 +152,25 @@ const mistakes: [variable: string, value: string][] = [
   ['SEARXNG_URL', 'http://user:secret@a.example/'],
   ['FETCH_ALLOW_PRIVATE', 'http://a.example/'],
 ];
-verifies('004 config/SEARCH_PROVIDER', 'names the variable of an invalid value, and does not start', async (t) => {
-  const dataDir = makeFolder(t);
-  const role = roles['research'] ?? assert.fail();
-  for (const [variable, value] of mistakes) {
-    const env = { CARREL_HOME: dataDir, [variable]: value };
-    assert.throws(() => loadRoleConfig(role, {}, env), {
-      code: 'invalid_config',
-      message: new RegExp(`^${variable} [^\\n]+$`),
-    });
-  }
-  // All of them exit in the same way, so one start is enough.
-  const { code, stderr } = await runCarrel(t, ['research'], { env: { PORT: '0', MAX_PAGE_SIZE: 'large' } });
-  assert.equal(code, 78);
-  assert.match(stderr, /^carrel: MAX_PAGE_SIZE [^\n]+\n$/);
-});
-
-verifies('004 config/MAX_SEARCH_RESULTS', 'limits the results of a search', async (t) => {
-  const { rpc } = await start(t, { MAX_SEARCH_RESULTS: '6' });
-  const { results } = await rpc.result('web_search', { query: 'python', limit: 6 });
-  assert.equal(Array.isArray(results) && results.length, 6);
-});
+verifies(
+  ['004 config/SEARCH_PROVIDER', '004 config/SERPER_API_KEY'],
+  'names the variable of an invalid value, also of a key that is missing, and does not start',
+  async (t) => {
+    const dataDir = makeFolder(t);
+    const role = roles['research'] ?? assert.fail();
+    for (const [variable, value] of mistakes) {
+      const env = { CARREL_HOME: dataDir, [variable]: value };
+      assert.throws(() => loadRoleConfig(role, {}, env), {
+        code: 'invalid_config',
+        message: new RegExp(`^${variable} [^\\n]+$`),
+      });
+    }
+    // All of them exit in the same way, so one start is enough.
+    const { code, stderr } = await runCarrel(t, ['research'], { env: { SEARCH_PROVIDER: 'serper', PORT: '0' } });
+    assert.equal(code, 78);
+    assert.match(stderr, /^carrel: [^\n]*SERPER_API_KEY[^\n]*\n$/);
+  },
+);
 
 verifies(
   [
@@ -183,13 +178,15 @@ verifies(
     '004 config/MAX_PAGE_SIZE',
     '004 config/USER_AGENT',
     '004 config/SEARCH_TIMEOUT_MS',
+    '004 config/LOG_LEVEL',
     '004 database/location',
   ],
-  'searches, pages and requests follow their settings; without DB_PATH the current folder stays untouched',
+  'searches, pages, requests and the log follow their settings; without DB_PATH the current folder stays untouched',
   async (t) => {
     const agent = 'Desk/2.0 (+https://a.example)';
     const { rpc, folder, carrel } = await start(t, {
       ...{ MAX_SEARCH_RESULTS: '2', MAX_PAGE_SIZE: '1000', USER_AGENT: agent, SEARCH_TIMEOUT_MS: '2000' },
+      LOG_LEVEL: 'error',
     });
     for (const args of [{}, { limit: 5 }]) {
       const { results } = await rpc.result('web_search', { query: 'python', ...args });
@@ -210,6 +207,8 @@ verifies(
     const error = await rpc.error('web_search', { query: 'python, but slow' });
     assert.equal(error.data.code, 'search_failed');
     assert.equal(error.data.details['reason'], 'timeout');
+    assert.equal(await carrel.stop(), 0);
+    assert.equal(logOf(carrel), '');
   },
 );
 

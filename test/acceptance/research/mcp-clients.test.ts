@@ -101,6 +101,7 @@ test('contract §8: serve offers the tools of memory and research, and find over
   for (const name of ['web_search', 'fetch_page', 'save_note', 'list_notes', 'get_note', 'store_context', 'find']) {
     assert.ok(names.includes(name), name);
   }
+  assert.ok(!names.some((name) => name.startsWith('fess_')), 'Fess is not configured');
   const text = 'The quokka is a small marsupial.';
   await call(client, 'store_context', { thread_id: 't', source: 'user', text });
   const remembered = await call(client, 'find', { query: 'quokka', sources: ['context'] });
@@ -143,7 +144,8 @@ test('contract §8: notes are resources that can be listed by pages and read', a
   const { url } = await startCarrel(t, ['research'], { env: { RATE_LIMIT_NOTES: '1000' } });
   const client = await connect(t, new StreamableHTTPClientTransport(new URL(url)));
   for (let index = 0; index < 60; index += 1) {
-    await call(client, 'save_note', { title: `Note ${index}`, content: `Text ${index}.`, tags: ['t'] });
+    const note = { title: `Note ${index}`, content: `Text ${index}.`, tags: ['t'] };
+    await client.callTool({ name: 'save_note', arguments: note });
   }
   const uris: string[] = [];
   let cursor: string | undefined;
