@@ -17,62 +17,54 @@ const inspector = fileURLToPath(
 const home = makeFolder({ after });
 
 const echoCall = ['--method', 'tools/call', '--tool-name', 'echo', '--tool-arg', 'text=hi'];
-const echo = await startListening(echoProgram);
+const echo = await startListening(echoProgram, ['--token', 'correct-horse']);
 after(() => echo.stop());
-const closed = await startListening(echoProgram, ['--token', 'correct-horse']);
-after(() => closed.stop());
-
-for (const era of ['legacy', 'modern']) {
-  describe(`the Inspector's command line in its ${era} era (contract §2)`, () => {
-    const overHttp = ['--server-url', echo.url, '--transport', 'http', '--protocol-era', era];
-
-    it('calls a tool over stdio', async () => {
-      const { result } = await inspect([...echoCall, '--protocol-era', era, '--', process.execPath, echoProgram]);
-      assert.deepEqual(result['structuredContent'], { text: 'hi' });
-    });
-
-    it('reads a resource', async () => {
-      const { result } = await inspect(['--method', 'resources/read', '--uri', 'echo://word', ...overHttp]);
-      assert.deepEqual(result['contents'], [{ uri: 'echo://word', mimeType: 'text/plain', text: 'word' }]);
-    });
-
-    it('exits with 1 and shows the message of a JSON-RPC error', async () => {
-      const { code, errors } = await inspect(['--method', 'tools/call', '--tool-name', 'fail_rpc', ...overHttp]);
-      assert.equal(code, 1);
-      assert.match(errors, /The archive is closed/);
-      assert.doesNotMatch(errors, /secret text/);
-    });
-
-    it('calls a tool over HTTP, with its token', async () => {
-      const target = ['--server-url', closed.url, '--transport', 'http', '--protocol-era', era];
-      const header = ['--header', 'Authorization: Bearer correct-horse'];
-      const { code, result } = await inspect([...echoCall, ...target, ...header]);
-      assert.equal(code, 0);
-      assert.deepEqual(result['structuredContent'], { text: 'hi' });
-    });
-  });
-}
+const overHttp = ['--server-url', echo.url, '--transport', 'http'];
+const withToken = [...overHttp, '--header', 'Authorization: Bearer correct-horse'];
 
 describe("the Inspector's command line (contract §2)", () => {
+  it('calls a tool over stdio', async () => {
+    const { result } = await inspect([...echoCall, '--protocol-era', 'modern', '--', process.execPath, echoProgram]);
+    assert.deepEqual(result['structuredContent'], { text: 'hi' });
+  });
+
+  it('calls a tool over HTTP, with its token', async () => {
+    const { code, result } = await inspect([...echoCall, ...withToken, '--protocol-era', 'legacy']);
+    assert.equal(code, 0);
+    assert.deepEqual(result['structuredContent'], { text: 'hi' });
+  });
+
+  it('exits with 3 when the token is missing', async () => {
+    assert.equal((await inspect(['--method', 'tools/list', ...overHttp])).code, 3);
+  });
+
+  it('gets an answer to each of 100 calls, 8 at a time', async () => {
+    const load = ['--load', '--load-requests', '100', '--load-concurrency', '8', '--protocol-era', 'modern'];
+    const { code, output } = await inspect([...echoCall, ...load, ...withToken]);
+    assert.equal(code, 0, output);
+    assert.match(output, /100/);
+  });
+
+  it('reads a resource', async () => {
+    const read = ['--method', 'resources/read', '--uri', 'echo://word', '--protocol-era', 'modern'];
+    const { result } = await inspect([...read, ...withToken]);
+    assert.deepEqual(result['contents'], [{ uri: 'echo://word', mimeType: 'text/plain', text: 'word' }]);
+  });
+
+  it('exits with 1 and shows the message of a JSON-RPC error', async () => {
+    const fail = ['--method', 'tools/call', '--tool-name', 'fail_rpc', '--protocol-era', 'legacy'];
+    const { code, errors } = await inspect([...fail, ...withToken]);
+    assert.equal(code, 1);
+    assert.match(errors, /The archive is closed/);
+    assert.doesNotMatch(errors, /secret text/);
+  });
+
   it('uses the HTTP+SSE pair under --cody', async () => {
     const program = await startListening(echoProgram, ['--revisions', 'cody']);
     const url = String(new URL('/sse', program.url));
     const { result } = await inspect([...echoCall, '--server-url', url, '--transport', 'sse']);
     assert.deepEqual(result['structuredContent'], { text: 'hi' });
     await program.stop();
-  });
-
-  it('exits with 3 when the token is missing', async () => {
-    const target = ['--server-url', closed.url, '--transport', 'http'];
-    assert.equal((await inspect(['--method', 'tools/list', ...target])).code, 3);
-  });
-
-  it('gets an answer to each of 100 calls, 8 at a time', async () => {
-    const load = ['--load', '--load-requests', '100', '--load-concurrency', '8'];
-    const target = ['--server-url', echo.url, '--transport', 'http'];
-    const { code, output } = await inspect([...echoCall, ...load, ...target]);
-    assert.equal(code, 0, output);
-    assert.match(output, /100/);
   });
 
   it('lists the tools of the product itself over stdio and HTTP, in either era, and accepts their schemas', async () => {
