@@ -19,7 +19,7 @@ import { size } from '../support/sizes.ts';
 /** For a release: `CARREL_RESTORE_KILLS=100 node test/reliability/backup-faults.test.ts`. */
 const kills = size({ quick: 2, full: 5, variable: 'CARREL_RESTORE_KILLS' });
 /** Passages in the restored backup. */
-const restored = size({ quick: 400, full: 4000 });
+const restored = size({ quick: 250, full: 4000 });
 const quiet = { force: false, onProgress: () => {} };
 const forced = { ...quiet, force: true };
 
@@ -120,7 +120,7 @@ describe('faults around a SQLite file', () => {
 
   test('does not back up a damaged database as if it were intact', async () => {
     const target = locationOf('rotten');
-    await fill(target, 'fresh', 500);
+    await fill(target, 'fresh', 200);
     const bytes = readFileSync(target.path);
     bytes.fill(0x5a, bytes.length >> 1, (bytes.length >> 1) + 40_960);
     writeFileSync(target.path, bytes);

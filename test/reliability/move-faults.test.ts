@@ -13,8 +13,8 @@ import { carrelProgram, cleanEnv } from '../support/child-program.ts';
 import { passageWriter } from '../support/passages.ts';
 import { size } from '../support/sizes.ts';
 
-const kills = Number(process.env['CARREL_RESTORE_KILLS'] ?? 2);
-const passages = size({ quick: 400, full: 3000 });
+const kills = size({ quick: 1, full: 2, variable: 'CARREL_RESTORE_KILLS' });
+const passages = size({ quick: 200, full: 3000 });
 
 onBothBackends('moving to the other database and kill -9', (sqlite, postgres) => {
   const folder = temporaryFolder();

@@ -8,6 +8,8 @@ import { size } from '../support/sizes.ts';
 const answerBytesMax = 4 * 1024 * 1024;
 /** The full number makes unbounded answers exceed `memoryMax`. */
 const entryCount = size({ quick: 7, full: 30 });
+/** Whether the reranker reads the entries, too. Its memory matters only with the full number. */
+const reranks = size({ quick: 0, full: 1 }) === 1;
 /** Limit for the whole program with the reranker. Unbounded answers took more than twice as much. */
 const memoryMax = 640 * 1024 * 1024;
 
@@ -31,7 +33,7 @@ describe('answers from entries of a megabyte', () => {
   }
 
   before(async () => {
-    const env = { ENABLE_RERANKING: 'true', ENABLE_SUMMARY_GENERATION: 'false' };
+    const env = { ENABLE_RERANKING: String(reranks), ENABLE_SUMMARY_GENERATION: 'false' };
     program = await startListening(carrelProgram, ['context', '--transport', 'http', '--port', '0'], env);
     session = await openSession(program.url);
     for (let index = 0; index < entryCount; index += 1) {

@@ -25,7 +25,6 @@ interface Case {
 const cases: readonly Case[] = [
   { wire: 'stdio', revisions: 'every', discovers: false, agreed: ['2025-11-25'] },
   { wire: 'stdio', revisions: 'every', discovers: true, agreed: ['2026-07-28', '2025-11-25'] },
-  { wire: 'stdio', revisions: 'fess', discovers: true, agreed: ['2025-03-26'] },
   { wire: 'stdio', revisions: 'cody', discovers: false, agreed: ['2024-11-05'] },
   { wire: 'http', revisions: 'every', discovers: false, agreed: ['2025-11-25'] },
   { wire: 'http', revisions: 'every', discovers: true, agreed: ['2026-07-28'] },

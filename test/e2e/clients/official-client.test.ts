@@ -34,9 +34,7 @@ interface Case {
 
 const cases: readonly Case[] = [
   { wire: 'stdio', revisions: 'every', mode: 'legacy', agreed: '2025-11-25' },
-  { wire: 'stdio', revisions: 'every', mode: { pin: '2026-07-28' }, agreed: '2026-07-28' },
   { wire: 'stdio', revisions: 'every', mode: 'auto', agreed: '2026-07-28' },
-  { wire: 'stdio', revisions: 'fess', mode: 'legacy', agreed: '2025-03-26' },
   { wire: 'stdio', revisions: 'fess', mode: 'auto', agreed: '2025-03-26' },
   { wire: 'stdio', revisions: 'cody', mode: 'auto', agreed: '2024-11-05' },
   { wire: 'http', revisions: 'every', mode: 'legacy', agreed: '2025-11-25' },

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { describe, type TestContext, test } from 'node:test';
+import { after, describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseExact } from '../../../src/base/exact-json.ts';
 import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../../support/child-program.ts';
 import { pythonWith } from '../../support/python-clients.ts';
 
 const clients = pythonWith('clients');
-const script = fileURLToPath(new URL('python/call_tools.py', import.meta.url));
+const langchain = pythonWith('langchain');
+const script = (name: string) => fileURLToPath(new URL(`python/${name}`, import.meta.url));
 
 interface Answer {
   data: Record<string, unknown> & { results: Record<string, unknown>[] };
@@ -20,7 +21,7 @@ interface Answer {
 /** The answers of `carrel serve` as a Python client returns them, in the order of the calls. */
 async function callAll(t: TestContext, client: 'fastmcp' | 'mcp', place: string[], calls: unknown[]) {
   assert.ok('python' in clients);
-  const child = spawn(clients.python, [script, client, ...place], {
+  const child = spawn(clients.python, [script('call_tools.py'), client, ...place], {
     env: cleanEnv(makeFolder(t), { FASTMCP_CHECK_FOR_UPDATES: 'off' }),
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -43,11 +44,13 @@ const entry = { thread_id: 't', source: 'user', text: 'The pipeline was rewritte
 
 const skip = 'obstacle' in clients ? clients.obstacle : false;
 
+/** The server of the clients over HTTP. */
+const { url } = await startCarrel({ after }, ['serve', '--transport', 'http']);
+
 describe('Python clients', () => {
   test("FastMCP's client over HTTP gives its user every field, in the form that the original's has", {
     skip,
   }, async (t) => {
-    const { url } = await startCarrel(t, ['serve', '--transport', 'http']);
     const answers = await callAll(
       t,
       'fastmcp',
@@ -123,5 +126,32 @@ describe('Python clients', () => {
     assert.equal(got?.texts.length, 1);
     assert.deepEqual(parseExact(got?.texts[0] ?? ''), got?.structured['result']);
     assert.deepEqual(metadataOf(got), { build });
+  });
+
+  test('contract §8: a LangChain agent calls tools, gets failures as results, and continues', {
+    skip: 'obstacle' in langchain ? langchain.obstacle : false,
+  }, async (t) => {
+    assert.ok('python' in langchain);
+    const child = spawn(langchain.python, [script('run_agent.py'), url], { env: cleanEnv(makeFolder(t)) });
+    child.stdin.end(
+      JSON.stringify([
+        ['kb_get', { document_id: 99 }],
+        ['fetch_page', { url: 'http://127.0.0.1:1/' }],
+        ['get_note', { id: 'none' }],
+        ['store_context', { thread_id: 't', source: 'agent', text: 'The bees came back in May' }],
+        ['find', { query: 'bees' }],
+      ]),
+    );
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    const last = stdout.trim().split('\n').at(-1) ?? '';
+    assert.ok(last.startsWith('['), stderr.slice(-3000));
+    const answers = JSON.parse(last) as { status: string; text: string }[];
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      ['error', 'error', 'error', 'success', 'success'],
+    );
+    assert.match(answers[0]?.text ?? '', /No document has the id 99/);
+    const { results } = JSON.parse(answers[4]?.text ?? '{}');
+    assert.equal(results[0].snippet, 'The bees came back in May');
   });
 });

@@ -17,8 +17,8 @@ async function serve(t: Owner, env: Record<string, string> = {}) {
   return { url, origin, get, post };
 }
 
-/** A server for the tests without settings of their own. */
-const shared = await serve({ after });
+/** A server that keeps nothing deleted, for all tests that need no other settings. */
+const shared = await serve({ after }, { KB_DELETED_BYTES_MAX: '0' });
 
 test('the longest memory can be edited, in any script; requests without sign-in are limited', async (t) => {
   const { url, post } = shared;
@@ -46,7 +46,7 @@ test('a URL cannot redirect a form elsewhere, and odd URLs and forms are refused
 });
 
 test('permanent deletion requires confirmation', async (t) => {
-  const { url, get, post } = await serve(t, { KB_DELETED_BYTES_MAX: '0' });
+  const { url, get, post } = shared;
   const { call } = await connectAgent(t, url);
   const documents = async () => (await call('kb_status'))['documents'];
   await call('kb_addnote', { text: 'A <note>' });
