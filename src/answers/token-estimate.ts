@@ -7,7 +7,7 @@ const pieces =
 
 /**
  * Estimates the tokens of a text. The rates were fitted to OpenAI's o200k tokenizer on prose, chats, code, JSON and
- * eleven languages, and stay within 10 % of it (test/token-estimate.test.ts).
+ * eleven languages, and stay within 10 % of it (test/tokens.test.ts).
  */
 export function estimateTokens(text: string): number {
   let tokens = 0;

@@ -49,7 +49,7 @@ export function tokensOf(listings: readonly ToolListing[]): number {
 
 /**
  * Tokens of a typical answer of each tool, in the o200k encoding. Passages have fifty tokens and no metadata.
- * test/answer-tokens.test.ts checks the numbers.
+ * test/tokens.test.ts checks the numbers.
  */
 export const typicalAnswers: Readonly<Record<string, number>> = {
   find: 1_040,
