@@ -105,21 +105,30 @@ async function gone(pid: number): Promise<void> {
 test('clients share one process, each with its own session, and nothing is left after the last (contract §1, §9)', async (t) => {
   const fixture = createFixture(t);
   const env = { SERPER_API_KEY: 'canary-key-123456' };
-  const [first, second] = [fixture.start({ env }), fixture.start({ env })];
-  const answers = await Promise.all([first.handshake('2025-11-25'), second.handshake('2025-03-26')]);
+  const [first, second, third] = [fixture.start({ env }), fixture.start({ env }), fixture.start({ env })];
+  const answers = await Promise.all([first.handshake('2025-11-25'), second.handshake('2025-03-26'), third.handshake()]);
   assert.deepEqual(
     answers.map(({ result }) => result?.['protocolVersion']),
-    ['2025-11-25', '2025-03-26'],
+    ['2025-11-25', '2025-03-26', '2025-11-25'],
   );
   const { pid } = fixture.owner();
   assert(isRunning(pid) && pid !== first.program.process.pid && pid !== second.program.process.pid);
+  await t.test('except with --alone or CARREL_ALONE', async () => {
+    const apart = [
+      fixture.start({ env, args: [...args, '--alone'] }),
+      fixture.start({ env: { ...env, CARREL_ALONE: 'yes' } }),
+    ];
+    await Promise.all(apart.map((client) => client.handshake()));
+    assert.equal(fixture.owner().pid, pid);
+    assert.deepEqual(await Promise.all(apart.map((client) => client.end())), [0, 0]);
+  });
   const doctor = spawnSync(process.execPath, [carrelProgram, 'doctor', '--json', '--port', '0'], {
     env: cleanEnv(fixture.dataDir),
     encoding: 'utf8',
   });
   const { checks } = JSON.parse(doctor.stdout);
   const shown = checks.find(({ name }: { name: string }) => name === 'sharing');
-  assert.match(shown?.found, new RegExp(`process ${pid} \\(serve, since [^)]+\\): 2 clients`));
+  assert.match(shown?.found, new RegExp(`process ${pid} \\(serve, since [^)]+\\): 3 clients`));
 
   const [one, two] = await Promise.all([
     call(first, 1, 'save_note', saveNote('of the first').arguments),
@@ -153,7 +162,7 @@ test('clients share one process, each with its own session, and nothing is left 
     );
     assert.equal(await answers(Buffer.alloc(100_000, 0xff)), '', 'what is no frame is cut off');
     const status = Buffer.from(hello(secret).replace('service', 'status'));
-    assert.match(await answers(encodeFrame(frameKinds.hello, 0, status)), /\{"clients":2\}$/);
+    assert.match(await answers(encodeFrame(frameKinds.hello, 0, status)), /\{"clients":3\}$/);
     assert.deepEqual((await first.request('still', 'ping')).result, {});
   });
 
@@ -170,6 +179,9 @@ test('clients share one process, each with its own session, and nothing is left 
   });
 
   assert.equal(await first.end(), 0);
+  // The process outlives whichever client started it.
+  third.program.process.kill('SIGKILL');
+  await third.program.exited;
   assert.deepEqual((await second.request(2, 'ping')).result, {});
   assert.equal(await second.end(), 0);
   assert.equal(isServing(pid), false, 'the process ends before its last client');
@@ -275,7 +287,7 @@ test('different programs, settings or rights are not shared; both versions write
   await old.handshake();
   const { pid } = fixture.owner();
   const saved = async (client: StdioClient, prefix: string): Promise<string[]> => {
-    const names = Array.from({ length: 30 }, (_, index) => `${prefix} ${index}`);
+    const names = Array.from({ length: 12 }, (_, index) => `${prefix} ${index}`);
     for (const name of names) assert((await client.request(name, 'tools/call', saveNote(name))).result);
     return names;
   };
@@ -332,24 +344,7 @@ test('leftovers of killed processes, and an overlong socket path, block nobody',
   assert.deepEqual(readdirSync(run), []);
 });
 
-test('concurrent starts share one process, except with --alone or CARREL_ALONE', async (t) => {
-  const fixture = createFixture(t);
-  const clients = [1, 2, 3].map(() => fixture.start());
-  await Promise.all(clients.map((client) => client.handshake()));
-  const { pid } = fixture.owner();
-  const apart = [fixture.start({ args: [...args, '--alone'] }), fixture.start({ env: { CARREL_ALONE: 'yes' } })];
-  await Promise.all(apart.map((client) => client.handshake()));
-  assert.equal(fixture.owner().pid, pid);
-  // The process outlives the client that started it.
-  for (const { program } of clients.slice(0, 2)) program.process.kill('SIGKILL');
-  assert.deepEqual((await clients[2]?.request(1, 'ping'))?.result, {});
-  assert.equal(isRunning(pid), true);
-  clients[2]?.program.process.kill('SIGKILL');
-  await gone(pid);
-  assert.deepEqual(await Promise.all(apart.map((client) => client.end())), [0, 0]);
-});
-
-test('a task of one client is unknown to another that shares its process', async (t) => {
+test('a task of one client is unknown to another that shares its process, which ends when both are killed', async (t) => {
   const fixture = createFixture(t);
   const engine = await startFakeEngine(t, { holdsJobs: true });
   const more = { args: ['kb', '--transport', 'stdio'], env: { KB_ENGINE_URL: engine.origin } };
@@ -370,5 +365,7 @@ test('a task of one client is unknown to another that shares its process', async
   ] as const) {
     assert.ok((await ask(second, id, method, { taskId })).error, method);
   }
-  fixture.owner();
+  const { pid } = fixture.owner();
+  for (const { program } of [first, second]) program.process.kill('SIGKILL');
+  await gone(pid);
 });

@@ -9,84 +9,80 @@ import { makeFolder, startCarrel } from '../support/child-program.ts';
 const engineEnv = { EMBEDDING_PROVIDER: 'none' };
 const sharedEngine = await startCarrel({ after }, ['engine'], { env: engineEnv });
 
-test('issue "Watch a folder": new, changed, renamed and removed files, each checked in the collection', async (t) => {
-  const { folder, file, watch, inStep } = setUp(t);
+test('issue "Watch a folder": a collection follows its folder', async (t) => {
+  const { folder, file, watch, inStep, documents } = setUp(t);
   writeFileSync(file('kept.md'), 'kept');
   const watching = watch();
   assert.equal((await inStep(watching)).files, 1);
 
-  const step = async (event: AddEvent['event'], change: () => void) => {
-    change();
-    const found = await watching.next((each) => each.event === event);
+  await t.test('new, changed, renamed and removed files, each checked in the collection', async () => {
+    const step = async (event: AddEvent['event'], change: () => void) => {
+      change();
+      const found = await watching.next((each) => each.event === event);
+      await inStep(watching);
+      return found;
+    };
+    await step('added', () => {
+      mkdirSync(file('sub/deeper'), { recursive: true });
+      writeFileSync(file('sub/deeper/new.md'), 'first text');
+    });
+    const replaced = await step('replaced', () => writeFileSync(file('sub/deeper/new.md'), 'second text'));
+    assert.ok(replaced.event === 'replaced' && replaced.path === file('sub/deeper/new.md'));
+    const { document_id: id } = replaced;
+    assert.equal(replaced.former_id, id, 'an edited file keeps its document');
+    await step('replaced', () => {
+      // As editors save: to a new file that is renamed.
+      writeFileSync(file('.new.md.swp'), 'third text');
+      renameSync(file('.new.md.swp'), file('sub/deeper/new.md'));
+    });
+    const moved = await step('moved', () => renameSync(file('sub'), file('other')));
+    const way = { from: file('sub/deeper/new.md'), path: file('other/deeper/new.md') };
+    assert.deepEqual(moved, { event: 'moved', ...way, document_id: id }, 'so does a renamed one');
+    await step('moved', () => renameSync(file('other/deeper/new.md'), file('renamed.md')));
+    await step('removed', () => rmSync(file('renamed.md')));
+    assert.deepEqual(Object.keys(hashesOf(folder)), [file('kept.md')]);
+  });
+
+  await t.test('a burst of changes ends in sync; one of several equal files has the document', async () => {
+    for (let index = 0; index < 20; index += 1) writeFileSync(file(`${index}.txt`), `text ${index}`);
+    for (let index = 0; index < 20; index += 2) writeFileSync(file(`${index}.txt`), `changed ${index}`);
+    for (let index = 0; index < 20; index += 5) rmSync(file(`${index}.txt`));
+    for (let index = 1; index < 20; index += 5) renameSync(file(`${index}.txt`), file(`moved-${index}.txt`));
     await inStep(watching);
-    return found;
-  };
-  await step('added', () => {
-    mkdirSync(file('sub/deeper'), { recursive: true });
-    writeFileSync(file('sub/deeper/new.md'), 'first text');
+    assert.equal(Object.keys(await documents()).length, 17);
+
+    writeFileSync(file('twin.txt'), 'text 3');
+    await watching.next(({ event }) => event === 'in_step' || event === 'duplicate');
+    assert.equal(Object.keys(await documents()).length, 17);
+    rmSync(file('3.txt'));
+    await watching.next((event) => event.event === 'moved' && event.path === file('twin.txt'));
+    await inStep(watching);
+    assert.equal((await documents())[file('twin.txt')], hashesOf(folder)[file('twin.txt')]);
   });
-  const replaced = await step('replaced', () => writeFileSync(file('sub/deeper/new.md'), 'second text'));
-  assert.ok(replaced.event === 'replaced' && replaced.path === file('sub/deeper/new.md'));
-  const { document_id: id } = replaced;
-  assert.equal(replaced.former_id, id, 'an edited file keeps its document');
-  await step('replaced', () => {
-    // As editors save: to a new file that is renamed.
-    writeFileSync(file('.new.md.swp'), 'third text');
-    renameSync(file('.new.md.swp'), file('sub/deeper/new.md'));
+
+  await t.test('finds changes made while nobody watched at the next start', async () => {
+    // A name may contain any space character: macOS uses this one in the names of screenshots.
+    const same = file('same  2.43\u202fPM.txt ');
+    const changed = file('changed\u00a0name.txt');
+    for (const path of [same, changed, file('removed.txt')]) writeFileSync(path, path);
+    await inStep(watching);
+    watching.process.kill('SIGKILL');
+    await watching.exited;
+    writeFileSync(changed, 'changed since');
+    rmSync(file('removed.txt'));
+    writeFileSync(file('new.txt'), 'new');
+    const second = watch();
+    await inStep(second);
+    const lines = second.events.flatMap((event) => ('path' in event ? [`${event.event} ${event.path}`] : []));
+    const changes = lines.filter((line) => !line.startsWith('accepted')).sort();
+    assert.deepEqual(
+      changes,
+      [`added ${file('new.txt')}`, `removed ${file('removed.txt')}`, `replaced ${changed}`],
+      'what is the same is left alone',
+    );
+    second.process.kill('SIGTERM');
+    assert.equal(await second.exited, 0, second.stderrText());
   });
-  const moved = await step('moved', () => renameSync(file('sub'), file('other')));
-  const way = { from: file('sub/deeper/new.md'), path: file('other/deeper/new.md') };
-  assert.deepEqual(moved, { event: 'moved', ...way, document_id: id }, 'so does a renamed one');
-  await step('moved', () => renameSync(file('other/deeper/new.md'), file('renamed.md')));
-  await step('removed', () => rmSync(file('renamed.md')));
-  assert.deepEqual(Object.keys(hashesOf(folder)), [file('kept.md')]);
-
-  watching.process.kill('SIGTERM');
-  assert.equal(await watching.exited, 0, watching.stderrText());
-});
-
-test('issue "Watch a folder": a burst of changes ends in sync; one of several equal files has the document', async (t) => {
-  const { folder, file, watch, inStep, documents } = setUp(t);
-  const watching = watch();
-  await inStep(watching);
-  for (let index = 0; index < 40; index += 1) writeFileSync(file(`${index}.txt`), `text ${index}`);
-  for (let index = 0; index < 40; index += 2) writeFileSync(file(`${index}.txt`), `changed ${index}`);
-  for (let index = 0; index < 40; index += 5) rmSync(file(`${index}.txt`));
-  for (let index = 1; index < 40; index += 5) renameSync(file(`${index}.txt`), file(`moved-${index}.txt`));
-  await inStep(watching);
-  assert.equal(Object.keys(await documents()).length, 32);
-
-  writeFileSync(file('twin.txt'), 'text 3');
-  await watching.next(({ event }) => event === 'in_step' || event === 'duplicate');
-  assert.equal(Object.keys(await documents()).length, 32);
-  rmSync(file('3.txt'));
-  await watching.next((event) => event.event === 'moved' && event.path === file('twin.txt'));
-  await inStep(watching);
-  assert.equal((await documents())[file('twin.txt')], hashesOf(folder)[file('twin.txt')]);
-});
-
-test('issue "Watch a folder": finds changes made while nobody watched at the next start', async (t) => {
-  const { file, watch, inStep } = setUp(t);
-  // A name may contain any space character: macOS uses this one in the names of screenshots.
-  const same = file('same  2.43\u202fPM.txt ');
-  const changed = file('changed\u00a0name.txt');
-  for (const path of [same, changed, file('removed.txt')]) writeFileSync(path, path);
-  const first = watch();
-  await inStep(first);
-  first.process.kill('SIGKILL');
-  await first.exited;
-  writeFileSync(changed, 'changed since');
-  rmSync(file('removed.txt'));
-  writeFileSync(file('new.txt'), 'new');
-  const second = watch();
-  await inStep(second);
-  const lines = second.events.flatMap((event) => ('path' in event ? [`${event.event} ${event.path}`] : []));
-  const changes = lines.filter((line) => !line.startsWith('accepted')).sort();
-  assert.deepEqual(
-    changes,
-    [`added ${file('new.txt')}`, `removed ${file('removed.txt')}`, `replaced ${changed}`],
-    'what is the same is left alone',
-  );
 });
 
 test('issue "Watch a folder": a missing or empty folder removes no documents', async (t) => {
