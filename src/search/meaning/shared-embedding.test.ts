@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, beforeEach, test } from 'node:test';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { CarrelError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
 import type { EntryFilter } from '../../storage/entries/entry.ts';
@@ -10,22 +10,26 @@ import { createSqliteStorage } from '../../storage/sqlite/sqlite-storage.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { VectorStore } from '../../storage/vectors/vector-store.ts';
 import type { EmbeddingProvider, EmbedOptions } from '../models/embedding-provider.ts';
-import { createMeaning } from './meaning.ts';
+import { createMeaning, type Meaning } from './meaning.ts';
 
 const leaseMs = 600_000;
 const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
 let storage: Storage;
-let files = 0;
-const closings: (() => Promise<void>)[] = [];
+const opened: Meaning<EntryFilter>[] = [];
+before(async () => {
+  storage = await createSqliteStorage({ path: join(folder, 'test.db') });
+});
+/** Each test starts without entries and vectors. */
 beforeEach(async () => {
-  files += 1;
-  const opened = await createSqliteStorage({ path: join(folder, `${files}.db`) });
-  closings.push(() => opened.close());
-  storage = opened;
+  await storage.vectors.context.drop('fake');
+  await storage.entries.remove({ ids: await storage.entries.matching({}), dryRun: false });
   await storage.vectors.context.choose({ model: 'fake' });
 });
+afterEach(async () => {
+  for (const meaning of opened.splice(0)) await meaning.close();
+});
 after(async () => {
-  for (const close of closings.reverse()) await close();
+  await storage.close();
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
@@ -41,7 +45,7 @@ function open(onTexts: (texts: readonly string[]) => Promise<void>, vectors = st
     close: async () => {},
   };
   const meaning = createMeaning({ vectors, provider, log: silentLogger });
-  closings.push(() => meaning.close());
+  opened.push(meaning);
   return meaning;
 }
 
