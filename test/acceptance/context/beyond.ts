@@ -67,42 +67,46 @@ export function toolsBeyondTheSeed(server: ContextServer): void {
     assert.match(String(none['message']), /there is no thread "more\/a"/);
   });
 
-  test('grep_context finds literal text and expressions, line by line', async () => {
-    const id = await store('grep', 'alpha [x].\nBeta gamma beta\nlast alpha');
-    const literal = await call('grep_context', { pattern: '[x].', thread_id: 'grep' });
-    assert.deepEqual(literal.results, [
-      { context_id: id, line_number: 1, line: 'alpha [x].', match_start: 6, match_end: 10, before: [], after: [] },
-    ]);
-    const regex = await call('grep_context', {
-      ...{ pattern: '^be\\w+', is_regex: true, case_sensitive: false, context_lines: 1, thread_id: 'grep' },
-    });
-    assert.deepEqual(
-      regex.results.map((row) => [row['line_number'], row['before'], row['after']]),
-      [[2, ['alpha [x].'], ['last alpha']]],
-    );
-    const count = await call('grep_context', { pattern: 'alpha', output_mode: 'count', thread_id: 'grep' });
-    assert.deepEqual([count.results, count['total_matches']], [[{ context_id: id, count: 2 }], 2]);
-    const files = await call('grep_context', { pattern: 'eta', output_mode: 'files_with_matches', thread_id: 'grep' });
-    assert.deepEqual(files.results, [{ context_id: id, match_count: 2 }]);
-    const cut = await call('grep_context', { pattern: 'a', max_matches: 2, thread_id: 'grep' });
-    assert.deepEqual([cut.results.length, cut['total_matches'], cut['truncated']], [2, 2, true]);
-    const all = await call('grep_context', { pattern: 'a', max_matches: 9, thread_id: 'grep' });
-    assert.deepEqual([all['total_matches'], all['truncated']], [9, false]);
-    const small = await call('grep_context', { pattern: 'a', budget_tokens: 100, thread_id: 'grep' });
-    assert.ok(small.results.length > 0 && small.results.length < 9);
-    assert.deepEqual([small['total_matches'], small['truncated']], [9, true]);
-    const odd = await store('grep odd', '😀😀 größe');
-    const letters = await call('grep_context', { pattern: '\\p{L}+', is_regex: true, thread_id: 'grep odd' });
-    const [from, to] = [letters.results[0]?.['match_start'], letters.results[0]?.['match_end']];
-    const [text] = [(await call('read_context_range', { context_id: odd, start_char: from, end_char: to }))['text']];
-    assert.equal(text, 'größe');
-    const loose = await call('grep_context', { pattern: 'gr\\-?ö', is_regex: true, thread_id: 'grep odd' });
-    assert.equal(loose['total_matches'], 1);
-    assert.match(await fail('grep_context', { pattern: '(', is_regex: true }), /must be a valid regular expression/);
-  });
-
   // The search itself does not depend on the database.
-  if (server.backend === 'sqlite')
+  if (server.backend === 'sqlite') {
+    test('grep_context finds literal text and expressions, line by line', async () => {
+      const id = await store('grep', 'alpha [x].\nBeta gamma beta\nlast alpha');
+      const literal = await call('grep_context', { pattern: '[x].', thread_id: 'grep' });
+      assert.deepEqual(literal.results, [
+        { context_id: id, line_number: 1, line: 'alpha [x].', match_start: 6, match_end: 10, before: [], after: [] },
+      ]);
+      const regex = await call('grep_context', {
+        ...{ pattern: '^be\\w+', is_regex: true, case_sensitive: false, context_lines: 1, thread_id: 'grep' },
+      });
+      assert.deepEqual(
+        regex.results.map((row) => [row['line_number'], row['before'], row['after']]),
+        [[2, ['alpha [x].'], ['last alpha']]],
+      );
+      const count = await call('grep_context', { pattern: 'alpha', output_mode: 'count', thread_id: 'grep' });
+      assert.deepEqual([count.results, count['total_matches']], [[{ context_id: id, count: 2 }], 2]);
+      const files = await call('grep_context', {
+        pattern: 'eta',
+        output_mode: 'files_with_matches',
+        thread_id: 'grep',
+      });
+      assert.deepEqual(files.results, [{ context_id: id, match_count: 2 }]);
+      const cut = await call('grep_context', { pattern: 'a', max_matches: 2, thread_id: 'grep' });
+      assert.deepEqual([cut.results.length, cut['total_matches'], cut['truncated']], [2, 2, true]);
+      const all = await call('grep_context', { pattern: 'a', max_matches: 9, thread_id: 'grep' });
+      assert.deepEqual([all['total_matches'], all['truncated']], [9, false]);
+      const small = await call('grep_context', { pattern: 'a', budget_tokens: 100, thread_id: 'grep' });
+      assert.ok(small.results.length > 0 && small.results.length < 9);
+      assert.deepEqual([small['total_matches'], small['truncated']], [9, true]);
+      const odd = await store('grep odd', '😀😀 größe');
+      const letters = await call('grep_context', { pattern: '\\p{L}+', is_regex: true, thread_id: 'grep odd' });
+      const [from, to] = [letters.results[0]?.['match_start'], letters.results[0]?.['match_end']];
+      const [text] = [(await call('read_context_range', { context_id: odd, start_char: from, end_char: to }))['text']];
+      assert.equal(text, 'größe');
+      const loose = await call('grep_context', { pattern: 'gr\\-?ö', is_regex: true, thread_id: 'grep odd' });
+      assert.equal(loose['total_matches'], 1);
+      assert.match(await fail('grep_context', { pattern: '(', is_regex: true }), /must be a valid regular expression/);
+    });
+
     test('T090: an expression that runs away is ended, and the others are still searched', async () => {
       const bad = await store('redos', `${'a'.repeat(40)}!`);
       const good = await store('redos', 'b aaa');
@@ -114,6 +118,7 @@ export function toolsBeyondTheSeed(server: ContextServer): void {
       );
       assert.ok((await call('list_threads'))['total_threads']);
     });
+  }
 
   test('navigate_context outlines, read_context_range reads a part', async () => {
     const id = await store('outline', document);
