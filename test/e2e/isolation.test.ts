@@ -12,8 +12,8 @@ import {
 import { size } from '../support/sizes.ts';
 
 const clients = 50;
-const callsPerClient = size({ quick: 30, full: 400 });
-const callsWithoutSession = size({ quick: 20, full: 50 });
+const callsPerClient = size({ quick: 15, full: 400 });
+const callsWithoutSession = size({ quick: 10, full: 50 });
 
 /** Descriptions of messages that a client received but did not own. */
 type Strays = string[];
