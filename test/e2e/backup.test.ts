@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { readLastBackup } from '../../src/storage/backup/last-backup.ts';
 import { createBareRpc } from '../support/bare-rpc.ts';
 import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../support/child-program.ts';
+import { runOnTerminal } from '../support/terminal.ts';
 
 test('contract §9: carrel backup runs beside a server, and carrel restore brings its notes, documents and originals back', async (t) => {
   const [from, to] = [setUp(t), setUp(t)];
@@ -32,6 +33,14 @@ test('contract §9: carrel backup runs beside a server, and carrel restore bring
   const restored = to.run('restore', file);
   assert.equal(restored.status, 0, restored.stderr);
   assert.match(restored.stdout, /^restored from .*: \d+ rows in \d+ tables, 1 files, schema \d+, \d+ bytes\n$/);
+  await t.test('restore asks on a terminal before it replaces data, and nowhere else', () => {
+    assert.match(to.run('restore', file).stderr, /--force/);
+    const refused = runOnTerminal(to.dataDir, ['restore', file], { input: 'n\n' });
+    assert.match(refused.stdout, /The database contains 1 document, 1 note\. Replace them all\? \[y\/N\]/);
+    assert.equal(refused.status === 0, false);
+    assert.match(runOnTerminal(to.dataDir, ['restore', file], { input: 'y\n' }).stdout, /restored from/);
+  });
+
   const [id = 'none'] = /[0-9a-f-]{36}/.exec(JSON.stringify(saved)) ?? [];
   assert.match(to.run('notes', 'lighthouse').stdout, new RegExp(id));
   const engine = await startCarrel(t, ['engine'], { dataDir: to.dataDir });

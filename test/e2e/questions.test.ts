@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it, test } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type FakeEngine, startFakeEngine } from '../fakes/kb-engine/start-fake-engine.ts';
-import { type Carrel, makeFolder, startCarrel } from '../support/child-program.ts';
+import { type Carrel, startCarrel } from '../support/child-program.ts';
 import { exchange, jsonHeaders, modernRequest, openStream, post } from '../support/raw-http.ts';
-import { runOnTerminal, runPiped } from '../support/terminal.ts';
 
 type Fields = Record<string, unknown>;
 type Reply = { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, string | boolean> };
@@ -225,17 +224,4 @@ describe('the user is asked through the client before a large deletion', { timeo
     }
     assert.deepEqual(outcomes, Array(3).fill('safety_threshold_exceeded'));
   });
-});
-
-test('restore asks on a terminal before it replaces data, and nowhere else', (t) => {
-  const dataDir = makeFolder(t);
-  const file = `${dataDir}/backup`;
-  const env = { EMBEDDING_PROVIDER: 'none' };
-  assert.equal(runPiped(dataDir, ['remember', 'One thing'], { env }).status, 0);
-  assert.equal(runPiped(dataDir, ['backup', file]).status, 0);
-  assert.match(runPiped(dataDir, ['restore', file]).stderr, /--force/);
-  const refused = runOnTerminal(dataDir, ['restore', file], { input: 'n\n' });
-  assert.match(refused.stdout, /The database contains 1 memory\. Replace them all\? \[y\/N\]/);
-  assert.equal(refused.status === 0, false);
-  assert.match(runOnTerminal(dataDir, ['restore', file], { input: 'y\n' }).stdout, /restored from/);
 });
