@@ -45,7 +45,7 @@ export async function startPageSite(t: Owner): Promise<PageSite> {
     '/empty': { body: '<html><head><title>App</title></head><body><div id="root"></div></body></html>' },
     '/image': { headers: { 'content-type': 'image/png' }, body: Buffer.from('89504e470d0a1a0a', 'hex') },
     '/binary': { headers: { 'content-type': 'application/octet-stream' }, body: Buffer.alloc(2000, 7) },
-    '/bomb': { body: `<html><body>${'<div>'.repeat(100_000)}${'<b>'.repeat(50_000)}text` },
+    '/bomb': { body: `<html><body>${'<div>'.repeat(40_000)}${'<b>'.repeat(20_000)}text` },
     '/missing': { status: 404, body: 'no such page: secret path /srv/www' },
     '/forbidden': { status: 403, body: 'no' },
     '/broken': { status: 500, body: 'stack trace at /srv/app.js:1' },
