@@ -12,7 +12,7 @@ before(async () => {
   strict = await openWorld(owner);
   open = await openWorld(owner, {
     transport: 'http',
-    config: { contentFetch: { allowPrivateNetworkTargets: true, maxBytes: 100_000, timeoutMs: 400 } },
+    config: { contentFetch: { allowPrivateNetworkTargets: true, maxBytes: 100_000, timeoutMs: 2_000 } },
   });
 });
 
@@ -94,7 +94,7 @@ verifies(
       const { fess, site, peer } = await openWorld(t, {
         version,
         fess: { additionalFields: ['content'] },
-        config: { contentFetch: { allowedHostAllowlist: ['127.0.0.1'], timeoutMs: 400 } },
+        config: { contentFetch: { allowedHostAllowlist: ['127.0.0.1'], timeoutMs: 2_000 } },
       });
       const long = 'A sentence of the index. '.repeat(50).trim();
       fess.setDocuments([documentAt(`${site.url}/page.html`, { content: long })]);
