@@ -29,7 +29,7 @@ function defaultsOf<Values>(fields: Readonly<Record<string, { default: unknown }
 }
 
 /** Shared by all processes, because each worker that it starts takes half a second of CPU time. */
-const extractor = createExtractor({ cpuMsMax: 5_000, memoryMb: 256, workersMax: 1 });
+const extractor = createExtractor({ cpuMsMax: 5_000, memoryMb: 256, workersMax: 2 });
 after(() => extractor.close());
 
 /** One process: an engine, a crawler and its sources. */
