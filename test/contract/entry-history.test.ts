@@ -9,7 +9,7 @@ import { size } from '../support/sizes.ts';
 
 const seed = 20_261_115;
 const start = Date.parse('2026-01-01T00:00:00.000Z');
-const changes = size({ quick: 80, full: 250 });
+const changes = size({ quick: 120, full: 250 });
 const dayMs = 86_400_000;
 const at = (ms: number) => new Date(start + ms).toISOString();
 

@@ -14,7 +14,7 @@ import { nearVector, randomNumbers, randomUnitVector } from '../support/test-vec
 const dimensions = 48;
 /** Enough for several scanning threads. */
 const count = 6_000;
-const queries = 10;
+const queries = 20;
 
 const random = randomNumbers(29);
 const centres = Array.from({ length: 60 }, () => randomUnitVector(dimensions, random));
@@ -97,7 +97,7 @@ describe('PostgreSQL without pgvector (issue: search core, meaning)', { skip: se
   test('concurrent writes and deletions of several processes are seen by all', async (context) => {
     const all = [here, there].filter((each) => each !== undefined);
     if (all.length < 2) return context.skip('the server lets us make no users');
-    const rounds = queries;
+    const rounds = 20;
     await Promise.all(
       all.map(async (each, writer) => {
         for (let round = 0; round < rounds; round += 1) {
