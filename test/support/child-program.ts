@@ -142,9 +142,13 @@ export const withoutModels = { EMBEDDING_PROVIDER: 'none', ENABLE_RERANKING: 'fa
 
 /**
  * Settings that turn the bundled models on, for tests of semantic search. The large time limit makes the order of results
- * independent of the machine: passages that the reranking model doesn't read in time come last.
+ * independent of the machine: passages that the reranking model doesn't read in time come last. One thread, because each loads
+ * the model.
  */
-export const withModels = { EMBEDDING_PROVIDER: 'local', ENABLE_RERANKING: 'true', RERANKING_BUDGET_MS: '60000' };
+export const withModels = {
+  ...{ EMBEDDING_PROVIDER: 'local', EMBEDDING_THREADS: '1' },
+  ...{ ENABLE_RERANKING: 'true', RERANKING_BUDGET_MS: '60000' },
+};
 
 /** Returns an environment without the machine's own settings. */
 export function cleanEnv(dataDir: string, env: Record<string, string> = {}): Record<string, string> {
