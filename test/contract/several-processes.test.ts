@@ -6,53 +6,47 @@ import { silentLogger } from '../../src/base/log.ts';
 import { type Notice, type SharedStore, withLease } from '../../src/base/shared-store.ts';
 import { createTasks } from '../../src/jobs/tasks.ts';
 import type { SummaryProvider } from '../../src/search/models/summary-provider.ts';
-import { openStorage, type StorageLocation } from '../../src/storage/open-storage.ts';
+import { openStorage } from '../../src/storage/open-storage.ts';
 import { createConnections } from '../../src/storage/postgres/connections/connections.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { createEntrySummaries } from '../../src/toolsets/context/write/entry-summaries.ts';
 import { extractiveSummaries } from '../../src/toolsets/context/write/summarise.ts';
 import { createSharedStaging } from '../../src/toolsets/kb/uploads/shared-staging.ts';
 import { pause } from '../support/pause.ts';
-import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostgres } from '../support/postgres.ts';
+import { createTestDatabase, serverObstacle, startRealPostgres } from '../support/postgres.ts';
 
 const obstacle = serverObstacle();
 const minuteMs = 60_000;
 
 describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
-  let server: PostgresServer;
+  let url: string;
+  /** The storages of two processes. */
+  let storages: [Storage, Storage];
+  let one: SharedStore;
+  let two: SharedStore;
   const cleanUps: (() => Promise<void>)[] = [];
-  const opened = async (location: StorageLocation): Promise<Storage> => {
-    const storage = await openStorage(location);
+  const opened = async (): Promise<Storage> => {
+    const storage = await openStorage({ backend: 'postgres', url });
     cleanUps.push(() => storage.close());
     return storage;
   };
-  const newLocation = async (): Promise<StorageLocation & { url: string }> => {
-    const { url, drop } = await createTestDatabase(server);
-    cleanUps.push(drop);
-    return { backend: 'postgres', url };
-  };
   before(async () => {
-    const started = await startRealPostgres();
-    assert.ok(typeof started !== 'string', String(started));
-    server = started;
-    cleanUps.push(() => started.stop());
+    const server = await startRealPostgres();
+    assert.ok(typeof server !== 'string', String(server));
+    cleanUps.push(() => server.stop());
+    const database = await createTestDatabase(server);
+    cleanUps.push(database.drop);
+    url = database.url;
+    storages = [await opened(), await opened()];
+    const [first, second] = storages.map(({ shared }) => shared);
+    assert.ok(first && second);
+    [one, two] = [first, second];
   });
   after(async () => {
     for (const cleanUp of cleanUps.toReversed()) await cleanUp();
   });
 
   describe('temporary shared state', () => {
-    let one: SharedStore;
-    let two: SharedStore;
-    let url: string;
-    before(async () => {
-      const location = await newLocation();
-      url = location.url;
-      const [first, second] = [(await opened(location)).shared, (await opened(location)).shared];
-      assert.ok(first && second);
-      [one, two] = [first, second];
-    });
-
     test('only one of several processes adds a part; an expired part can be added again', async () => {
       const part = { kind: 'k', id: 'a', part: 3 };
       const added = await Promise.all(
@@ -175,11 +169,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
   for (const heard of [true, false]) {
     const how = heard ? '' : ', and by looking where no notices come (PgBouncer in transaction mode)';
     test(`another process can show, answer and cancel a task${how}`, async () => {
-      const location = await newLocation();
-      const stores = [(await opened(location)).shared, (await opened(location)).shared].map((shared) => {
-        assert.ok(shared);
-        return heard ? shared : { ...shared, onNotice: () => () => {} };
-      });
+      const stores = [one, two].map((shared) => (heard ? shared : { ...shared, onNotice: () => () => {} }));
       const [own, other] = stores.map((shared) => createTasks({ folder: '', shared, log: silentLogger }));
       assert.ok(own && other);
       const stopped = Promise.withResolvers<void>();
@@ -209,16 +199,13 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
   }
 
   test('the end of a task reaches other processes once the database accepts it', async () => {
-    const location = await newLocation();
-    const [shared, elsewhere] = [(await opened(location)).shared, (await opened(location)).shared];
-    assert.ok(shared);
     let isAway = false;
     const add: SharedStore['add'] = async (...given) => {
       if (isAway) throw new Error('away');
-      return shared.add(...given);
+      return one.add(...given);
     };
-    const own = createTasks({ folder: '', shared: { ...shared, add }, log: silentLogger });
-    const other = createTasks({ folder: '', shared: elsewhere, log: silentLogger });
+    const own = createTasks({ folder: '', shared: { ...one, add }, log: silentLogger });
+    const other = createTasks({ folder: '', shared: two, log: silentLogger });
     const task = await own.start({ owner: 'me', tool: 'dig', cancel() {} });
     isAway = true;
     await task?.end({ status: 'completed', result: { gold: true } });
@@ -230,9 +217,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
   });
 
   test('a stopping process leaves its tasks interrupted, not running', async () => {
-    const location = await newLocation();
-    const stores = [(await opened(location)).shared, (await opened(location)).shared];
-    const [own, other] = stores.map((shared) => createTasks({ folder: '', shared, log: silentLogger }));
+    const [own, other] = [one, two].map((shared) => createTasks({ folder: '', shared, log: silentLogger }));
     const task = await own?.start({ owner: 'me', tool: 'dig', cancel() {} });
     await own?.close();
     const found = await other?.get(task?.id, 'me');
@@ -241,7 +226,6 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
   });
 
   test('processes summarize different texts; one takes over what another gives up', async () => {
-    const location = await newLocation();
     const given = new Map<string, number>();
     let isDown = true;
     const provider: SummaryProvider = {
@@ -257,9 +241,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
       },
     };
     const local = extractiveSummaries({ summaryMaxTokens: 2000 });
-    const storages = [await opened(location), await opened(location)];
     const [first] = storages;
-    assert.ok(first);
     const texts = Array.from({ length: 30 }, (_, n) => `Text ${n}`);
     const fields = {
       threadId: 't',
@@ -283,10 +265,9 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
   });
 
   test('a long-running process finds new writes and indexes like a fresh one', async () => {
-    const location = await newLocation();
-    const [one, two] = [await opened(location), await opened(location)];
+    const [running, writing] = storages;
     const store = (...texts: string[]) =>
-      two.entries.store({
+      writing.entries.store({
         entries: texts.map((text) => ({
           ...{ threadId: 't', source: 'user' as const, text, tags: [], images: [], summary: undefined },
           metadata: { status: 'new', owner: 'me' },
@@ -299,25 +280,23 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
         ...{ limit: 5, offset: 0, explain: true },
       });
     await store('a walnut', 'an apple');
-    for (const _ of [1, 2, 3, 4]) assert.equal((await search(one, 'status', 'new')).total, 1);
+    for (const _ of [1, 2, 3, 4]) assert.equal((await search(running, 'status', 'new')).total, 1);
     await store('another walnut of four words', 'a pear');
-    const again = await search(one, 'status', 'new');
+    const again = await search(running, 'status', 'new');
     assert.equal(again.total, 2);
-    assert.deepEqual(again, await search(await opened(location), 'status', 'new'));
-    for (const _ of [1, 2, 3]) assert.match((await search(one, 'owner', 'me')).plan ?? '', /owner: not indexed/);
-    await two.entries.indexFields({ fields: ['owner'], mode: 'auto' });
-    const indexed = await search(one, 'owner', 'me');
+    assert.deepEqual(again, await search(await opened(), 'status', 'new'));
+    for (const _ of [1, 2, 3]) assert.match((await search(running, 'owner', 'me')).plan ?? '', /owner: not indexed/);
+    await writing.entries.indexFields({ fields: ['owner'], mode: 'auto' });
+    const indexed = await search(running, 'owner', 'me');
     assert.doesNotMatch(indexed.plan ?? '', /not indexed/);
     assert.equal(indexed.total, 2);
-    assert.equal((await search(one, 'status', 'new')).total, 2);
+    assert.equal((await search(running, 'status', 'new')).total, 2);
   });
 
   test("one process at a time holds a lease; a dead holder's lease is taken over", async () => {
-    const location = await newLocation();
-    const both = [(await opened(location)).shared, (await opened(location)).shared];
-    const [left] = both;
+    const both = [one, two];
     const item = { kind: 'lease', id: 'index' };
-    await left?.add({ ...item, part: 0 }, Buffer.from('a dead one'), 1);
+    await one.add({ ...item, part: 0 }, Buffer.from('a dead one'), 1);
     const running: string[] = [];
     const done: string[] = [];
     const work = async (name: string): Promise<void> => {
@@ -329,7 +308,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
     const names = ['a', 'b', 'c', 'd'];
     await Promise.all(names.map((name, n) => withLease(both[n % 2] ?? assert.fail(), item, () => work(name))));
     assert.deepEqual(done.toSorted(), names);
-    await assert.rejects(withLease(left ?? assert.fail(), item, async () => Promise.reject(new Error('broken'))));
-    assert.deepEqual(await left?.list({ kind: 'lease' }), [], 'the next one need not wait');
+    await assert.rejects(withLease(one, item, async () => Promise.reject(new Error('broken'))));
+    assert.deepEqual(await one.list({ kind: 'lease' }), [], 'the next one need not wait');
   });
 });
