@@ -9,7 +9,6 @@ import { size } from '../support/sizes.ts';
 
 /** Fixed, so that both databases get the same queries and failures are repeatable. */
 const seed = 20_261_115;
-/** More than 500, above which conditions take another form. */
 const documentsCount = size({ quick: 250, full: 1_000 });
 /** Filters must mean the same with a full, partial or missing index. */
 const indexes = [
