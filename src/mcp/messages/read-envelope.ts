@@ -35,12 +35,16 @@ export function isModernId(id: unknown): id is string | number {
 /** Cache of envelopes that the SDK has accepted: a client sends the same one in every request. */
 const acceptedEnvelopes = new Set<string>();
 const acceptedMax = 100;
-const envelopeKeys = [metaKeys.revision, metaKeys.client, metaKeys.capabilities, metaKeys.logLevel];
 const envelopeUnitsMax = 4_096;
 
 function isAccepted(meta: Params): boolean {
   if (!(modernRevisions as readonly unknown[]).includes(meta[metaKeys.revision])) return false;
-  const envelope = Object.fromEntries(envelopeKeys.map((key) => [key, meta[key]]));
+  const envelope = {
+    [metaKeys.revision]: meta[metaKeys.revision],
+    [metaKeys.client]: meta[metaKeys.client],
+    [metaKeys.capabilities]: meta[metaKeys.capabilities],
+    [metaKeys.logLevel]: meta[metaKeys.logLevel],
+  };
   const text = JSON.stringify(envelope);
   if (acceptedEnvelopes.has(text)) return true;
   const body = { jsonrpc: '2.0', id: 0, method: 'tools/list', params: { _meta: envelope } };
