@@ -159,8 +159,8 @@ onEachBackend('crawling', (backend) => {
     const own = documents.filter((document) => document.tags.includes('collection:docs'));
     assert.deepEqual(own.map((document) => new URL(document.source_path ?? '').pathname).sort(), [...numbers].sort());
     const counts = [...Map.groupBy(site.requests, (path) => path).values()].map(({ length }) => length);
-    // Twice, because two sources have it; once more, if it was being fetched when the first process ended.
-    assert.ok(Math.max(...counts.filter((count) => count < 10)) <= 3);
+    // Once for each source, and again if it was being read when the first process ended, which may have run both.
+    assert.ok(Math.max(...counts) <= 2 * sources.length);
     await second.close();
   });
 });
